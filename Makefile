@@ -1,0 +1,60 @@
+# Each target makes the environment it needs; a second run does no install work.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: help install serve test check format openapi bench image clean
+
+help:
+	@echo "make serve     run the server with the tools in tools/ on 127.0.0.1:8000"
+	@echo "make install   only make the environment, $(VENV)"
+	@echo "make test      run every test, with coverage"
+	@echo "make check     lint, types, layers, OpenAPI drift"
+	@echo "make format    format the code"
+	@echo "make openapi   write openapi/openapi.json"
+	@echo "make bench     measure the server on this machine"
+	@echo "make image     build the container image and check it (as root, on Debian or Ubuntu)"
+
+# What it takes to serve; what it takes to work on the project comes on top.
+RUNTIME := $(VENV)/.runtime
+DEV := $(VENV)/.dev
+
+$(RUNTIME): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sidecall needs Python 3.11 or newer; say which: make PYTHON=python3.12")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing Sidecall into $(VENV)"
+	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(PIP) --editable .
+	@touch $@
+
+$(DEV): $(RUNTIME)
+	@echo "installing what tests and checks need"
+	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(PIP) --editable '.[dev]'
+	@touch $@
+
+install: $(RUNTIME)
+
+serve: $(RUNTIME)
+	@exec $(BIN)/sidecall serve $(ARGS)
+
+test: $(DEV)
+	@scripts/test
+
+check: $(DEV)
+	@scripts/check
+
+format: $(DEV)
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix-only --quiet .
+
+openapi: $(RUNTIME)
+	@$(BIN)/sidecall openapi --output openapi/openapi.json
+
+bench: $(DEV)
+	@$(BIN)/python -m bench
+
+image:
+	@scripts/check-image
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*

@@ -1,0 +1,30 @@
+"""Write tools for Sidecall: everything a tool's author imports."""
+
+from app.authoring.decorators import tool
+from app.authoring.structured import StructuredTool, Tool
+from app.authoring.tool import BaseTool
+from app.authoring.toolkit import BaseToolkit
+from app.core.context import Caller, ToolContext
+from app.core.errors import ToolException
+from app.core.injection import InjectedState, InjectedToolArg, InjectedToolCallId
+from app.core.messages import ToolCall, ToolMessage
+from app.registry import Registry
+from app.version import __version__
+
+__all__ = [
+    "BaseTool",
+    "BaseToolkit",
+    "Caller",
+    "InjectedState",
+    "InjectedToolArg",
+    "InjectedToolCallId",
+    "Registry",
+    "StructuredTool",
+    "Tool",
+    "ToolCall",
+    "ToolContext",
+    "ToolException",
+    "ToolMessage",
+    "__version__",
+    "tool",
+]

@@ -1,0 +1,1 @@
+"""The HTTP side: bytes in, bytes out, and nothing about how tools run."""

@@ -1,0 +1,47 @@
+"""Read a request's JSON, within limits."""
+
+from typing import Any
+
+from fastapi import Request
+
+from app.core.errors import BodyTooLarge, MalformedJSON, UnsupportedMediaType
+from app.core.json_text import parse_json
+
+_DIGITS = 18
+
+
+async def read_json(request: Request, limit: int) -> Any:
+    """Read the body as JSON, as strictly as `parse_json` does.
+
+    Raises:
+        UnsupportedMediaType: It is not declared as JSON.
+        BodyTooLarge: It is longer than `limit` bytes; the rest is not read.
+        MalformedJSON: It is not JSON.
+    """
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not (
+        media_type.startswith("application/") and media_type.endswith("+json")
+    ):
+        given = f"not {media_type}" if media_type else "which is missing"
+        raise UnsupportedMediaType(f"The body must be sent with `Content-Type: application/json`, {given}.")
+    body = await _read(request, limit)
+    try:
+        return parse_json(body)
+    except ValueError as error:
+        raise MalformedJSON(f"The body is not JSON: {error}.") from None
+
+
+async def _read(request: Request, limit: int) -> bytes:
+    too_large = BodyTooLarge(f"The body is larger than the {limit} bytes that this server takes.")
+    declared = request.headers.get("content-length", "")
+    # Compared by its length first: int() refuses numbers of thousands of digits.
+    if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > limit):
+        raise too_large
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit:
+            raise too_large
+        chunks.append(chunk)
+    return b"".join(chunks)

@@ -1,0 +1,37 @@
+"""Serve the page that explains and tries the API, without internet."""
+
+from fastapi import APIRouter, FastAPI, Response
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.responses import RedirectResponse
+from fastapi.staticfiles import StaticFiles
+
+router = APIRouter(include_in_schema=False)
+
+_ASSETS = "docs/assets"
+# The validator would send the document's address to swagger.io.
+_PARAMETERS = {"tryItOutEnabled": True, "validatorUrl": None, "displayRequestDuration": True}
+
+
+@router.get("/docs")
+async def show_explorer() -> Response:
+    """Show Swagger UI; its addresses are relative, so that it works behind a prefix."""
+    return get_swagger_ui_html(
+        openapi_url="openapi.json",
+        title="Sidecall",
+        swagger_js_url=f"{_ASSETS}/swagger-ui-bundle.js",
+        swagger_css_url=f"{_ASSETS}/swagger-ui.css",
+        swagger_favicon_url=f"{_ASSETS}/favicon-32x32.png",
+        swagger_ui_parameters=_PARAMETERS,
+    )
+
+
+@router.get("/")
+async def go_to_explorer() -> Response:
+    """Lead whoever opens the bare address to the page."""
+    return RedirectResponse("docs")
+
+
+def install(app: FastAPI) -> None:
+    """Add the page, and the assets of an installed package."""
+    app.mount(f"/{_ASSETS}", StaticFiles(packages=[("fastapi_swagger", "resources")]))
+    app.include_router(router)

@@ -1,0 +1,121 @@
+"""Run tools."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel
+from pydantic_core import to_json
+
+from app.api.body import read_json
+from app.api.dialects import DialectName, Sent, read_call, write_answer
+from app.api.examples import ANSWERS, BATCH, CALLS
+from app.api.openapi import array_of, one_of
+from app.api.parts import PartsDep
+from app.api.problems import Problem
+from app.api.wire import (
+    AnthropicToolResult,
+    AnthropicToolUse,
+    LangChainToolCall,
+    OpenAIToolCall,
+    OpenAIToolMessage,
+    ResponsesFunctionCall,
+    ResponsesFunctionCallOutput,
+)
+from app.core.errors import BatchTooLarge, NotAToolCall
+from app.core.invocation import CallRequest
+from app.core.messages import ToolMessage
+
+router = APIRouter(tags=["tool calls"])
+
+AnswerFormat = Annotated[
+    DialectName | None, Query(alias="format", description="The form of the answer; that of the call when left out.")
+]
+
+Call = LangChainToolCall | OpenAIToolCall | ResponsesFunctionCall | AnthropicToolUse
+Answer = ToolMessage | OpenAIToolMessage | ResponsesFunctionCallOutput | AnthropicToolResult
+
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "The body is not JSON."},
+    413: {"model": Problem, "description": "The body is larger than this server takes."},
+    415: {"model": Problem, "description": "The body is not declared as JSON."},
+    422: {"model": Problem, "description": "The body is not a call, or the caller left something out."},
+}
+
+
+@router.post(
+    "/tool_calls",
+    operation_id="create_tool_call",
+    summary="Run a tool",
+    response_model=None,
+    responses={
+        200: {
+            "model": Answer,
+            "description": "What the model has to be told, whether the call succeeded (`status`) or not.",
+            "content": {"application/json": {"examples": ANSWERS}},
+        },
+        **_PROBLEMS,
+    },
+    openapi_extra={"requestBody": one_of(Call, CALLS)},
+)
+async def create_tool_call(request: Request, parts: PartsDep, format: AnswerFormat = None) -> Response:
+    """Run one call and answer with what the model has to be told.
+
+    The call may have the form of any provider's model, and the answer has the same. A call that fails is answered with
+    200 and says why; 4xx is for what the calling program, not the model, has to mend.
+    """
+    sent = read_call(await read_json(request, parts.max_body_bytes))
+    message = await parts.pipeline.run(_request(sent, request))
+    return _response(write_answer(message, format or sent.dialect))
+
+
+@router.post(
+    "/tool_calls/batch",
+    operation_id="create_tool_call_batch",
+    summary="Run the calls of one turn",
+    response_model=None,
+    responses={
+        200: {"model": list[Answer], "description": "The answers, in the order of the calls."},
+        **_PROBLEMS,
+    },
+    openapi_extra={"requestBody": array_of(Call, BATCH)},
+)
+async def create_tool_call_batch(request: Request, parts: PartsDep, format: AnswerFormat = None) -> Response:
+    """Run calls concurrently and answer each in its place; one that fails harms no other.
+
+    When one element is not a call, nothing is run and the 422 says which.
+    """
+    body = await read_json(request, parts.max_body_bytes)
+    calls = _read_batch(body, parts.max_batch)
+    messages = await parts.pipeline.run_all([_request(sent, request) for sent in calls])
+    answers = zip(messages, calls, strict=True)
+    return _response([write_answer(message, format or sent.dialect) for message, sent in answers])
+
+
+def _read_batch(body: Any, limit: int) -> list[Sent]:
+    if not isinstance(body, list):
+        text = "A batch is a JSON array of calls; send one call to POST /tool_calls."
+        raise NotAToolCall(text, example=[CALLS["langchain"]["value"]])
+    if len(body) > limit:
+        raise BatchTooLarge(f"The batch holds {len(body)} calls; this server takes {limit} at once.")
+    calls: list[Sent] = []
+    errors: list[dict[str, Any]] = []
+    example: Any = None
+    for index, item in enumerate(body):
+        try:
+            calls.append(read_call(item))
+        except NotAToolCall as error:
+            errors.append({"loc": [index], "type": "not_a_tool_call", "msg": error.message})
+            example = example or error.members.get("example")
+    if errors:
+        where = "; ".join(f"[{error['loc'][0]}] {error['msg']}" for error in errors)
+        raise NotAToolCall(f"Nothing was run: {where}", errors=errors, example=[example])
+    return calls
+
+
+def _request(sent: Sent, request: Request) -> CallRequest:
+    return CallRequest(sent.call, state=sent.state, context=sent.context, headers=request.headers)
+
+
+def _response(answer: BaseModel | dict[str, Any] | Sequence[BaseModel | dict[str, Any]]) -> Response:
+    return Response(to_json(answer), media_type="application/json")

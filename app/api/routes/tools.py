@@ -1,0 +1,141 @@
+"""List the tools, in the form each provider takes."""
+
+import hashlib
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Query, Response
+from pydantic import BaseModel, Field
+from pydantic_core import to_json
+
+from app.api.examples import LISTING
+from app.api.parts import PartsDep
+from app.api.problems import Problem
+from app.core.definitions import DefinitionFormat, render
+from app.core.errors import UnknownTool
+from app.core.lint import lint_tool
+from app.core.strict import strict_obstacles
+from app.core.tool import CompiledTool
+from app.registry import Registry
+
+router = APIRouter(tags=["tools"])
+
+Format = Annotated[DefinitionFormat, Query(description="Whose form the definitions have.")]
+Strict = Annotated[bool, Query(description="Say the schemas in OpenAI's strict form where that is possible.")]
+Tags = Annotated[list[str] | None, Query(alias="tag", description="Only tools with one of these tags.")]
+Names = Annotated[list[str] | None, Query(alias="name", description="Only the tools of these names.")]
+ToolName = Annotated[
+    str, Path(description="The tool's name.", openapi_examples={"calculator": {"value": "calculator"}})
+]
+IfNoneMatch = Annotated[str | None, Header(description="The ETag of the listing you have.")]
+
+
+class ToolDetail(BaseModel):
+    """Say everything about one tool."""
+
+    name: str
+    description: str
+    definition: dict[str, Any] = Field(description="The OpenAI function definition.")
+    args_schema: dict[str, Any] = Field(description="JSON Schema of the arguments, with `$defs`.")
+    output_schema: dict[str, Any] | None = Field(description="JSON Schema of the result, from the return annotation.")
+    tags: list[str]
+    metadata: dict[str, Any]
+    return_direct: bool
+    response_format: str
+    timeout: float | None = Field(description="Seconds; null means the server's default.")
+    executor: str
+    unknown_args: str = Field(description="What happens to an argument that no parameter takes.")
+    hash: str = Field(description="SHA-256 of the definition; it changes when the contract does.")
+    strict: bool = Field(description="Whether the definition can be said in OpenAI's strict form.")
+    strict_obstacles: list[str] = Field(description="Why it cannot.")
+    notes: list[str] = Field(description="What `sidecall check` says about it.")
+
+
+@router.get(
+    "/tools",
+    operation_id="list_tools",
+    summary="List the tools",
+    response_model=list[dict[str, Any]],
+    responses={
+        200: {
+            "description": "A bare array, to be passed to the provider's client as `tools`.",
+            "content": {"application/json": {"examples": LISTING}},
+            "headers": {"ETag": {"description": "Changes when the listing does.", "schema": {"type": "string"}}},
+        },
+        304: {"description": "You have this listing already."},
+        422: {"model": Problem, "description": "A parameter is wrong."},
+    },
+)
+async def list_tools(
+    parts: PartsDep,
+    format: Format = "openai",
+    strict: Strict = False,
+    tag: Tags = None,
+    name: Names = None,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """List the tools in the order they were registered.
+
+    The array is what the provider's client takes as `tools` as it stands; for Gemini it has one element, which holds
+    all `functionDeclarations`. Send the `ETag` back as `If-None-Match` to be told 304 while nothing has changed.
+    """
+    chosen = [tool for tool in parts.registry if _is_chosen(tool, tag, name)]
+    body = to_json(render(chosen, format, strict=strict))
+    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {"ETag": etag, "Cache-Control": "no-cache"}
+    if _has(if_none_match, etag):
+        return Response(status_code=304, headers=headers)
+    return Response(body, media_type="application/json", headers=headers)
+
+
+def _is_chosen(tool: CompiledTool, tags: list[str] | None, names: list[str] | None) -> bool:
+    return (not tags or not set(tags).isdisjoint(tool.options.tags)) and (not names or tool.name in names)
+
+
+def _has(if_none_match: str | None, etag: str) -> bool:
+    """Compare as RFC 9110 §13.1.2 says: weakly, against each of a list, `*` matching anything."""
+    known = [part.strip().removeprefix("W/") for part in (if_none_match or "").split(",")]
+    return etag in known or "*" in known
+
+
+@router.get(
+    "/tools/{name}",
+    operation_id="get_tool",
+    summary="Show one tool",
+    response_model=ToolDetail,
+    responses={404: {"model": Problem, "description": "There is no such tool."}},
+)
+async def get_tool(parts: PartsDep, name: ToolName) -> Response:
+    """Show everything about one tool, with what `sidecall check` has to say about it."""
+    tool = parts.registry.get(name)
+    if tool is None:
+        raise UnknownTool(_unknown(parts.registry, name))
+    return Response(to_json(_detail(tool)), media_type="application/json")
+
+
+def _unknown(registry: Registry, name: str) -> str:
+    nearest = registry.nearest(name)
+    hint = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
+    return f"There is no tool {name!r}, or it is not visible to you.{hint} GET /tools lists the tools."
+
+
+def _detail(tool: CompiledTool) -> ToolDetail:
+    definition = render([tool], "openai")[0]
+    obstacles = strict_obstacles(tool.args_schema.flat)
+    return ToolDetail(
+        name=tool.name,
+        description=tool.description,
+        definition=definition,
+        args_schema=tool.args_schema.json_schema,
+        output_schema=tool.output_schema,
+        tags=list(tool.options.tags),
+        metadata=dict(tool.options.metadata),
+        return_direct=tool.options.return_direct,
+        response_format=tool.options.response_format,
+        timeout=tool.options.timeout,
+        executor=tool.executor,
+        unknown_args=tool.options.unknown_args,
+        hash=hashlib.sha256(to_json(definition)).hexdigest(),
+        strict=not obstacles,
+        strict_obstacles=obstacles,
+        notes=[f"{finding.level}: {finding.message}" for finding in lint_tool(tool)],
+    )

@@ -1,0 +1,1 @@
+"""What tool authors write with: the names that `app` exports."""

@@ -1,0 +1,131 @@
+"""The class behind every tool, and the way to call one without a server."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.authoring.inprocess import ainvoke, invoke
+from app.core.errors import InvalidToolOption, field_path
+from app.core.messages import ToolCall
+from app.core.tool import CompiledTool, ExecutorName, ResponseFormat, ToolOptions, UnknownArgs, compile_tool, source_of
+
+
+class BaseTool(BaseModel):
+    """Write a tool as a class: set `name`, define `_run` or `_arun`, and make an instance in your module.
+
+    Fields beside those below are yours, for clients and settings. When both methods are there, `_arun` serves.
+
+    Raises:
+        InvalidToolOption: An option does not exist or has a value it does not take.
+    """
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    name: str
+    description: str = ""
+    args_schema: type[BaseModel] | None = None
+    return_direct: bool = False
+    response_format: ResponseFormat = "content"
+    tags: list[str] | None = None
+    metadata: dict[str, Any] | None = None
+    timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    executor: ExecutorName | None = None
+    unknown_args: UnknownArgs = "ignore"
+
+    OPTIONS: ClassVar[tuple[str, ...]] = (
+        "return_direct",
+        "response_format",
+        "timeout",
+        "executor",
+        "unknown_args",
+    )
+
+    def __init__(self, **options: Any) -> None:
+        try:
+            super().__init__(**options)
+        except ValidationError as error:
+            raise InvalidToolOption(_explain(type(self), options, error)) from None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function as it was written, past schema and pipeline."""
+        return self._function()(*args, **kwargs)
+
+    @cached_property
+    def compiled(self) -> CompiledTool:
+        """The tool made ready to run; compiled once, so later changes of the fields have no effect.
+
+        Raises:
+            DefinitionError: The tool cannot be offered.
+        """
+        options = ToolOptions(
+            **{name: getattr(self, name) for name in self.OPTIONS},
+            tags=tuple(self.tags or ()),
+            metadata=self.metadata or {},
+        )
+        return compile_tool(
+            self._target(),
+            options,
+            name=self.name,
+            description=self._given_description(),
+            args_schema=self.args_schema,
+            documentation=self._documentation(),
+            origin=self._origin(),
+        )
+
+    async def ainvoke(
+        self, input: ToolCall | Mapping[str, Any], *, state: Any = None, context: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Run a call through the pipeline that the server uses.
+
+        Args:
+            input: A ToolCall (a dict with `"type": "tool_call"` counts) is answered with a ToolMessage; a dict of
+                arguments with the plain result, as in LangChain.
+            state: What InjectedState parameters get.
+            context: What InjectedToolArg parameters get, by name.
+
+        Raises:
+            ToolFailure: The call failed and `input` was a dict of arguments.
+            MissingContext: An injected parameter has no value.
+        """
+        return await ainvoke(self.compiled, input, state=state, context=context or {})
+
+    def invoke(
+        self, input: ToolCall | Mapping[str, Any], *, state: Any = None, context: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Do what `ainvoke` does from code that is not async."""
+        return invoke(self.compiled, input, state=state, context=context or {})
+
+    def _function(self) -> Callable[..., Any]:
+        return self._target()
+
+    def _target(self) -> Callable[..., Any]:
+        method = getattr(self, "_arun", None) or getattr(self, "_run", None)
+        if method is None:
+            kind = type(self)
+            raise InvalidToolOption(f"{source_of(kind)}: tool {self.name!r} has to define `_run` or `_arun`.")
+        bound: Callable[..., Any] = method
+        return bound
+
+    def _origin(self) -> object:
+        return self._target()
+
+    def _given_description(self) -> str | None:
+        """Tell an empty description that was asked for from none at all."""
+        return self.description if self.description or "description" in self.model_fields_set else None
+
+    def _documentation(self) -> str | None:
+        """Say where the description comes from when none was given: the method, then the class."""
+        own = type(self).__doc__ if type(self).__doc__ != BaseTool.__doc__ else None
+        return self._target().__doc__ or own
+
+
+def _explain(kind: type[BaseTool], options: Mapping[str, Any], error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    target = options.get("func") or options.get("coroutine") or kind
+    where = f"{source_of(target)}: tool {options.get('name') or getattr(target, '__name__', '?')!r}"
+    if first["type"] == "extra_forbidden":
+        known = ", ".join(name for name in kind.model_fields if name not in ("name", "func", "coroutine"))
+        return f"{where}: there is no option `{first['loc'][0]}`; the options are: {known}."
+    return f"{where}: option `{field_path(first['loc'])}`: {first['msg']}."

@@ -1,0 +1,1 @@
+"""The program `sidecall`, one command a file."""

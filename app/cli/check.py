@@ -1,0 +1,26 @@
+"""sidecall check: say what models and providers will stumble over."""
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from app.cli.options import Tools, registry_of, settings_with
+from app.core.lint import lint
+
+_COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
+
+
+def check(tools: Tools = None) -> None:
+    """Check every tool for missing descriptions, types a provider refuses and names too alike.
+
+    The exit code is 1 when there is an error; warnings and notes leave it 0.
+    """
+    registry = registry_of(settings_with(tools=tools))
+    findings = lint(list(registry))
+    console = Console(soft_wrap=True, highlight=False)
+    for finding in findings:
+        level = f"[{_COLORS[finding.level]}]{finding.level:7}[/]"
+        console.print(f"{level} [cyan]{finding.tool}[/] {escape(finding.message)}")
+    errors = sum(finding.level == "error" for finding in findings)
+    console.print(f"{len(registry)} tools, {errors} errors, {len(findings) - errors} warnings and notes")
+    raise typer.Exit(1 if errors else 0)

@@ -1,0 +1,88 @@
+"""Explain to a model which arguments it has to mend, without repeating what it sent."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pydantic_core import ErrorDetails
+
+from app.core.errors import FieldError
+from app.core.json_schema import Schema, describe, resolved
+
+Loc = tuple[str | int, ...]
+
+# Messages of pydantic that would speak of Python, or repeat a piece of what was sent, which may be a secret.
+_MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "dict_type": lambda _: "Input should be a JSON object",
+    "model_type": lambda _: "Input should be a JSON object",
+    "model_attributes_type": lambda _: "Input should be a JSON object",
+    "dataclass_type": lambda _: "Input should be a JSON object",
+    "path_type": lambda _: "Input should be a path",
+    "zoneinfo_str": lambda _: "Input should be a valid time zone",
+    "union_tag_invalid": lambda ctx: f"Field {ctx['discriminator']} must be one of {ctx['expected_tags']}",
+    "uuid_parsing": lambda _: "Input should be a valid UUID",
+    "url_parsing": lambda _: "Input should be a valid URL",
+}
+# Where custom types put what was sent; authors' own ValueErrors are theirs to word.
+_QUOTING = ("value", "tag", "input_value")
+
+
+def explain(detail: ErrorDetails) -> str:
+    """Word one validation error; `detail` has to include the input."""
+    context = detail.get("ctx", {})
+    if detail["type"] in _MESSAGES:
+        return _MESSAGES[detail["type"]](context)
+    quoted = [context[key] for key in _QUOTING if key in context]
+    return "Input is not valid" if detail["input"] in quoted else detail["msg"]
+
+
+def field_errors(details: Sequence[ErrorDetails], schema: Schema) -> list[FieldError]:
+    """Make one entry per error: the path, the rule, and what is allowed there."""
+    return [_field_error(detail, schema) for detail in details]
+
+
+def _field_error(detail: ErrorDetails, schema: Schema) -> FieldError:
+    loc = list(detail["loc"])
+    kind = detail["type"]
+    message = explain(detail)
+    if kind == "missing":
+        wanted = _at(schema, loc)
+        message = f"{message} ({describe(wanted)})" if wanted is not None else message
+    elif kind == "extra_forbidden":
+        known = ", ".join(sorted((_at(schema, loc[:-1]) or {}).get("properties", {}))) or "none"
+        message = f"There is no such argument; the arguments are: {known}"
+    return {"loc": loc, "type": kind, "msg": message}
+
+
+def _at(schema: Schema, loc: Sequence[str | int]) -> Schema | None:
+    node: Any = schema
+    for part in loc:
+        node = resolved(node, schema)
+        node = node.get("items") if isinstance(part, int) else node.get("properties", {}).get(part)
+        if not isinstance(node, dict):
+            return None
+    return resolved(node, schema)
+
+
+def data_path(data: Any, loc: Loc) -> Loc:
+    """Reduce an error's location to a path in the data: unions put the name of the member tried in between."""
+    path: list[str | int] = []
+    for part in loc:
+        is_key = isinstance(data, dict) and part in data
+        is_index = isinstance(data, list) and isinstance(part, int) and part < len(data)
+        if is_key or is_index:
+            path.append(part)
+            data = data[part]
+    return tuple(path)
+
+
+def without(data: Any, path: Loc) -> Any:
+    """Copy JSON data with the member at this path left out; an item of an array stays."""
+    if not path or not isinstance(data, (dict, list)):
+        return data
+    head: Any = path[0]
+    copy = data.copy()
+    if len(path) > 1:
+        copy[head] = without(data[head], path[1:])
+    elif isinstance(copy, dict):
+        copy.pop(head, None)
+    return copy

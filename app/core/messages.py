@@ -1,0 +1,42 @@
+"""ToolCall in, ToolMessage out, with LangChain's keys."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+ContentBlock = dict[str, Any]
+Content = str | list[str | ContentBlock]
+Status = Literal["success", "error"]
+
+
+class ToolCall(BaseModel):
+    """One request of a model to run a tool.
+
+    `args` is a JSON object, or the JSON text of one, as OpenAI's models write it, which the
+    pipeline's first stage decodes.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    args: dict[str, Any] | str
+    id: str
+    type: Literal["tool_call"] = "tool_call"
+
+
+class ToolMessage(BaseModel):
+    """The answer to one ToolCall: exactly the nine keys of LangChain's ToolMessage.
+
+    What is Sidecall's own stands in `response_metadata`: `duration_ms`, `return_direct`, `ignored_args`, and `error`
+    (`kind`, `message`, `retryable`, `errors`, `nearest`, `retry_after_ms`) when `status` is `error`.
+    """
+
+    content: Content = Field(description="What the model reads.")
+    artifact: Any = Field(default=None, description="What the program keeps; never sent to the model.")
+    tool_call_id: str = Field(default="", description="The id of the call this answers.")
+    name: str | None = Field(default=None, description="The tool that was called.")
+    status: Status = "success"
+    type: Literal["tool"] = "tool"
+    id: str | None = Field(default=None, description="The id of the invocation, a UUIDv7.")
+    additional_kwargs: dict[str, Any] = Field(default_factory=dict)
+    response_metadata: dict[str, Any] = Field(default_factory=dict)

@@ -1,0 +1,115 @@
+"""Find tools by name: modules, packages, files, folders, entry points."""
+
+import inspect
+import logging
+from collections.abc import Iterable, Iterator
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+
+from app.authoring.tool import BaseTool
+from app.authoring.toolkit import BaseToolkit
+from app.core.errors import DefinitionError, DiscoveryError
+from app.core.tool import CompiledTool, source_of
+from app.loading import load_file, load_named, public_files
+
+GROUP = "sidecall.tools"
+
+Offer = BaseTool | BaseToolkit
+
+logger = logging.getLogger("sidecall")
+
+
+def discover(places: Iterable[str], *, use_entry_points: bool = False) -> list[CompiledTool]:
+    """Load every tool from the places, in order.
+
+    A place is a path (`./my_tools.py`, `tools`) if one exists, else the dotted name of a module or package. Of a
+    module those tools and toolkits count that have no leading underscore, or that its `__all__` names.
+
+    Raises:
+        DiscoveryError: A place does not exist, or its code raised.
+        DefinitionError: A tool cannot be offered.
+    """
+    found: dict[int, Offer] = {}
+    for place in places:
+        offers = [offer for module in _modules(place) for offer in _offers(module)]
+        if not offers:
+            logger.warning("no tools found in %s; a tool is a module-level function with @tool", place)
+        found.update((id(offer), offer) for offer in offers)
+    if use_entry_points:
+        found.update((id(offer), offer) for point in entry_points(group=GROUP) for offer in _installed(point))
+    return [tool.compiled for offer in found.values() for tool in _tools(offer)]
+
+
+def watched_folders(places: Iterable[str]) -> list[Path]:
+    """Name the folders whose files decide what `discover` finds."""
+    paths = [Path(place).resolve() for place in places if Path(place).exists()]
+    named = [Path(file).resolve() for place in places if not Path(place).exists() for file in _files_of(place)]
+    return list(dict.fromkeys(path if path.is_dir() else path.parent for path in (*paths, *named)))
+
+
+def _files_of(place: str) -> list[str]:
+    return [module.__file__ for module in load_named(place) if module.__file__]
+
+
+def _modules(place: str) -> Iterator[ModuleType]:
+    path = Path(place)
+    if path.is_file():
+        yield load_file(path.resolve())
+    elif path.is_dir():
+        yield from (load_file(file) for file in public_files(path.resolve()))
+    elif path.suffix == ".py" or "/" in place:
+        raise DiscoveryError(f"There is no file or folder {place!r} (looked in {Path.cwd()}).")
+    else:
+        yield from load_named(place)
+
+
+def _offers(offered: object) -> list[Offer]:
+    items = _public(offered) if isinstance(offered, ModuleType) else [offered]
+    return [item for item in items if isinstance(item, (BaseTool, BaseToolkit))]
+
+
+def _tools(offer: Offer) -> list[BaseTool]:
+    if isinstance(offer, BaseTool):
+        return [offer]
+    where = f"{source_of(offer.get_tools)}: toolkit {type(offer).__name__}"
+    try:
+        tools = list(offer.get_tools())
+    except DefinitionError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise DiscoveryError(f"{where} cannot make its tools: {type(error).__name__}: {error}") from error
+    for tool in tools:
+        if not isinstance(tool, BaseTool):
+            raise DiscoveryError(f"{where} has to return tools, not {type(tool).__name__}; decorate it with @tool.")
+    return tools
+
+
+def _public(module: ModuleType) -> list[object]:
+    exported = getattr(module, "__all__", None)
+    names = exported if exported is not None else [name for name in vars(module) if not name.startswith("_")]
+    items = [getattr(module, name) for name in names if hasattr(module, name)]
+    for item in items:
+        if inspect.isclass(item) and issubclass(item, BaseTool) and item.__module__ == module.__name__:
+            _remind_of_instance(module, item, items)
+    return items
+
+
+def _remind_of_instance(module: ModuleType, kind: type[BaseTool], items: list[object]) -> None:
+    if not any(isinstance(item, kind) for item in items) and not kind.__subclasses__():
+        name = kind.__name__
+        logger.warning("%s: class %s is not offered; make an instance: tool = %s()", module.__file__, name, name)
+
+
+def _installed(point: EntryPoint) -> list[Offer]:
+    try:
+        offered = point.load()
+    except DefinitionError:
+        raise
+    except (Exception, SystemExit) as error:
+        package = point.dist.name if point.dist else "?"
+        text = (
+            f"The entry point {point.name!r} of package {package!r} cannot be loaded: {type(error).__name__}: {error}"
+        )
+        raise DiscoveryError(text) from error
+    return _offers(offered)

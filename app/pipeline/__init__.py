@@ -1,0 +1,1 @@
+"""What happens to a call, one stage a file."""

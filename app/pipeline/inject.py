@@ -1,0 +1,21 @@
+"""Fill the parameters that the model must not."""
+
+from app.core.invocation import Invocation
+
+
+async def inject(invocation: Invocation) -> None:
+    """Drop what the model sent for hidden parameters, then fill them from the caller and the server.
+
+    Raises:
+        MissingContext: The caller did not send what a hidden parameter needs.
+    """
+    injections = invocation.tool.injections
+    if not injections:
+        return
+    forged = invocation.tool.hidden_names & invocation.args.keys()
+    if forged:
+        invocation.args = {name: value for name, value in invocation.args.items() if name not in forged}
+        invocation.ignored.extend(sorted(forged))
+    supply = invocation.supply()
+    for injection in injections:
+        injection.fill(invocation.injected, supply)

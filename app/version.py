@@ -1,0 +1,3 @@
+"""State the version, once."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""What choosing Sidecall costs, measured on this machine."""

@@ -1,0 +1,151 @@
+"""The program says its version, its commands, and in a sentence what has to be mended."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from app.cli.main import cli
+from app.version import __version__
+
+TOOL = 'from app import tool\n\n\n@tool{option}\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
+
+
+def sidecall(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the program as a process, in this folder."""
+    command = [sys.executable, "-m", "app.cli", *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_the_version_is_printed() -> None:
+    """On one line, for scripts."""
+    result = CliRunner().invoke(cli, ["--version"])
+
+    assert result.exit_code == 0
+    assert result.stdout == f"sidecall {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_the_commands_are_listed(arguments: list[str]) -> None:
+    """Each with what it does."""
+    result = CliRunner().invoke(cli, arguments)
+
+    assert "Run the tools of AI agents behind plain HTTP." in result.output
+    assert [name for name in ("serve", "tools", "call", "new", "check", "openapi") if name in result.output] == [
+        *("serve", "tools", "call", "new", "check", "openapi")
+    ]
+
+
+def test_an_unknown_command_is_a_mistake_of_usage() -> None:
+    """Exit code 2, as everywhere."""
+    result = CliRunner().invoke(cli, ["sreve"])
+
+    assert result.exit_code == 2
+    assert "No such command 'sreve'" in result.stderr
+
+
+def test_the_installed_program_is_the_module(tmp_path: Path) -> None:
+    """`sidecall` and `python -m app.cli` do the same."""
+    program = Path(sys.executable).parent / "sidecall"
+
+    result = subprocess.run([program, "--version"], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert result.returncode == 0
+    assert result.stdout == sidecall("--version", cwd=tmp_path).stdout == f"sidecall {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "complaints"),
+    [
+        (["tools"], {"SIDECALL_PORT": "http"}, ["setting SIDECALL_PORT: Input should be a valid integer"]),
+        (
+            ["openapi"],
+            {"SIDECALL_THREADS": "0", "SIDECALL_LOG_LEVEL": "loud"},
+            [
+                "setting SIDECALL_THREADS: Input should be greater than or equal to 1",
+                "setting SIDECALL_LOG_LEVEL: Input should be 'debug', 'info', 'warning' or 'error'",
+            ],
+        ),
+        (["serve", "--port", "99999"], {}, ["setting SIDECALL_PORT: Input should be less than or equal to 65535"]),
+        (["serve", "--workers", "0"], {}, ["setting SIDECALL_WORKERS: Input should be greater than or equal to 1"]),
+    ],
+)
+def test_a_bad_setting_is_named(
+    tmp_path: Path, arguments: list[str], environment: dict[str, str], complaints: list[str]
+) -> None:
+    """One line each, wherever it came from."""
+    result = sidecall(*arguments, cwd=tmp_path, **environment)
+
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert [line for line in result.stderr.splitlines() if line.startswith("error: setting ")] == [
+        line for line in result.stderr.splitlines() if line
+    ]
+    assert [complaint for complaint in complaints if complaint not in result.stderr] == []
+
+
+@pytest.mark.parametrize(
+    ("files", "places", "complaint"),
+    [
+        (
+            {"a.py": TOOL.format(name="same", option=""), "b.py": TOOL.format(name="same", option="")},
+            ["a.py", "b.py"],
+            "error: Two tools are called 'same': a.py:4 and b.py:4. "
+            "Give one another name, for instance @tool('same_2').\n",
+        ),
+        (
+            {"a.py": TOOL.format(name="fine", option='("not fine")')},
+            ["a.py"],
+            "error: a.py:4: tool 'not fine': The name of a tool must match ^[a-zA-Z0-9_-]{1,64}$. "
+            "Rename it, or give a name: @tool('good_name').\n",
+        ),
+        (
+            {"a.py": "import nowhere"},
+            ["a.py"],
+            "error: {here}/a.py:1 cannot be loaded: ModuleNotFoundError: No module named 'nowhere'\n",
+        ),
+        ({}, ["nowhere.py"], "error: There is no file or folder 'nowhere.py' (looked in {here}).\n"),
+        # what looks like markup of the terminal is text
+        ({}, ["some/[red]"], "error: There is no file or folder 'some/[red]' (looked in {here}).\n"),
+        ({}, ["some/[/red]"], "error: There is no file or folder 'some/[/red]' (looked in {here}).\n"),
+        (
+            {"a.py": TOOL.format(name="greet", option='("greet", tags=7)')},
+            ["a.py"],
+            "error: a.py:4: tool 'greet': option `tags`: Input should be a valid list.\n",
+        ),
+    ],
+    ids=["duplicate", "name", "broken", "missing", "markup", "closing-markup", "option"],
+)
+@pytest.mark.parametrize("command", ["serve", "check"])
+def test_tools_that_cannot_be_offered_stop_the_start(
+    tmp_path: Path, command: str, files: dict[str, str], places: list[str], complaint: str
+) -> None:
+    """With file, tool and remedy, and without a traceback."""
+    written = [(tmp_path / name).write_text(text) for name, text in files.items()]
+    options = [option for place in places for option in ("--tools", place)]
+
+    result = sidecall(command, *options, cwd=tmp_path)
+
+    assert len(written) == len(files)
+    assert result.returncode == 1
+    assert result.stderr == complaint.replace("{here}", str(tmp_path))
+
+
+def test_a_toolkit_that_fails_stops_the_start(tmp_path: Path) -> None:
+    """Its file and the reason are named, without a traceback."""
+    (tmp_path / "kits.py").write_text(
+        "from app import BaseToolkit\n\n\nclass Kit(BaseToolkit):\n    def get_tools(self):\n"
+        '        raise KeyError("API_KEY")\n\n\nkit = Kit()\n'
+    )
+
+    result = sidecall("tools", "--tools", "kits.py", cwd=tmp_path)
+
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    assert "kits.py" in result.stderr
+    assert "KeyError: 'API_KEY'" in result.stderr

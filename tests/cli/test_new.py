@@ -1,0 +1,149 @@
+"""`sidecall new` writes a tool and its test, which pass as they are."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from app.cli.main import cli
+from app.core.errors import InvalidToolName
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Work in an empty folder, and forget afterwards what was imported."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = sys.modules.copy()
+    yield tmp_path
+    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
+        del sys.modules[name]
+    sys.modules.update(before)
+
+
+def new(*arguments: str) -> Result:
+    """Run the command."""
+    return CliRunner().invoke(cli, ["new", *arguments])
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in this folder, as its owner would."""
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_tool_and_its_test_are_written() -> None:
+    """In the folder that is loaded by default, and the next step is said."""
+    result = new("get_weather")
+
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "wrote tools/get_weather.py",
+        "wrote tools/test_get_weather.py",
+        "Try it: sidecall call get_weather text=hello times=2 --tools tools",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("get_weather", "get_weather"),
+        ("get-weather", "get_weather"),
+        ("class", "tool_class"),  # a keyword
+        ("2d-plot", "tool_2d_plot"),  # no identifier
+        ("json", "tool_json"),  # the name of a module
+        ("tool", "tool"),  # the name of the decorator
+        ("x" * 64, "x" * 64),
+    ],
+)
+def test_what_is_written_works(here: Path, name: str, stem: str) -> None:
+    """The test passes, and the tool can be called by its name."""
+    written = new(name, "--folder", "mine")
+
+    called = CliRunner().invoke(cli, ["call", "--tools", "mine", "--", name, "text=hello", "times=2"])
+    tested = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "mine")
+
+    assert written.exit_code == 0
+    assert (here / "mine" / f"{stem}.py").is_file()
+    assert called.exit_code == 0, called.output
+    assert '"content": "hello hello"' in called.stdout
+    assert tested.returncode == 0, tested.stdout
+    assert "2 passed" in tested.stdout
+
+
+@pytest.mark.parametrize("name", ["-", "_", "_hidden", "test_it", "conftest", "tests"])
+def test_a_tool_is_not_written_where_it_would_not_be_found(name: str) -> None:
+    """Files and functions with such names are left alone when tools are loaded, so they get another."""
+    new(name, "--folder", "mine")
+
+    listed = CliRunner().invoke(cli, ["tools", "--tools", "mine", "--format", "json_schema"])
+
+    assert [schema["title"] for schema in json.loads(listed.stdout)] == [name]
+
+
+def test_what_is_written_into_a_package_works(here: Path) -> None:
+    """Where there are tests the test goes to them, and imports by the package's name."""
+    (here / "acme").mkdir()
+    (here / "acme/__init__.py").touch()
+    (here / "tests").mkdir()
+
+    written = new("get-weather", "--folder", "acme")
+    called = CliRunner().invoke(cli, ["call", "get-weather", "text=hello", "times=2", "--tools", "acme"])
+    tested = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
+
+    assert written.stdout.splitlines()[:2] == ["wrote acme/get_weather.py", "wrote tests/acme/test_get_weather.py"]
+    assert called.exit_code == 0, called.output
+    assert tested.returncode == 0, tested.stdout
+
+
+def test_what_is_written_into_a_package_without_tests_works(here: Path) -> None:
+    """The test lies beside the tool."""
+    (here / "acme").mkdir()
+    (here / "acme/__init__.py").touch()
+
+    written = new("get_weather", "--folder", "acme")
+    tested = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "acme")
+
+    assert written.stdout.splitlines()[1] == "wrote acme/test_get_weather.py"
+    assert tested.returncode == 0, tested.stdout
+
+
+def test_what_is_written_pleases_the_linter() -> None:
+    """It is an example to start from."""
+    new("get_weather", "--folder", "mine")
+
+    checked = CliRunner().invoke(cli, ["check", "--tools", "mine"])
+
+    assert checked.stdout == "1 tools, 0 errors, 0 warnings and notes\n"
+
+
+@pytest.mark.parametrize("file", ["get_weather.py", "test_get_weather.py"])
+def test_nothing_is_overwritten(here: Path, file: str) -> None:
+    """Neither of the two, and none is written when the other is there."""
+    (here / "tools").mkdir()
+    (here / "tools" / file).write_text("mine")
+
+    result = new("get_weather")
+
+    assert result.exit_code == 2
+    assert f"tools/{file} exists already" in result.stderr
+    assert [path.name for path in (here / "tools").iterdir()] == [file]
+    assert (here / "tools" / file).read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["", "get weather", "get.weather", "../weather", "wetter_ü", "x" * 65])
+def test_a_name_that_no_provider_takes_is_refused(here: Path, name: str) -> None:
+    """Nothing is written."""
+    result = new(name)
+
+    assert isinstance(result.exception, InvalidToolName)
+    assert result.exception.message == f"{name!r}: The name of a tool must match ^[a-zA-Z0-9_-]{{1,64}}$."
+    assert list(here.iterdir()) == []

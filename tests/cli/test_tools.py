@@ -1,0 +1,147 @@
+"""`sidecall tools` lists the tools for people, and for providers."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from app.cli.main import cli
+
+TOOLS = '''
+from typing import Literal
+
+from app import tool
+
+
+@tool(tags=["math", "fast"])
+def add(a: int, b: int = 1) -> int:
+    """Add two numbers
+    and no more.
+
+    This is not in the table.
+
+    Args:
+        a: The first.
+        b: The second.
+    """
+    return a + b
+
+
+@tool
+def pick(color: Literal["red", "blue"]) -> str:
+    """Pick one.
+
+    Args:
+        color: Which.
+    """
+    return color
+'''
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Work in a folder with two tools and a wide terminal, and forget afterwards what was imported."""
+    (tmp_path / "mine.py").write_text(TOOLS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = sys.modules.copy()
+    yield tmp_path
+    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
+        del sys.modules[name]
+    sys.modules.update(before)
+
+
+def test_tools_are_listed_in_a_table() -> None:
+    """Name, arguments, first paragraph, tags, and where each is written."""
+    result = CliRunner().invoke(cli, ["tools", "--tools", "mine.py"])
+    rows = [line.split() for line in result.stdout.splitlines()]
+
+    assert result.exit_code == 0
+    assert rows == [
+        ["tool", "arguments", "description", "tags", "source"],
+        ["add", "a:", "integer", "Add", "two", "numbers", "and", "no", "more.", "math", "fast", "mine.py:7"],
+        ["b?:", "integer"],
+        ["pick", "color:", "one", "of", '"red",', '"blue"', "Pick", "one.", "mine.py:21"],
+    ]
+
+
+def test_the_places_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the command line names some."""
+    monkeypatch.setenv("SIDECALL_TOOLS", "mine.py")
+
+    result = CliRunner().invoke(cli, ["tools", "--format", "json_schema"])
+
+    assert [schema["title"] for schema in json.loads(result.stdout)] == ["add", "pick"]
+
+
+@pytest.mark.parametrize(
+    ("form", "first"),
+    [
+        ("openai", {"type": "function", "function": {"name": "add"}}),
+        ("openai-responses", {"type": "function", "name": "add", "strict": False}),
+        ("anthropic", {"name": "add", "input_schema": {"type": "object"}}),
+        ("gemini", {"functionDeclarations": [{"name": "add"}, {"name": "pick"}]}),
+        ("mcp", {"name": "add", "inputSchema": {"type": "object"}}),
+        ("json_schema", {"title": "add", "type": "object"}),
+    ],
+)
+def test_tools_are_listed_as_json(form: str, first: dict[str, Any]) -> None:
+    """The output is the array that GET /tools answers with."""
+    result = CliRunner().invoke(cli, ["tools", "--tools", "mine.py", "--format", form])
+    listed = json.loads(result.stdout)[0]
+
+    assert result.exit_code == 0
+    assert listed.keys() >= first.keys()
+    assert {key: _cut(listed[key], value) for key, value in first.items()} == first
+
+
+def _cut(value: Any, like: Any) -> Any:
+    """Keep of a value what the other has too."""
+    if isinstance(like, dict):
+        return {key: value[key] for key in like}
+    return [_cut(*pair) for pair in zip(value, like, strict=True)] if isinstance(like, list) else value
+
+
+def test_json_can_be_strict() -> None:
+    """Where a tool can be said strictly."""
+    result = CliRunner().invoke(cli, ["tools", "--tools", "mine.py", "--format", "openai", "--strict"])
+
+    assert [definition["function"]["strict"] for definition in json.loads(result.stdout)] == [True, True]
+
+
+def test_an_unknown_form_is_a_mistake_of_usage() -> None:
+    """The ones that exist are named."""
+    result = CliRunner().invoke(cli, ["tools", "--tools", "mine.py", "--format", "toml"])
+
+    assert result.exit_code == 2
+    assert "'openai-responses'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "summary",
+    ["Close [/b] something.", "Color it [red]now[/red].", "Index a[0] and b[i].", "A path such as [link=x]y."],
+)
+def test_brackets_in_a_description_are_text(here: Path, summary: str) -> None:
+    """They are no markup of the terminal."""
+    (here / "odd.py").write_text(
+        f'from app import tool\n\n\n@tool\ndef odd() -> str:\n    """{summary}"""\n    return ""\n'
+    )
+
+    result = CliRunner().invoke(cli, ["tools", "--tools", "odd.py"])
+
+    assert result.exit_code == 0
+    assert summary in result.stdout
+
+
+def test_brackets_in_arguments_are_text(here: Path) -> None:
+    """An enum may hold anything."""
+    (here / "odd.py").write_text(TOOLS.replace('"blue"', '"[bold]"'))
+
+    result = CliRunner().invoke(cli, ["tools", "--tools", "odd.py"])
+
+    assert 'one of "red", "[bold]"' in result.stdout

@@ -1,0 +1,154 @@
+"""Every error says who must act, in a sentence fit for them."""
+
+import math
+
+import pytest
+
+from app.core.errors import (
+    InvalidArguments,
+    MalformedArguments,
+    RequestError,
+    SidecallError,
+    ToolAlreadyRegistered,
+    ToolException,
+    ToolExecutionError,
+    ToolNotFound,
+    ToolTimeout,
+    UnknownTool,
+    field_path,
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (SidecallError(), "Something went wrong in Sidecall."),
+        (ToolAlreadyRegistered(), "Two tools have the same name."),
+        (MalformedArguments(), "The arguments are not a JSON object."),
+        (UnknownTool(), "There is no such tool, or it is not visible to you."),
+    ],
+)
+def test_the_docstring_is_the_default_message(error: SidecallError, expected: str) -> None:
+    """What a class is for is what it says."""
+    assert error.message == expected
+    assert str(error) == expected
+
+
+def test_a_message_of_its_own_replaces_the_docstring() -> None:
+    """A raiser may know better."""
+    error = SidecallError("The disk is full.")
+
+    assert error.message == "The disk is full."
+
+
+def test_a_request_error_keeps_what_the_problem_document_adds() -> None:
+    """Members beside the message are for problem+json."""
+    error = RequestError("Too much.", limit=3)
+
+    assert error.message == "Too much."
+    assert error.members == {"limit": 3}
+
+
+def test_an_unknown_tool_is_said_in_the_words_of_langgraph() -> None:
+    """Models have learnt to repair from this sentence."""
+    error = ToolNotFound("serch", ["search", "sum"], ["search"])
+
+    assert error.content == "Error: serch is not a valid tool, try one of [search, sum]."
+    assert error.nearest == ["search"]
+    assert error.retryable is False
+
+
+def test_invalid_arguments_say_one_line_per_field() -> None:
+    """The model reads where and why."""
+    error = InvalidArguments(
+        [
+            {"loc": ["filters", 0, "name"], "type": "missing", "msg": "Field required"},
+            {"loc": [], "type": "custom", "msg": "They contradict each other"},
+        ]
+    )
+
+    assert error.content == "filters[0].name: Field required\narguments: They contradict each other"
+    assert error.retryable is True
+
+
+@pytest.mark.parametrize(
+    ("loc", "expected"),
+    [
+        # nothing: the arguments as a whole
+        ((), "arguments"),
+        (("a",), "a"),
+        (("a", "b"), "a.b"),
+        (("a", 0, 1, "b"), "a[0][1].b"),
+        # a list at the root
+        ((2, "b"), "[2].b"),
+    ],
+)
+def test_a_path_is_written_as_in_python(loc: tuple[str | int, ...], expected: str) -> None:
+    """Names are joined by dots, indexes stand in brackets."""
+    assert field_path(loc) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("No such city.",), "No such city."),
+        # LangChain's text for an exception without one
+        ((), "Tool execution error"),
+        # only the first argument is the content
+        (("first", "second"), "first"),
+        ((404,), "404"),
+        ((["a", "b"],), '["a", "b"]'),
+        # as LangChain writes JSON
+        (({"city": "Zürich", "code": 7},), '{"city": "Zürich", "code": 7}'),
+    ],
+)
+def test_the_first_argument_of_a_tool_exception_is_its_content(arguments: tuple[object, ...], expected: str) -> None:
+    """Text is passed on as it is, anything else as JSON."""
+    assert ToolException(*arguments).content == expected
+
+
+@pytest.mark.parametrize(
+    "argument", [{"raw": b"\xff"}, {"text": "\ud800"}, {"number": math.nan}], ids=["bytes", "surrogate", "nan"]
+)
+def test_a_tool_exception_with_odd_contents_still_has_a_text(argument: object) -> None:
+    """An error that cannot be worded would become a crash of the server."""
+    assert isinstance(ToolException(argument).content, str)
+
+
+@pytest.mark.parametrize(
+    ("error", "retryable", "retry_after_ms"),
+    [
+        (ToolException("x"), False, None),
+        (ToolException("x", retryable=True), True, None),
+        # to say when is to say that
+        (ToolException("x", retry_after=1.5), True, 1500),
+        (ToolException("x", retry_after=0), True, 0),
+    ],
+)
+def test_a_tool_exception_says_whether_to_try_again(
+    error: ToolException, retryable: bool, retry_after_ms: int | None
+) -> None:
+    """A client program can act on it without reading the text."""
+    assert (error.retryable, error.retry_after_ms) == (retryable, retry_after_ms)
+
+
+def test_a_subclass_of_tool_exception_may_have_a_docstring_of_its_own() -> None:
+    """Without arguments it says what LangChain's says."""
+
+    class NoSuchCity(ToolException):
+        """Internal notes about the gazetteer."""
+
+    assert NoSuchCity().content == "Tool execution error"
+
+
+def test_a_crash_is_told_without_its_reason() -> None:
+    """The model gets the id that leads the operator to the traceback."""
+    error = ToolExecutionError("search", "call_1")
+
+    assert error.content == "Error: search failed unexpectedly (call call_1). The details are in the server's log."
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(10.0, "10"), (0.5, "0.5"), (1e-3, "0.001")])
+def test_a_timeout_says_how_long_it_waited(seconds: float, expected: str) -> None:
+    """Without trailing zeros."""
+    assert ToolTimeout("search", seconds).content == f"Error: search timed out after {expected} seconds."

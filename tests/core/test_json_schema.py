@@ -1,0 +1,135 @@
+"""Schemas can be walked, stripped, flattened and put into words."""
+
+from typing import Any
+
+import pytest
+
+from app.core.json_schema import describe, inlined, map_children, resolved, walk, without_titles
+
+EVERY_PLACE = {
+    "properties": {"a": {"type": "string"}, "odd": True},
+    "items": {"type": "integer"},
+    "additionalProperties": {"type": "number"},
+    "not": {"type": "null"},
+    "anyOf": [{"const": 1}, True],
+    "prefixItems": [{"const": 2}],
+    "$defs": {"D": {"const": 3}},
+    "contains": False,
+    "enum": [{"type": "not a schema"}],
+}
+
+
+def test_every_schema_inside_a_schema_is_found_with_its_path() -> None:
+    """Booleans and examples of values are none."""
+    found = [(path, node) for path, node in walk(EVERY_PLACE)][1:]
+
+    assert found == [
+        ("a", {"type": "string"}),
+        ("[]", {"type": "integer"}),
+        ("*", {"type": "number"}),
+        ("", {"type": "null"}),
+        ("", {"const": 1}),
+        ("[]", {"const": 2}),
+        ("D", {"const": 3}),
+    ]
+
+
+def test_children_are_changed_in_a_copy() -> None:
+    """What is no schema is left as it is."""
+    changed = map_children(EVERY_PLACE, lambda child: sorted(child))
+
+    assert changed == {
+        "properties": {"a": ["type"], "odd": True},
+        "items": ["type"],
+        "additionalProperties": ["type"],
+        "not": ["type"],
+        "anyOf": [["const"], True],
+        "prefixItems": [["const"]],
+        "$defs": {"D": ["const"]},
+        "contains": False,
+        "enum": [{"type": "not a schema"}],
+    }
+    assert EVERY_PLACE["items"] == {"type": "integer"}
+
+
+def test_titles_go_and_properties_called_title_stay() -> None:
+    """Pydantic adds the one, the author the other."""
+    stripped = without_titles(
+        {"title": "T", "properties": {"title": {"title": "Title", "type": "string"}}, "items": {"title": "I"}}
+    )
+
+    assert stripped == {"properties": {"title": {"type": "string"}}, "items": {}}
+
+
+def test_references_are_replaced_and_what_stands_beside_them_wins() -> None:
+    """Several providers refuse references."""
+    flat = inlined(
+        {
+            "properties": {"p": {"$ref": "#/$defs/P", "description": "mine"}},
+            "$defs": {"P": {"description": "its", "items": {"$ref": "#/$defs/Q"}}, "Q": {"type": "string"}},
+        }
+    )
+
+    assert flat == {"properties": {"p": {"description": "mine", "items": {"type": "string"}}}}
+
+
+def test_what_refers_to_itself_keeps_its_definitions_and_nothing_else_does() -> None:
+    """A cycle has no end to inline; here two definitions make one."""
+    flat = inlined(
+        {
+            "properties": {"a": {"$ref": "#/$defs/A"}, "c": {"$ref": "#/$defs/C"}},
+            "$defs": {
+                "A": {"items": {"$ref": "#/$defs/B"}},
+                "B": {"items": {"$ref": "#/$defs/A"}},
+                "C": {"type": "string"},
+            },
+        }
+    )
+
+    assert flat == {
+        "properties": {"a": {"$ref": "#/$defs/A"}, "c": {"type": "string"}},
+        "$defs": {"A": {"items": {"$ref": "#/$defs/B"}}, "B": {"items": {"$ref": "#/$defs/A"}}},
+    }
+
+
+def test_a_reference_to_nothing_stays() -> None:
+    """And a property called $ref is no reference."""
+    schema: dict[str, Any] = {"properties": {"$ref": {"type": "string"}}, "items": {"$ref": "#/$defs/None"}}
+
+    assert inlined(schema) == schema
+
+
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [
+        ({"$ref": "#/$defs/A"}, {"type": "string"}),
+        ({"$ref": "#/$defs/B"}, {"$ref": "#/$defs/B"}),
+        ({"type": "null"}, {"type": "null"}),
+    ],
+)
+def test_a_reference_is_followed_to_its_definition(node: dict[str, str], expected: dict[str, str]) -> None:
+    """Anything else is itself."""
+    assert resolved(node, {"$defs": {"A": {"type": "string"}}}) == expected
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({}, "any value"),
+        ({"type": "integer", "minimum": 1, "maximum": 9}, "integer, at least 1, at most 9"),
+        ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 2}, "number, greater than 0, less than 2"),
+        ({"type": "string", "minLength": 2, "pattern": "^a"}, "string, min length 2, matching ^a"),
+        ({"type": "string", "format": "date"}, "string (date)"),
+        ({"type": ["string", "null"]}, "string or null"),
+        ({"enum": ["a", 1, None, True]}, 'one of "a", 1, null, True'),
+        ({"const": "a"}, '"a"'),
+        ({"const": None}, "null"),
+        ({"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "integer"}]}, "integer or string"),
+        ({"type": "array", "items": {"type": "string"}, "minItems": 1}, "array of string, min items 1"),
+        ({"type": "array", "items": False}, "array"),
+        ({"$ref": "#/$defs/Node"}, "object"),
+    ],
+)
+def test_a_schema_is_said_in_a_few_words(schema: dict[str, Any], expected: str) -> None:
+    """Models read this where an argument is missing."""
+    assert describe(schema) == expected

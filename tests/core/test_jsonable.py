@@ -1,0 +1,78 @@
+"""Whatever a tool returns is said as JSON that anybody can read, or refused."""
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from app.core.jsonable import sendable, to_plain, to_text
+
+
+class Reading(BaseModel):
+    """A model with an alias and a number that may be none."""
+
+    value: float = Field(alias="theValue")
+
+
+@dataclass
+class Point:
+    """A plain dataclass."""
+
+    x: float
+
+
+HUGE = pytest.param(10**5000, id="more digits than Python writes")
+CIRCLE: list[Any] = []
+CIRCLE.append(CIRCLE)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"a": [1, "ü"]}, '{"a": [1, "ü"]}'),  # spaced as LangChain does
+        (None, "null"),
+        (math.nan, "null"),
+        ({"a": [math.inf, 1.5]}, '{"a": [null, 1.5]}'),
+        (Reading(theValue=math.nan), '{"theValue": null}'),  # inside a model too
+        (Point(1.5), '{"x": 1.5}'),
+        (datetime(2030, 1, 2, tzinfo=UTC), '"2030-01-02T00:00:00Z"'),
+        ({1: 2, None: 3}, '{"1": 2, "null": 3}'),
+        (["\ud800"], '["?"]'),  # a lone surrogate has no UTF-8 form
+        ([{3}, b"\x00"], '[[3], "AA=="]'),
+    ],
+)
+def test_values_are_said_as_json_text(value: Any, text: str) -> None:
+    """Never as a Python repr."""
+    assert to_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (Reading(theValue=1.5), {"theValue": 1.5}),
+        ([Point(math.inf)], [{"x": None}]),
+        ({"a": "\ud800"}, {"a": "?"}),
+        ((1, 2), [1, 2]),
+    ],
+)
+def test_values_are_reduced_to_what_json_has(value: Any, plain: Any) -> None:
+    """So that an artifact survives the wire."""
+    assert to_plain(value) == plain
+
+
+@pytest.mark.parametrize("value", [object(), CIRCLE, {"a": object()}, HUGE])
+def test_what_json_cannot_say_is_refused(value: Any) -> None:
+    """With a ValueError and nothing else."""
+    with pytest.raises(ValueError):
+        to_text(value)
+    with pytest.raises(ValueError):
+        to_plain(value)
+
+
+@pytest.mark.parametrize(("text", "sent"), [("plain", "plain"), ("ü", "ü"), ("a\udfffb", "a?b")])
+def test_text_can_always_be_sent(text: str, sent: str) -> None:
+    """As UTF-8."""
+    assert sendable(text) == sent

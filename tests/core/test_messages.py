@@ -1,0 +1,58 @@
+"""ToolCall and ToolMessage are LangChain's, key for key."""
+
+import pytest
+from langchain_core.messages import ToolMessage as LangChainToolMessage
+from pydantic import ValidationError
+
+from app import ToolCall, ToolMessage
+
+
+def test_a_tool_message_has_exactly_the_nine_keys() -> None:
+    """Each of them means what it means in LangChain."""
+    message = ToolMessage(content="42", tool_call_id="call_1")
+
+    assert message.model_dump() == {
+        "content": "42",
+        "artifact": None,
+        "tool_call_id": "call_1",
+        "name": None,
+        "status": "success",
+        "type": "tool",
+        "id": None,
+        "additional_kwargs": {},
+        "response_metadata": {},
+    }
+
+
+def test_langchain_rebuilds_a_tool_message() -> None:
+    """Our keyword arguments are its keyword arguments."""
+    ours = ToolMessage(content=["a"], artifact={"b": 1}, tool_call_id="call_1", name="t", status="error", id="i")
+
+    theirs = LangChainToolMessage(**ours.model_dump())
+
+    assert (theirs.content, theirs.artifact, theirs.tool_call_id) == (["a"], {"b": 1}, "call_1")
+    assert (theirs.name, theirs.status, theirs.id) == ("t", "error", "i")
+
+
+@pytest.mark.parametrize("args", [{"a": 1}, '{"a": 1}', "", "not JSON"])
+def test_a_tool_call_takes_an_object_or_text(args: dict[str, int] | str) -> None:
+    """Whether the text is JSON is for the pipeline to say, to the model."""
+    call = ToolCall(name="t", args=args, id="call_1")
+
+    assert call.args == args
+    assert call.type == "tool_call"
+
+
+def test_a_tool_call_cannot_be_changed() -> None:
+    """It is shared by everybody who looks at the call."""
+    call = ToolCall(name="t", args={}, id="call_1")
+
+    with pytest.raises(ValidationError, match="frozen"):
+        call.name = "other"
+
+
+@pytest.mark.parametrize("wrong", [{"args": [1]}, {"type": "function"}, {"name": None}])
+def test_what_is_not_a_tool_call_is_refused(wrong: dict[str, object]) -> None:
+    """Arrays are no arguments, and other types have dialects of their own."""
+    with pytest.raises(ValidationError):
+        ToolCall.model_validate({"name": "t", "args": {}, "id": "call_1", **wrong})

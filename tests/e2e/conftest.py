@@ -1,0 +1,84 @@
+"""Real server processes for what only a socket shows."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+_STARTED = re.compile(r"running on (http://\S+)")
+_PATIENCE = 20.0
+
+
+@dataclass
+class Server:
+    """A running `sidecall serve`."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log_file: Path
+
+    @property
+    def log(self) -> str:
+        """What it has printed so far."""
+        return self.log_file.read_text()
+
+    def wait_for(self, text: str) -> str:
+        """Wait until the log says this, and return the log."""
+        return _wait(lambda: self.log if text in self.log else None, self, f"no {text!r}")
+
+    def stop(self) -> int:
+        """Send SIGTERM and return the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(_PATIENCE)
+
+
+Serve = Callable[..., Server]
+
+
+def _wait(read: Callable[[], str | None], server: Server, complaint: str) -> str:
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        found = read()
+        if found is not None:
+            return found
+        if server.process.poll() is not None:
+            break
+        time.sleep(0.02)
+    raise AssertionError(f"{complaint} in the server's log:\n{server.log}")
+
+
+@pytest.fixture(scope="session")
+def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """Give a function that starts `sidecall serve` with these arguments and waits until it listens."""
+    servers: list[Server] = []
+
+    def start(*arguments: str, cwd: Path = ROOT, **environment: str) -> Server:
+        log_file = tmp_path_factory.mktemp("server") / "log"
+        command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", *arguments]
+        with log_file.open("wb") as log:
+            process = subprocess.Popen(
+                command, cwd=cwd, env={**os.environ, **environment}, stdout=log, stderr=subprocess.STDOUT
+            )
+        server = Server("", process, log_file)
+        servers.append(server)
+        server.url = _wait(lambda: (m := _STARTED.search(server.log)) and m[1], server, "no address")
+        return server
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def shipped(start_server: Serve) -> Server:
+    """The server as it ships, with the tools of this repository."""
+    return start_server()

@@ -1,0 +1,68 @@
+"""A model provider on loopback that asks for the calculator once and then quotes its result."""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+ARGUMENTS = {"expression": "(9 * 9 - 2 * 2) / 7"}
+ARGUMENTS_TEXT = '{"expression": "(9 * 9 - 2 * 2) / 7"}'
+
+
+async def chat_completions(request: Request) -> JSONResponse:
+    """Answer as OpenAI's Chat Completions API does."""
+    last = (await request.json())["messages"][-1]
+    if last["role"] == "tool":
+        message = {"role": "assistant", "content": f"The result is {last['content']}."}
+    else:
+        function = {"name": "calculator", "arguments": ARGUMENTS_TEXT}
+        message = {"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": function}]}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return JSONResponse(
+        {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "scripted", "choices": [choice]}
+    )
+
+
+async def messages(request: Request) -> JSONResponse:
+    """Answer as Anthropic's Messages API does."""
+    last = (await request.json())["messages"][-1]
+    if isinstance(last["content"], list):
+        content = [{"type": "text", "text": f"The result is {last['content'][0]['content']}."}]
+    else:
+        content = [{"type": "tool_use", "id": "toolu_1", "name": "calculator", "input": ARGUMENTS}]
+    return JSONResponse(
+        {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "scripted",
+            "content": content,
+            "stop_reason": "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+    )
+
+
+@contextlib.contextmanager
+def running_models() -> Iterator[str]:
+    """Serve both APIs in a thread while the body runs, and give the address."""
+    routes = [
+        Route("/v1/chat/completions", chat_completions, methods=["POST"]),
+        Route("/v1/messages", messages, methods=["POST"]),
+    ]
+    server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_level="warning"))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()

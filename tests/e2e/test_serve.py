@@ -1,0 +1,244 @@
+"""A real server answers, survives its tools, and stops in order."""
+
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.e2e.conftest import Serve, Server
+
+TOOLS = '''
+import sys
+import time
+from pathlib import Path
+
+from app import ToolContext, tool
+
+
+@tool
+def sync_exit() -> str:
+    """Leave."""
+    sys.exit(3)
+
+
+@tool
+async def async_exit() -> str:
+    """Leave."""
+    sys.exit(3)
+
+
+@tool
+def sync_stop() -> str:
+    """Stop."""
+    raise StopIteration("stopped")
+
+
+@tool
+async def async_stop() -> str:
+    """Stop."""
+    raise StopIteration("stopped")
+
+
+@tool
+def sync_interrupt() -> str:
+    """Interrupt."""
+    raise KeyboardInterrupt
+
+
+@tool
+async def async_interrupt() -> str:
+    """Interrupt."""
+    raise KeyboardInterrupt
+
+
+@tool
+def recurse() -> str:
+    """Recur."""
+    return recurse()
+
+
+@tool
+def shout() -> str:
+    """Print."""
+    print("HTTP/1.1 500 shouted")
+    return "said"
+
+
+@tool
+async def whisper(context: ToolContext) -> str:
+    """Log."""
+    context.log.info("whispered")
+    return "said"
+
+
+@tool
+def wait(file: str, context: ToolContext) -> str:
+    """Wait for a file.
+
+    Args:
+        file: Its path.
+    """
+    context.log.info("waiting")
+    while not Path(file).exists():
+        time.sleep(0.01)
+    return "waited"
+'''
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Hold tools that misbehave."""
+    folder = tmp_path_factory.mktemp("serve")
+    (folder / "mine.py").write_text(TOOLS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(start_server: Serve, folder: Path) -> Server:
+    """Serve them."""
+    return start_server("--tools", "mine.py", cwd=folder)
+
+
+def call(name: str, **args: str) -> dict[str, object]:
+    """Write a call."""
+    return {"name": name, "args": args, "id": "call_1", "type": "tool_call"}
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("sync_exit", "SystemExit: 3"),
+        ("async_exit", "SystemExit: 3"),
+        ("sync_stop", "StopIteration: stopped"),
+        ("async_stop", "coroutine raised StopIteration"),
+        ("sync_interrupt", "KeyboardInterrupt"),
+        ("async_interrupt", "KeyboardInterrupt"),
+        ("recurse", "RecursionError: maximum recursion depth exceeded"),
+    ],
+)
+def test_a_tool_that_runs_amok_fails_one_call(server: Server, name: str, error: str) -> None:
+    """The model gets a sentence, the operator the traceback, and the next caller an answer."""
+    failed = httpx.post(f"{server.url}/tool_calls", json=call(name))
+    alive = httpx.post(f"{server.url}/tool_calls", json=call("shout"))
+
+    assert failed.status_code == 200
+    assert failed.json()["status"] == "error"
+    assert failed.json()["content"] == (
+        f"Error: {name} failed unexpectedly (call call_1). The details are in the server's log."
+    )
+    assert alive.json()["content"] == "said"
+    assert f"ERROR:    tool {name} failed: execution_error (call call_1, invocation " in server.log
+    assert error in server.wait_for(error)
+
+
+def test_what_a_tool_prints_does_not_reach_the_answer(server: Server) -> None:
+    """The answer is what it returned."""
+    response = httpx.post(f"{server.url}/tool_calls?format=openai", json=call("shout"))
+
+    assert response.status_code == 200
+    assert response.json() == {"role": "tool", "tool_call_id": "call_1", "content": "said"}
+
+
+def test_what_a_tool_logs_is_in_the_log(server: Server) -> None:
+    """With its name and the id of the call."""
+    httpx.post(f"{server.url}/tool_calls", json=call("whisper"))
+
+    assert "INFO:     [whisper call_1] whispered\n" in server.wait_for("whispered")
+
+
+def test_the_log_begins_with_what_is_served(server: Server) -> None:
+    """An operator sees at once whether the tools were found."""
+    assert server.log.startswith("INFO:     serving 10 tools: sync_exit, async_exit, sync_stop, ")
+
+
+def test_the_answer_says_nothing_about_the_server(server: Server) -> None:
+    """Neither its kind nor its version; the request's id is there."""
+    response = httpx.get(f"{server.url}/healthz", headers={"X-Request-Id": "req-1"})
+
+    assert response.status_code == 200
+    assert "Server" not in response.headers
+    assert response.headers["X-Request-Id"] == "req-1"
+
+
+def test_calls_run_while_a_tool_waits(server: Server, tmp_path: Path) -> None:
+    """A sync tool that blocks holds a thread, not the server."""
+    file = tmp_path / "file"
+
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(httpx.post, f"{server.url}/tool_calls", json=call("wait", file=str(file)), timeout=30)
+        server.wait_for("[wait call_1] waiting")
+        other = httpx.post(f"{server.url}/tool_calls", json=call("whisper"))
+        file.touch()
+
+    assert other.json()["content"] == "said"
+    assert waiting.result().json()["content"] == "waited"
+
+
+def test_requests_are_not_logged_unless_debugging(start_server: Serve, server: Server, folder: Path) -> None:
+    """Probes would fill the log."""
+    talkative = start_server("--tools", "mine.py", cwd=folder, SIDECALL_LOG_LEVEL="debug")
+
+    httpx.get(f"{server.url}/healthz?quiet")
+    httpx.get(f"{talkative.url}/healthz?loud")
+
+    assert '"GET /healthz?loud HTTP/1.1" 200' in talkative.wait_for("/healthz?loud")
+    assert "/healthz?quiet" not in server.log
+
+
+def test_calls_in_flight_are_answered_before_the_server_stops(
+    start_server: Serve, folder: Path, tmp_path: Path
+) -> None:
+    """A rolling update loses no call."""
+    server = start_server("--tools", "mine.py", cwd=folder)
+    file = tmp_path / "file"
+
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(httpx.post, f"{server.url}/tool_calls", json=call("wait", file=str(file)), timeout=30)
+        server.wait_for("[wait call_1] waiting")
+        server.process.send_signal(signal.SIGTERM)
+        server.wait_for("Shutting down")
+        file.touch()
+
+    assert waiting.result().json()["content"] == "waited"
+    assert server.stop() == -signal.SIGTERM
+    assert "Application shutdown complete." in server.log
+    assert "Traceback" not in server.log
+
+
+def test_an_interrupted_server_leaves_without_a_complaint(start_server: Serve, folder: Path) -> None:
+    """Ctrl+C is the usual way to stop it on a desk."""
+    server = start_server("--tools", "mine.py", cwd=folder)
+
+    server.process.send_signal(signal.SIGINT)
+    code = server.process.wait(20)
+
+    assert code == 0
+    assert "Traceback" not in server.log
+
+
+def test_many_workers_serve(start_server: Serve, folder: Path) -> None:
+    """Each has the tools and the settings of the command line and of the environment."""
+    server = start_server("--workers", "2", "--tools", "mine.py", cwd=folder, SIDECALL_MAX_BATCH="1")
+
+    # Workers listen a moment after the log says so; connecting is tried again until they do.
+    with httpx.Client(base_url=server.url, transport=httpx.HTTPTransport(retries=8)) as client:
+        ready = client.get("/readyz").json()
+        message = client.post("/tool_calls", json=call("whisper")).json()
+        refused = client.post("/tool_calls/batch", json=[call("whisper"), call("whisper")])
+
+    assert ready == {"status": "ready", "tools": 10}
+    assert message["content"] == "said"
+    assert refused.json()["detail"] == "The batch holds 2 calls; this server takes 1 at once."
+    assert "INFO:     [whisper call_1] whispered\n" in server.wait_for("whispered")
+    assert server.stop() == 0
+    assert server.log.count("Application shutdown complete.") == 2
+
+
+def test_the_product_serves_as_it_ships(shipped: Server) -> None:
+    """Without an option, with the tools of this repository."""
+    response = httpx.get(f"{shipped.url}/readyz")
+
+    assert response.status_code == 200
+    assert response.json()["status"] == "ready"

@@ -1,0 +1,29 @@
+"""Tools on the event loop share its thread."""
+
+import threading
+
+from app import tool
+
+
+async def test_an_async_tool_runs_on_the_event_loop() -> None:
+    """It can use what belongs to the loop."""
+    here = threading.get_ident()
+
+    @tool
+    async def where() -> bool:
+        """Say where."""
+        return threading.get_ident() == here
+
+    assert await where.ainvoke({}) is True
+
+
+async def test_a_sync_tool_runs_there_if_its_author_says_so() -> None:
+    """A promise that it is quick saves the hop to a thread."""
+    here = threading.get_ident()
+
+    @tool(executor="inline")
+    def where() -> bool:
+        """Say where."""
+        return threading.get_ident() == here
+
+    assert await where.ainvoke({}) is True

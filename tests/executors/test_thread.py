@@ -1,0 +1,123 @@
+"""Sync tools run in threads of our own, and never block the event loop."""
+
+import asyncio
+import contextvars
+import threading
+
+import pytest
+
+from app import Registry, ToolCall, tool
+from app.core.invocation import CallRequest
+from app.executors.thread import ThreadExecutor
+from app.pipeline.pipeline import Pipeline, default_stages
+
+TENANT: contextvars.ContextVar[str] = contextvars.ContextVar("TENANT", default="nobody")
+
+
+async def test_a_sync_tool_runs_in_a_named_thread() -> None:
+    """An operator finds it in a stack dump."""
+
+    @tool
+    def where() -> str:
+        """Say where."""
+        return threading.current_thread().name
+
+    assert (await where.ainvoke({})).startswith("sidecall-tool")
+
+
+async def test_a_thread_sees_the_context_variables_of_the_call() -> None:
+    """And what it changes stays there."""
+
+    @tool
+    def who() -> str:
+        """Say who, and become somebody else."""
+        before = TENANT.get()
+        TENANT.set("changed")
+        return before
+
+    TENANT.set("acme")
+
+    assert await who.ainvoke({}) == "acme"
+    assert TENANT.get() == "acme"
+
+
+async def test_an_async_tool_in_a_thread_is_awaited() -> None:
+    """On the loop, where its awaitables belong."""
+
+    @tool(executor="thread")
+    async def answer() -> int:
+        """Answer."""
+        await asyncio.sleep(0)
+        return 42
+
+    assert await answer.ainvoke({}) == 42
+
+
+async def test_the_loop_runs_on_while_a_thread_works() -> None:
+    """The tool waits for something that only the loop can do."""
+    loop, release = asyncio.get_running_loop(), threading.Event()
+
+    @tool
+    def work() -> bool:
+        """Wait for the loop."""
+        loop.call_soon_threadsafe(release.set)
+        return release.wait(20)
+
+    assert await work.ainvoke({}) is True
+
+
+async def test_a_call_past_its_deadline_is_answered_and_keeps_its_thread() -> None:
+    """Threads cannot be stopped; a pool that lent them out again would grow without bound."""
+    release, calls = threading.Event(), []
+
+    @tool(timeout=0.2)
+    def stuck(number: int) -> None:
+        """Wait until released."""
+        calls.append(number)
+        release.wait(20)
+
+    threads = ThreadExecutor(1)
+    pipeline = Pipeline(Registry([stuck.compiled]), default_stages({"thread": threads}))
+    first = await pipeline.run(CallRequest(ToolCall(name="stuck", args={"number": 1}, id="1")))
+    second = await pipeline.run(CallRequest(ToolCall(name="stuck", args={"number": 2}, id="2")))
+    release.set()
+    await threads.close()
+
+    assert first.content == "Error: stuck timed out after 0.2 seconds."
+    assert second.content == "Error: stuck timed out after 0.2 seconds."
+    assert calls == [1]
+
+
+async def test_nothing_starts_on_a_closed_executor() -> None:
+    """The server is stopping."""
+
+    @tool
+    def work() -> str:
+        """Work."""
+        return "done"
+
+    threads = ThreadExecutor(1)
+    pipeline = Pipeline(Registry([work.compiled]), default_stages({"thread": threads}))
+    await threads.close()
+
+    message = await pipeline.run(CallRequest(ToolCall(name="work", args={}, id="1")))
+
+    assert message.response_metadata["error"]["kind"] == "execution_error"
+
+
+@pytest.mark.parametrize("number", [1, 2])
+async def test_calls_run_side_by_side_as_far_as_there_are_threads(number: int) -> None:
+    """Each of them waits for all of them."""
+    meeting = threading.Barrier(number)
+
+    @tool
+    def meet() -> bool:
+        """Meet the others."""
+        return meeting.wait(20) >= 0
+
+    threads = ThreadExecutor(number)
+    pipeline = Pipeline(Registry([meet.compiled]), default_stages({"thread": threads}))
+    messages = await pipeline.run_all([CallRequest(ToolCall(name="meet", args={}, id=str(i))) for i in range(number)])
+    await threads.close()
+
+    assert [message.content for message in messages] == ["true"] * number

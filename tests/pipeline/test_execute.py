@@ -1,0 +1,229 @@
+"""A tool may fail in any way: the model gets a sentence, the operator the reason."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app import BaseTool, StructuredTool, ToolException, ToolMessage, tool
+
+SECRET = "canary-4711"
+CRASHED = "Error: fail failed unexpectedly (call call_1). The details are in the server's log."
+
+
+async def _call(offered: BaseTool) -> ToolMessage:
+    return await offered.ainvoke({"type": "tool_call", "name": offered.name, "args": {}, "id": "call_1"})
+
+
+def _in_a_thread(error: Callable[[], BaseException]) -> StructuredTool:
+    def fail() -> None:
+        raise error()
+
+    return tool("fail", description="Fail.")(fail)
+
+
+def _inline(error: Callable[[], BaseException]) -> StructuredTool:
+    def fail() -> None:
+        raise error()
+
+    return tool("fail", description="Fail.", executor="inline")(fail)
+
+
+def _async(error: Callable[[], BaseException]) -> StructuredTool:
+    async def fail() -> None:
+        raise error()
+
+    return tool("fail", description="Fail.")(fail)
+
+
+def _async_in_a_thread(error: Callable[[], BaseException]) -> StructuredTool:
+    async def fail() -> None:
+        raise error()
+
+    return tool("fail", description="Fail.", executor="thread")(fail)
+
+
+EVERYWHERE = pytest.mark.parametrize("failing", [_in_a_thread, _inline, _async, _async_in_a_thread])
+
+
+def _endless() -> int:
+    return _endless() + 1
+
+
+@EVERYWHERE
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError,
+        SystemExit,
+        KeyboardInterrupt,
+        StopIteration,
+        StopAsyncIteration,
+        GeneratorExit,
+        asyncio.CancelledError,
+        TimeoutError,
+        MemoryError,
+        RecursionError,
+    ],
+)
+async def test_a_crash_of_any_kind_is_answered_without_its_reason(
+    failing: Callable[..., StructuredTool], error: type[BaseException]
+) -> None:
+    """In a thread or on the loop; nothing of it takes the server down."""
+    message = await _call(failing(lambda: error(SECRET)))
+
+    assert (message.content, message.status) == (CRASHED, "error")
+    assert message.response_metadata["error"] == {
+        "kind": "execution_error",
+        "message": CRASHED,
+        "retryable": False,
+        "errors": [],
+        "nearest": [],
+        "retry_after_ms": None,
+    }
+    assert SECRET not in message.model_dump_json()
+
+
+@pytest.mark.parametrize("executor", ["inline", "thread"])
+async def test_an_endless_recursion_is_a_crash(executor: str) -> None:
+    """The interpreter's own limit stops it."""
+    message = await _call(tool("fail", description="Fail.", executor=executor)(_endless))
+
+    assert message.content == CRASHED
+
+
+@EVERYWHERE
+@pytest.mark.parametrize(
+    ("error", "content", "retryable", "retry_after_ms"),
+    [
+        (lambda: ToolException("No such city."), "No such city.", False, None),
+        (lambda: ToolException(), "Tool execution error", False, None),
+        (lambda: ToolException({"code": 7}), '{"code": 7}', False, None),
+        (lambda: ToolException("Busy.", retryable=True), "Busy.", True, None),
+        (lambda: ToolException("Busy.", retry_after=1.5), "Busy.", True, 1500),
+        # no UTF-8 form
+        (lambda: ToolException("a\ud800b"), "a?b", False, None),
+    ],
+)
+async def test_a_tool_exception_is_read_by_the_model(
+    failing: Callable[..., StructuredTool],
+    error: Callable[[], BaseException],
+    content: str,
+    retryable: bool,
+    retry_after_ms: int | None,
+) -> None:
+    """Its author wrote it for that."""
+    message = await _call(failing(error))
+
+    assert (message.content, message.status) == (content, "error")
+    assert message.response_metadata["error"] == {
+        "kind": "tool_error",
+        "message": content,
+        "retryable": retryable,
+        "errors": [],
+        "nearest": [],
+        "retry_after_ms": retry_after_ms,
+    }
+
+
+async def test_a_tool_exception_with_bytes_is_still_an_answer() -> None:
+    """What its author put in must not take the call down."""
+    message = await _call(_async(lambda: ToolException({"raw": b"\xff"})))
+
+    assert message.status == "error"
+    assert message.response_metadata["error"]["kind"] == "tool_error"
+
+
+async def test_a_tool_past_its_deadline_is_stopped() -> None:
+    """The model is told how long it was waited for, and may try again."""
+    stopped = asyncio.Event()
+
+    @tool(timeout=0.01)
+    async def wait() -> None:
+        """Wait for ever."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    message = await _call(wait)
+
+    assert message.content == "Error: wait timed out after 0.01 seconds."
+    assert message.response_metadata["error"]["kind"] == "timeout"
+    assert message.response_metadata["error"]["retryable"] is True
+    assert stopped.is_set()
+
+
+async def test_a_tools_own_timeout_is_not_our_deadline() -> None:
+    """It is a crash like any other, with time left."""
+
+    @tool(timeout=1000)
+    async def fail() -> None:
+        """Give up soon."""
+        async with asyncio.timeout(0):
+            await asyncio.Event().wait()
+
+    message = await _call(fail)
+
+    assert message.response_metadata["error"]["kind"] == "execution_error"
+
+
+async def test_a_cancelled_task_inside_a_tool_is_a_crash() -> None:
+    """Nobody cancelled the call."""
+
+    @tool
+    async def fail() -> None:
+        """Wait for what was cancelled."""
+        inner = asyncio.ensure_future(asyncio.Event().wait())
+        inner.cancel()
+        await inner
+
+    assert (await _call(fail)).content == CRASHED
+
+
+async def test_a_call_that_is_cancelled_from_outside_ends_as_cancelled() -> None:
+    """The caller has gone; there is nobody to answer."""
+    started, stopped = asyncio.Event(), asyncio.Event()
+
+    @tool(timeout=1000)
+    async def wait() -> None:
+        """Wait for ever."""
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    call = asyncio.ensure_future(_call(wait))
+    await started.wait()
+    call.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert stopped.is_set()
+
+
+async def test_the_operator_gets_the_traceback_and_the_id(caplog: pytest.LogCaptureFixture) -> None:
+    """One line, with what the model must not see."""
+    caplog.set_level(logging.INFO, "sidecall")
+
+    await _call(_async(lambda: ValueError(SECRET)))
+    (record,) = [entry for entry in caplog.records if entry.name == "sidecall"]
+
+    assert record.levelname == "ERROR"
+    assert record.getMessage().startswith("tool fail failed: execution_error (call call_1, invocation ")
+    assert SECRET in caplog.text
+
+
+@pytest.mark.parametrize("executor", ["inline", "thread"])
+async def test_a_sync_function_may_return_something_to_await(executor: Any) -> None:
+    """Many wrappers hide that what they wrap is async."""
+
+    async def later() -> str:
+        return "done"
+
+    message = await _call(tool("wrapped", description="Wait.", executor=executor)(lambda: later()))
+
+    assert message.content == "done"

@@ -1,0 +1,66 @@
+"""Hidden parameters are filled before anything is checked."""
+
+from typing import Annotated
+
+import pytest
+
+from app import InjectedToolArg, ToolMessage, tool
+from app.core.errors import MissingContext
+
+
+@tool
+async def hidden(a: int, key: Annotated[str, InjectedToolArg]) -> str:
+    """Use a key."""
+    return f"{a} {key}"
+
+
+@tool(unknown_args="forbid")
+async def hidden_and_closed(a: int, key: Annotated[str, InjectedToolArg] = "default") -> str:
+    """Use a key."""
+    return f"{a} {key}"
+
+
+@tool
+async def plain(key: str) -> str:
+    """Use a key of the model's."""
+    return key
+
+
+async def test_a_forged_value_is_dropped_before_the_caller_is_asked() -> None:
+    """The model cannot stand in for the caller."""
+    with pytest.raises(MissingContext):
+        await hidden.ainvoke({"type": "tool_call", "name": "hidden", "args": {"a": 1, "key": "x"}, "id": "call_1"})
+
+
+async def test_the_callers_fault_is_found_before_the_models() -> None:
+    """Repairing the arguments would not help."""
+    with pytest.raises(MissingContext):
+        await hidden.ainvoke({"type": "tool_call", "name": "hidden", "args": {"a": "x"}, "id": "call_1"})
+
+
+async def test_a_forged_value_is_no_unknown_argument() -> None:
+    """A tool that forbids those still only ignores it."""
+    message: ToolMessage = await hidden_and_closed.ainvoke(
+        {"type": "tool_call", "name": "hidden_and_closed", "args": {"a": 1, "key": "x"}, "id": "call_1"}
+    )
+
+    assert message.content == "1 default"
+    assert message.response_metadata["ignored_args"] == ["key"]
+
+
+async def test_context_does_not_reach_parameters_that_are_not_hidden() -> None:
+    """What is beside the call is not arguments."""
+    message = await plain.ainvoke(
+        {"type": "tool_call", "name": "plain", "args": {}, "id": "call_1"}, context={"key": "x"}
+    )
+
+    assert message.content == "key: Field required (string)"
+
+
+async def test_the_sent_arguments_are_left_as_they_were() -> None:
+    """They belong to the caller."""
+    args = {"a": 1, "key": "x"}
+
+    await hidden.ainvoke({"type": "tool_call", "name": "hidden", "args": args, "id": "call_1"}, context={"key": "k"})
+
+    assert args == {"a": 1, "key": "x"}

@@ -1,0 +1,108 @@
+"""The limits this code base keeps: sizes, imports, layers."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted(path for folder in ("app", "tools", "examples", "bench") for path in (ROOT / folder).rglob("*.py"))
+EVERYTHING = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
+MAX_LINES = 300
+MAX_BODY = 30
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def _functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node
+
+
+def _body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return body[-1].end_lineno - body[0].lineno + 1 if body and body[-1].end_lineno else 0
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=_name)
+def test_no_file_is_longer_than_300_lines(path: Path) -> None:
+    """A longer file holds two ideas."""
+    assert len(path.read_text().splitlines()) <= MAX_LINES
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=_name)
+def test_no_function_body_is_longer_than_30_lines(path: Path) -> None:
+    """Docstrings do not count."""
+    too_long = {function.name: _body_lines(function) for function in _functions(path)}
+
+    assert {name: lines for name, lines in too_long.items() if lines > MAX_BODY} == {}
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=_name)
+def test_imports_stand_at_the_top_and_count_at_run_time(path: Path) -> None:
+    """An import inside a function or under TYPE_CHECKING hides a cycle."""
+    inside = [
+        node.lineno
+        for function in _functions(path)
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
+    names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
+
+    assert inside == []
+    assert "TYPE_CHECKING" not in names
+
+
+def _module(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _imports(path: Path, modules: set[str]) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+    return found & modules
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """The graph of imports has an order."""
+    modules = {_module(path) for path in SOURCES}
+    graph = {_module(path): _imports(path, modules) for path in SOURCES}
+
+    order = list(TopologicalSorter(graph).static_order())
+
+    assert set(order) == modules
+
+
+@pytest.mark.parametrize("path", [path for path in SOURCES if path.is_relative_to(ROOT / "app")], ids=_name)
+def test_nobody_inside_app_imports_its_root(path: Path) -> None:
+    """The root is for tool authors; it imports everything and would make a circle."""
+    named = {
+        node.module if isinstance(node, ast.ImportFrom) else alias.name
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+
+    assert "app" not in named
+
+
+def test_the_layers_are_kept() -> None:
+    """Imports point downward only, as pyproject.toml says."""
+    linter = Path(sys.executable).parent / "lint-imports"
+
+    result = subprocess.run([linter, "--no-logo"], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert "0 broken" in result.stdout, result.stdout

@@ -1,0 +1,153 @@
+"""What can be known of the container without an engine; the rest is checked by `scripts/check-image`."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parents[1]
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+COMPOSE = ROOT / "docker-compose.yml"
+CHECK_SCHEMA = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
+
+
+def _instructions(text: str) -> list[tuple[str, str]]:
+    code = re.sub(r"(?m)^\s*#.*\n", "", text).replace("\\\n", "")
+    return [(name, rest.strip()) for name, _, rest in (line.partition(" ") for line in code.splitlines() if line)]
+
+
+def _final_stage() -> list[tuple[str, str]]:
+    instructions = _instructions(DOCKERFILE)
+    last = max(index for index, (name, _) in enumerate(instructions) if name == "FROM")
+    return instructions[last:]
+
+
+def _only(name: str) -> str:
+    """Give the arguments of the one instruction of this name in the final stage."""
+    [arguments] = [rest for instruction, rest in _final_stage() if instruction == name]
+    return arguments
+
+
+def _services() -> dict[str, Any]:
+    services: dict[str, Any] = YAML(typ="safe").load(COMPOSE)["services"]
+    return services
+
+
+def test_compose_file_follows_the_specification() -> None:
+    """As the schema of Compose has it."""
+    checked = subprocess.run([*CHECK_SCHEMA, str(COMPOSE)], capture_output=True, text=True, check=False)
+
+    assert (checked.returncode, checked.stdout) == (0, "ok -- validation done\n")
+
+
+def test_schema_refuses_what_compose_does_not_know(tmp_path: Path) -> None:
+    """So that the test above can fail."""
+    wrong = tmp_path / "docker-compose.yml"
+    wrong.write_text(COMPOSE.read_text().replace("read_only:", "readonly:"))
+
+    checked = subprocess.run([*CHECK_SCHEMA, str(wrong)], capture_output=True, check=False)
+
+    assert checked.returncode == 1
+
+
+@pytest.mark.parametrize("service", ["sidecall", "agent"])
+def test_every_container_is_confined(service: str) -> None:
+    """Read-only root, no capabilities, none to be gained."""
+    settings = _services()[service]
+
+    assert settings["read_only"] is True
+    assert settings["cap_drop"] == ["ALL"]
+    assert settings["security_opt"] == ["no-new-privileges:true"]
+
+
+def test_only_this_machine_reaches_the_published_port() -> None:
+    """Sidecall asks nobody for credentials."""
+    assert _services()["sidecall"]["ports"] == ["127.0.0.1:8000:8000"]
+
+
+def test_tools_are_mounted_for_reading() -> None:
+    """Where the image looks for them."""
+    assert _services()["sidecall"]["volumes"] == ["./tools:/srv/tools:ro"]
+
+
+def test_agent_waits_for_sidecall() -> None:
+    """Until its tools are loaded, and shares nothing with it but the network."""
+    agent = _services()["agent"]
+
+    assert agent["depends_on"] == {"sidecall": {"condition": "service_healthy"}}
+    assert agent["environment"]["SIDECALL_URL"] == "http://sidecall:8000"
+    assert "volumes" not in agent
+
+
+@pytest.mark.parametrize("service", ["sidecall", "agent"])
+def test_secrets_come_from_outside(service: str) -> None:
+    """A variable named like one has no value in the file."""
+    environment = _services()[service]["environment"]
+
+    assert {name: value for name, value in environment.items() if name.endswith("_KEY") and value is not None} == {}
+
+
+def test_example_environment_names_what_compose_passes_on() -> None:
+    """Each variable that a service takes from outside."""
+    passed = {name for service in _services().values() for name, value in service["environment"].items() if not value}
+    example = (ROOT / ".env.example").read_text()
+
+    assert passed == set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))
+
+
+def test_process_is_not_root() -> None:
+    """By number, so that Kubernetes can tell that it is not root."""
+    assert _only("USER") == "10001:10001"
+
+
+def test_process_1_is_sidecall() -> None:
+    """No shell stands between it and SIGTERM."""
+    assert json.loads(_only("ENTRYPOINT")) == ["sidecall"]
+    assert json.loads(_only("CMD")) == ["serve"]
+    assert _only("STOPSIGNAL") == "SIGTERM"
+
+
+def test_health_check_needs_only_python() -> None:
+    """And it is a program that Python can read."""
+    command = json.loads(_only("HEALTHCHECK").partition(" CMD ")[2])
+
+    assert command[:2] == ["python", "-c"]
+    assert "/readyz" in command[2]
+    compile(command[2], "<health check>", "exec")
+
+
+def test_final_stage_takes_nothing_but_the_environment_that_was_built() -> None:
+    """No sources, no secrets, no installer."""
+    copies = [rest for name, rest in _final_stage() if name in {"COPY", "ADD"}]
+
+    assert copies == ["--from=build /opt/sidecall /opt/sidecall"]
+
+
+def test_build_context_is_what_the_dockerfile_copies() -> None:
+    """Everything else, `.env` before all, stays where it is."""
+    copied = {
+        source
+        for name, rest in _instructions(DOCKERFILE)
+        if name == "COPY" and not rest.startswith("--from")
+        for source in rest.split()[:-1]
+    }
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+
+    assert lines.index("*") < lines.index("!app")
+    assert copied == {line.removeprefix("!") for line in lines if line.startswith("!")}
+
+
+@pytest.mark.parametrize(
+    "script", [path for path in sorted((ROOT / "scripts").iterdir()) if path.is_file()], ids=lambda path: path.name
+)
+def test_scripts_can_be_run(script: Path) -> None:
+    """They are executable, and bash can read them."""
+    checked = subprocess.run(["bash", "-n", script], capture_output=True, text=True, check=False)
+
+    assert checked.stderr == ""
+    assert script.stat().st_mode & 0o111 == 0o111

@@ -1,0 +1,294 @@
+"""Tools are found by name: in modules, packages, files and folders."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.core.errors import DefinitionError, DiscoveryError, InvalidToolOption
+from app.core.tool import CompiledTool
+from app.discovery import discover, watched_folders
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Work in an empty folder, and forget afterwards what was imported."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = sys.modules.copy()
+    yield tmp_path
+    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
+        del sys.modules[name]
+    sys.modules.update(before)
+
+
+def write(path: str, text: str) -> Path:
+    """Write a file, and the folders above it."""
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def tool_file(*names: str) -> str:
+    """Write a module with a tool of each name."""
+    tools = [f'@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n' for name in names]
+    return "\n\n".join(["from app import tool", *tools])
+
+
+def names(tools: list[CompiledTool]) -> list[str]:
+    """Name tools in order."""
+    return [tool.name for tool in tools]
+
+
+def test_a_file_is_a_place() -> None:
+    """In the order of the file."""
+    write("my_tools.py", tool_file("second", "first"))
+
+    assert names(discover(["my_tools.py"])) == ["second", "first"]
+
+
+def test_a_folder_is_a_place() -> None:
+    """Its modules and packages are loaded by name; what is private, a test or no Python is left alone."""
+    write("box/b.py", tool_file("of_b"))
+    write("box/a.py", tool_file("of_a"))
+    write("box/pkg/__init__.py", tool_file("of_pkg"))
+    write("box/pkg/inner.py", tool_file("of_inner"))
+    write("box/plain/c.py", tool_file("of_plain"))
+    write("box/_private.py", "raise RuntimeError")
+    write("box/test_a.py", "raise RuntimeError")
+    write("box/conftest.py", "raise RuntimeError")
+    write("box/tests/__init__.py", "raise RuntimeError")
+    write("box/notes.txt", "no Python")
+
+    assert names(discover(["box"])) == ["of_a", "of_b", "of_pkg"]
+
+
+def test_a_folder_that_is_a_package_offers_its_own_tools_too() -> None:
+    """What its `__init__.py` holds comes first."""
+    write("box/__init__.py", tool_file("of_box"))
+    write("box/a.py", tool_file("of_a"))
+
+    assert names(discover(["./box"])) == ["of_box", "of_a"]
+
+
+def test_a_module_is_a_place() -> None:
+    """By its dotted name, from the working directory or the path of imports."""
+    write("acme/__init__.py", "")
+    write("acme/deep.py", tool_file("of_deep"))
+
+    assert names(discover(["acme.deep"])) == ["of_deep"]
+
+
+def test_a_package_is_a_place() -> None:
+    """With the public modules directly in it."""
+    write("lib/acme/__init__.py", tool_file("of_acme"))
+    write("lib/acme/b.py", tool_file("of_b"))
+    write("lib/acme/_c.py", "raise RuntimeError")
+    sys.path.append(str(Path("lib").resolve()))
+
+    assert names(discover(["acme"])) == ["of_acme", "of_b"]
+
+
+def test_places_are_loaded_in_order() -> None:
+    """So that the listing is the operator's."""
+    write("b.py", tool_file("of_b"))
+    write("a.py", tool_file("of_a"))
+
+    assert names(discover(["b.py", "a"])) == ["of_b", "of_a"]
+
+
+def test_a_tool_seen_twice_counts_once() -> None:
+    """By another name, in another module, in another place."""
+    write("box/a.py", tool_file("shared"))
+    write("box/b.py", "from a import shared\n\nagain = shared\n")
+
+    assert names(discover(["box", "box/a.py", "box/b.py"])) == ["shared"]
+
+
+def test_two_tools_of_one_name_are_both_found() -> None:
+    """The registry refuses them, since it can name both."""
+    write("a.py", tool_file("same"))
+    write("b.py", tool_file("same"))
+
+    assert names(discover(["a.py", "b.py"])) == ["same", "same"]
+
+
+def test_names_with_an_underscore_are_private() -> None:
+    """They may be parts of other tools."""
+    write("a.py", tool_file("_hidden", "shown"))
+
+    assert names(discover(["a.py"])) == ["shown"]
+
+
+def test_all_says_what_is_offered() -> None:
+    """In its order, names with an underscore too; what it names but does not exist is passed over."""
+    write("a.py", tool_file("one", "_two", "three") + '\n__all__ = ["_two", "one", "missing"]\n')
+
+    assert names(discover(["a.py"])) == ["_two", "one"]
+
+
+KIT = '''
+from app import BaseTool, BaseToolkit, tool
+
+
+class Kit(BaseToolkit):
+    """Offer two."""
+
+    def get_tools(self) -> list[BaseTool]:
+        """Make them anew."""
+
+        @tool
+        def left() -> str:
+            """Answer."""
+            return "left"
+
+        @tool
+        def right() -> str:
+            """Answer."""
+            return "right"
+
+        return [left, right]
+
+
+kit = Kit()
+'''
+
+
+def test_a_toolkit_offers_its_tools() -> None:
+    """An instance in the module is enough."""
+    write("kits.py", KIT)
+
+    assert names(discover(["kits.py"])) == ["left", "right"]
+
+
+@pytest.mark.parametrize("places", [["box"], ["./box"], ["box.kits", "./box/kits.py"]], ids=["name", "path", "both"])
+def test_a_toolkit_seen_twice_counts_once(places: list[str]) -> None:
+    """Though it makes its tools anew whenever it is asked."""
+    write("box/__init__.py", "from box.kits import kit\n")
+    write("box/kits.py", KIT)
+
+    assert names(discover(places)) == ["left", "right"]
+
+
+def test_a_toolkit_that_fails_is_named() -> None:
+    """The operator sees the place and the reason instead of a traceback."""
+    write("kits.py", KIT.replace('"""Make them anew."""', 'raise KeyError("API_KEY")'))
+
+    with pytest.raises(DiscoveryError, match=r"kits\.py.*KeyError: 'API_KEY'"):
+        discover(["kits.py"])
+
+
+def test_a_toolkit_with_a_wrong_tool_says_why() -> None:
+    """The error of the tool says more than that of the toolkit could."""
+    write("kits.py", KIT.replace("@tool\n        def left", "@tool(tiemout=3)\n        def left"))
+
+    with pytest.raises(InvalidToolOption, match="tool 'left': there is no option `tiemout`"):
+        discover(["kits.py"])
+
+
+def test_a_toolkit_that_returns_something_else_is_named() -> None:
+    """A function that was not decorated, for instance."""
+    write("kits.py", KIT.replace("return [left, right]", "return [print]"))
+
+    with pytest.raises(DefinitionError, match=r"kits\.py:\d+: toolkit Kit"):
+        discover(["kits.py"])
+
+
+CLASS = '''
+from app import BaseTool
+
+
+class Greet(BaseTool):
+    """Greet."""
+
+    name: str = "greet"
+
+    def _run(self) -> str:
+        return "hello"
+'''
+
+
+def test_a_class_without_an_instance_is_warned_about(caplog: pytest.LogCaptureFixture, here: Path) -> None:
+    """It is easily forgotten, and nothing else would say so."""
+    write("a.py", CLASS)
+
+    assert discover(["a.py"]) == []
+    assert caplog.messages == [
+        f"{here}/a.py: class Greet is not offered; make an instance: tool = Greet()",
+        "no tools found in a.py; a tool is a module-level function with @tool",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rest", "offered"),
+    [
+        ("\ngreet = Greet()\n", ["greet"]),
+        ("\n\nclass Polite(Greet):\n    ...\n\n\npolite = Polite()\n", ["greet"]),  # a base class
+        ("\n__all__ = []\n", []),  # private
+    ],
+    ids=["instance", "base", "private"],
+)
+def test_a_class_that_serves_another_purpose_is_not_warned_about(
+    caplog: pytest.LogCaptureFixture, rest: str, offered: list[str]
+) -> None:
+    """Only what was forgotten is worth a line."""
+    write("a.py", CLASS + rest)
+
+    assert names(discover(["a.py"])) == offered
+    assert "is not offered" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("place", "complaint"),
+    [
+        ("./nowhere.py", "There is no file or folder './nowhere.py' (looked in {here})."),
+        ("nowhere.py", "There is no file or folder 'nowhere.py' (looked in {here})."),
+        ("some/where", "There is no file or folder 'some/where' (looked in {here})."),
+        (
+            "nowhere",
+            "There is no module, file or folder 'nowhere'. Give a path such as ./my_tools.py, or install it.",
+        ),
+        (
+            "acme.nowhere",
+            "There is no module, file or folder 'acme.nowhere'. Give a path such as ./my_tools.py, or install it.",
+        ),
+    ],
+)
+def test_a_place_that_is_not_there_is_named(here: Path, place: str, complaint: str) -> None:
+    """With where it was looked for, or what may have been meant."""
+    write("acme/__init__.py", "")
+
+    with pytest.raises(DiscoveryError) as caught:
+        discover([place])
+
+    assert caught.value.message == complaint.format(here=here)
+
+
+def test_a_place_without_tools_is_warned_about(caplog: pytest.LogCaptureFixture) -> None:
+    """A forgotten decorator is the usual reason."""
+    write("a.py", "def add(a: int) -> int:\n    return a\n")
+
+    assert discover(["a.py"]) == []
+    assert caplog.messages == ["no tools found in a.py; a tool is a module-level function with @tool"]
+
+
+def test_watched_are_the_folders_that_decide() -> None:
+    """A folder itself, the folder of a file, the folders of a package's modules; each once."""
+    write("box/a.py", tool_file("of_a"))
+    write("other/b.py", tool_file("of_b"))
+    write("acme/__init__.py", "")
+    write("acme/c.py", tool_file("of_c"))
+
+    folders = watched_folders(["box", "box/a.py", "other/b.py", "acme.c"])
+
+    assert folders == [Path("box").resolve(), Path("other").resolve(), Path("acme").resolve()]
+
+
+def test_the_folder_of_a_namespace_package_is_watched() -> None:
+    """It has no file of its own, its modules have."""
+    write("lib/space/c.py", tool_file("of_c"))
+    sys.path.append(str(Path("lib").resolve()))
+
+    assert watched_folders(["space"]) == [Path("lib/space").resolve()]

@@ -1,0 +1,129 @@
+"""Installed packages offer tools through entry points."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.core.errors import DefinitionError, DiscoveryError, InvalidToolName
+from app.core.tool import CompiledTool
+from app.discovery import discover
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Work in an empty folder, and forget afterwards what was imported."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = sys.modules.copy()
+    yield tmp_path
+    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
+        del sys.modules[name]
+    sys.modules.update(before)
+
+
+def write(path: str, text: str) -> Path:
+    """Write a file, and the folders above it."""
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def tool_file(*names: str) -> str:
+    """Write a module with a tool of each name."""
+    tools = [f'@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n' for name in names]
+    return "\n\n".join(["from app import tool", *tools])
+
+
+def names(tools: list[CompiledTool]) -> list[str]:
+    """Name tools in order."""
+    return [tool.name for tool in tools]
+
+
+KIT = '''
+from app import BaseTool, BaseToolkit, tool
+
+
+class Kit(BaseToolkit):
+    """Offer two."""
+
+    def get_tools(self) -> list[BaseTool]:
+        """Make them anew."""
+
+        @tool
+        def left() -> str:
+            """Answer."""
+            return "left"
+
+        @tool
+        def right() -> str:
+            """Answer."""
+            return "right"
+
+        return [left, right]
+
+
+kit = Kit()
+'''
+
+
+def install(package: str, module: str, text: str) -> None:
+    """Install a package with an entry point, as pip does."""
+    write(f"site/{module}.py", text)
+    write(f"site/{package}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    write(f"site/{package}-1.0.dist-info/entry_points.txt", f"[sidecall.tools]\n{package} = {module}\n")
+    sys.path.append(str(Path("site").resolve()))
+
+
+def test_installed_packages_offer_tools() -> None:
+    """Through the group `sidecall.tools`, after the places of the operator."""
+    write("a.py", tool_file("of_a"))
+    install("acme", "acme_tools", tool_file("of_acme"))
+
+    assert names(discover(["a.py"], use_entry_points=True)) == ["of_a", "of_acme"]
+    assert names(discover(["a.py"], use_entry_points=False)) == ["of_a"]
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [("acme_tools:one", ["one"]), ("acme_tools:kit", ["left", "right"]), ("acme_tools:one.name", [])],
+    ids=["tool", "toolkit", "neither"],
+)
+def test_an_entry_point_may_name_one_object(target: str, found: list[str]) -> None:
+    """A tool or a toolkit; anything else is passed over."""
+    install("acme", "acme_tools", KIT + tool_file("one"))
+    write("site/acme-1.0.dist-info/entry_points.txt", f"[sidecall.tools]\nacme = {target}\n")
+
+    assert names(discover([], use_entry_points=True)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"), ("raise SystemExit(3)", "SystemExit: 3")],
+)
+def test_an_entry_point_that_fails_is_named(text: str, reason: str) -> None:
+    """With the package that has to be mended or removed."""
+    install("acme", "acme_tools", text)
+
+    with pytest.raises(DiscoveryError) as caught:
+        discover([], use_entry_points=True)
+
+    assert caught.value.message == f"The entry point 'acme' of package 'acme' cannot be loaded: {reason}"
+
+
+def test_an_entry_point_whose_tool_is_wrong_says_why() -> None:
+    """The error of the tool says more than that of the entry point could."""
+    install("acme", "acme_tools", tool_file("one").replace("@tool", '@tool("no name")'))
+
+    with pytest.raises(InvalidToolName, match="tool 'no name': "):
+        discover([], use_entry_points=True)
+
+
+def test_an_entry_point_whose_option_is_wrong_says_why() -> None:
+    """It is raised while the module is loaded."""
+    install("acme", "acme_tools", tool_file("one").replace("@tool", "@tool(tiemout=3)"))
+
+    with pytest.raises(DefinitionError, match="there is no option `tiemout`"):
+        discover([], use_entry_points=True)

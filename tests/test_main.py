@@ -1,0 +1,120 @@
+"""The parts of a server are built and closed in one place."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from pydantic import ValidationError
+
+from app import Registry, ToolCall, tool
+from app.core.errors import ToolAlreadyRegistered
+from app.core.invocation import CallRequest
+from app.main import build_pipeline, create_app
+from app.settings import Settings
+
+TOOL = 'from app import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Work in an empty folder, and forget afterwards what was imported."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = sys.modules.copy()
+    yield tmp_path
+    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
+        del sys.modules[name]
+    sys.modules.update(before)
+
+
+@tool
+def ping() -> str:
+    """Answer."""
+    return "pong"
+
+
+def test_without_arguments_everything_comes_from_the_environment(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that `uvicorn --factory app.main:create_app` serves, in worker processes too."""
+    (here / "mine.py").write_text(TOOL.format(name="one"))
+    monkeypatch.setenv("SIDECALL_TOOLS", "mine.py")
+    monkeypatch.setenv("SIDECALL_MAX_BATCH", "3")
+
+    app = create_app()
+
+    assert app.state.parts.registry.names == ["one"]
+    assert app.state.parts.max_batch == 3
+
+
+def test_a_registry_that_is_given_is_the_whole_offer(here: Path) -> None:
+    """Nothing is discovered beside it."""
+    (here / "tools").mkdir()
+    (here / "tools/mine.py").write_text(TOOL.format(name="one"))
+
+    app = create_app(Settings(), Registry([ping]))
+
+    assert app.state.parts.registry.names == ["ping"]
+
+
+def test_a_wrong_setting_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is loaded."""
+    monkeypatch.setenv("SIDECALL_TOOLS", "nowhere")
+    monkeypatch.setenv("SIDECALL_THREADS", "none")
+
+    with pytest.raises(ValidationError, match="threads"):
+        create_app()
+
+
+def test_two_tools_of_one_name_stop_the_start(here: Path) -> None:
+    """Both are named with file and line, and what to write instead."""
+    (here / "one.py").write_text(TOOL.format(name="same"))
+    (here / "two.py").write_text(TOOL.format(name="same"))
+
+    with pytest.raises(ToolAlreadyRegistered) as caught:
+        create_app(Settings(tools=("one.py", "two.py")))
+
+    assert caught.value.message == (
+        "Two tools are called 'same': one.py:4 and two.py:4. Give one another name, for instance @tool('same_2')."
+    )
+
+
+async def test_the_executors_are_closed_with_the_server() -> None:
+    """A thread that is given back takes no more calls, which is a failed call and no crash."""
+    app = create_app(Settings(), Registry([ping]))
+    call = {"name": "ping", "args": {}, "id": "call_1"}
+    transport = httpx.ASGITransport(app)
+
+    async with httpx.AsyncClient(transport=transport, base_url="http://sidecall") as client:
+        async with app.router.lifespan_context(app):
+            during = (await client.post("/tool_calls", json=call)).json()
+        after = (await client.post("/tool_calls", json=call)).json()
+
+    assert during["content"] == "pong"
+    assert after["response_metadata"]["error"]["kind"] == "execution_error"
+
+
+async def test_the_executors_are_closed_when_the_server_fails() -> None:
+    """An error in the body of the lifespan leaves no thread behind."""
+    app = create_app(Settings(), Registry([ping]))
+    call = {"name": "ping", "args": {}, "id": "call_1"}
+
+    with pytest.raises(RuntimeError, match="server failed"):
+        async with app.router.lifespan_context(app):
+            raise RuntimeError("server failed")
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://sidecall") as client:
+        after = (await client.post("/tool_calls", json=call)).json()
+
+    assert after["response_metadata"]["error"]["kind"] == "execution_error"
+
+
+async def test_the_pipeline_can_be_had_without_a_server() -> None:
+    """The command line runs calls on it."""
+    request = CallRequest(ToolCall(name="ping", args={}, id="call_1"))
+
+    async with build_pipeline(Registry([ping]), threads=1, tool_timeout=5) as pipeline:
+        during = await pipeline.run(request)
+    after = await pipeline.run(request)
+
+    assert during.content == "pong"
+    assert after.status == "error"

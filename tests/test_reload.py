@@ -1,0 +1,180 @@
+"""Tools are loaded again when their files change, and the last good ones stay when they are broken."""
+
+import asyncio
+import logging
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app import Registry
+from app.discovery import discover
+from app.reload import reload_tools, watching
+
+TOOL = 'from app import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Iterator[Path]:
+    """Work in an empty folder, and forget afterwards what was imported."""
+    caplog.set_level(logging.INFO, "sidecall")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = sys.modules.copy()
+    yield tmp_path
+    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
+        del sys.modules[name]
+    sys.modules.update(before)
+
+
+class Lines(logging.Handler):
+    """Let a test wait for log lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._queue: asyncio.Queue[str] = asyncio.Queue()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a line."""
+        self._queue.put_nowait(record.getMessage())
+
+    async def next(self) -> str:
+        """Wait for the next line."""
+        async with asyncio.timeout(20):
+            return await self._queue.get()
+
+
+@pytest.fixture
+def lines() -> Iterator[Lines]:
+    """Listen to the log."""
+    handler = Lines()
+    logging.getLogger("sidecall").addHandler(handler)
+    yield handler
+    logging.getLogger("sidecall").removeHandler(handler)
+
+
+def test_changed_tools_are_offered(here: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """In one step, under a new version."""
+    file = here / "mine.py"
+    file.write_text(TOOL.format(name="one"))
+    registry = Registry(discover(["mine.py"]))
+    file.write_text(TOOL.format(name="two"))
+
+    is_new = reload_tools(registry, ["mine.py"], [here], use_entry_points=False)
+
+    assert is_new is True
+    assert registry.names == ["two"]
+    assert registry.version == 2
+    assert caplog.messages == ["reloaded: two"]
+
+
+def test_a_file_without_tools_offers_none(here: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """That is no mistake."""
+    file = here / "mine.py"
+    file.write_text(TOOL.format(name="one"))
+    registry = Registry(discover(["mine.py"]))
+    file.write_text("")
+
+    reload_tools(registry, ["mine.py"], [here], use_entry_points=False)
+
+    assert registry.names == []
+    assert caplog.messages[-1] == "reloaded: no tools"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("def x(:", "{here}/mine.py:1 cannot be loaded: SyntaxError: invalid syntax (mine.py, line 1)"),
+        ("import nowhere", "{here}/mine.py:1 cannot be loaded: ModuleNotFoundError: No module named 'nowhere'"),
+        ("raise SystemExit", "{here}/mine.py:1 cannot be loaded: SystemExit: "),
+        (
+            TOOL.format(name="one")
+            + TOOL.format(name="one").replace("def one", "def two").replace("@tool", "@tool('one')"),
+            "Two tools are called 'one': mine.py:4 and mine.py:11. Give one another name, for instance @tool('one_2').",
+        ),
+        (
+            "from app import BaseToolkit\n\n\nclass Kit(BaseToolkit):\n    def get_tools(self):\n"
+            '        raise KeyError("API_KEY")\n\n\nkit = Kit()\n',
+            "KeyError: 'API_KEY'",
+        ),
+    ],
+    ids=["syntax", "import", "exit", "duplicate", "toolkit"],
+)
+def test_broken_tools_leave_the_last_good_ones(
+    here: Path, caplog: pytest.LogCaptureFixture, text: str, complaint: str
+) -> None:
+    """The log says what to mend."""
+    file = here / "mine.py"
+    file.write_text(TOOL.format(name="one"))
+    registry = Registry(discover(["mine.py"]))
+    file.write_text(text)
+
+    is_new = reload_tools(registry, ["mine.py"], [here], use_entry_points=False)
+
+    assert is_new is False
+    assert registry.names == ["one"]
+    assert registry.version == 1
+    assert caplog.messages[-1].startswith("the tools were not reloaded, the last good ones still serve: ")
+    assert caplog.messages[-1].endswith(complaint.format(here=here))
+
+
+def test_a_file_that_went_away_leaves_the_last_good_tools(here: Path) -> None:
+    """Editors delete files before they write them anew."""
+    file = here / "mine.py"
+    file.write_text(TOOL.format(name="one"))
+    registry = Registry(discover(["mine.py"]))
+    file.unlink()
+
+    is_new = reload_tools(registry, ["mine.py"], [here], use_entry_points=False)
+
+    assert is_new is False
+    assert registry.names == ["one"]
+
+
+async def test_nothing_is_watched_unless_it_is_wanted(here: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Watching costs a thread."""
+    async with watching(Registry(), [str(here)], False, enabled=False):
+        await asyncio.sleep(0)
+
+    assert caplog.messages == []
+
+
+async def test_a_file_is_followed_through_good_and_bad(here: Path, lines: Lines) -> None:
+    """Changed, broken, mended: each time without a restart."""
+    file = here / "mine.py"
+    file.write_text(TOOL.format(name="one"))
+    registry = Registry(discover(["mine.py"]))
+
+    async with watching(registry, ["mine.py"], False, enabled=True):
+        assert await lines.next() == f"watching {here}"
+        file.write_text(TOOL.format(name="two"))
+        assert await lines.next() == "reloaded: two"
+        file.write_text("def x(:")
+        assert "not reloaded" in await lines.next()
+        assert registry.names == ["two"]
+        file.write_text(TOOL.format(name="three"))
+        assert await lines.next() == "reloaded: three"
+
+    assert registry.names == ["three"]
+
+
+async def test_a_new_file_in_a_folder_is_found(here: Path, lines: Lines) -> None:
+    """The folder is watched, not its files."""
+    (here / "box").mkdir()
+    registry = Registry()
+
+    async with watching(registry, ["box"], False, enabled=True):
+        assert await lines.next() == f"watching {here}/box"
+        (here / "box/mine.py").write_text(TOOL.format(name="one"))
+        assert await lines.next() == "reloaded: one"
+
+    assert registry.names == ["one"]
+
+
+async def test_the_server_serves_without_a_folder_to_watch(lines: Lines) -> None:
+    """When all tools come from installed packages, whose files do not change."""
+    async with watching(Registry(), [], True, enabled=True):
+        first = await lines.next()
+
+    assert first.startswith("watching")

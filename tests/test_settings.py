@@ -1,0 +1,232 @@
+"""Settings come from the environment, are checked, and each has an effect."""
+
+import asyncio
+import logging
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import ValidationError
+
+from app import tool
+from app.main import create_app
+from app.settings import Settings
+
+MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+
+TOOL = 'from app import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Work in an empty folder, and forget afterwards what was imported."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = sys.modules.copy()
+    yield tmp_path
+    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
+        del sys.modules[name]
+    sys.modules.update(before)
+
+
+@tool
+def thread_name(number: int) -> str:
+    """Say which thread this is.
+
+    Args:
+        number: Of the call.
+    """
+    return threading.current_thread().name
+
+
+def test_the_defaults() -> None:
+    """They suit one machine, reachable from itself only."""
+    assert Settings().model_dump() == {
+        "host": "127.0.0.1",
+        "port": 8000,
+        "tools": ("tools",),
+        "entry_points": True,
+        "workers": 1,
+        "reload": False,
+        "threads": 32,
+        "tool_timeout": 30.0,
+        "max_body_bytes": 4194304,
+        "max_batch": 128,
+        "log_level": "info",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("host", "0.0.0.0", "0.0.0.0"),
+        ("port", "0", 0),
+        ("tools", "tools, ./my_tools.py ,acme.tools,", ("tools", "./my_tools.py", "acme.tools")),
+        ("tools", "", ()),  # only installed packages
+        ("entry_points", "false", False),
+        ("workers", "4", 4),
+        ("reload", "1", True),
+        ("threads", "1", 1),
+        ("tool_timeout", "0.5", 0.5),
+        ("max_body_bytes", "1024", 1024),
+        ("max_batch", "1", 1),
+        ("log_level", "debug", "debug"),
+    ],
+)
+def test_each_is_read_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, name: str, text: str, value: object
+) -> None:
+    """Under its name in capitals, with the prefix."""
+    monkeypatch.setenv(f"SIDECALL_{name.upper()}", text)
+
+    assert getattr(Settings(), name) == value
+
+
+def test_what_is_given_beats_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line comes that way."""
+    monkeypatch.setenv("SIDECALL_TOOLS", "elsewhere")
+
+    assert Settings(tools=("here",)).tools == ("here",)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("port", "-1", "Input should be greater than or equal to 0"),
+        ("port", "65536", "Input should be less than or equal to 65535"),
+        ("port", "http", "Input should be a valid integer, unable to parse string as an integer"),
+        ("entry_points", "perhaps", "Input should be a valid boolean, unable to interpret input"),
+        ("workers", "0", "Input should be greater than or equal to 1"),
+        ("threads", "0", "Input should be greater than or equal to 1"),
+        ("tool_timeout", "0", "Input should be greater than 0"),
+        ("tool_timeout", "inf", "Input should be a finite number"),
+        ("tool_timeout", "nan", "Input should be a finite number"),
+        ("max_body_bytes", "1023", "Input should be greater than or equal to 1024"),
+        ("max_batch", "0", "Input should be greater than or equal to 1"),
+        ("log_level", "loud", "Input should be 'debug', 'info', 'warning' or 'error'"),
+    ],
+)
+def test_a_value_out_of_range_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, text: str, complaint: str) -> None:
+    """The error names the setting."""
+    monkeypatch.setenv(f"SIDECALL_{name.upper()}", text)
+
+    with pytest.raises(ValidationError) as caught:
+        Settings()
+
+    assert [(error["loc"], error["msg"]) for error in caught.value.errors()] == [((name,), complaint)]
+
+
+def test_a_setting_that_does_not_exist_is_refused() -> None:
+    """A typing error would be silent otherwise."""
+    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
+        Settings(prot=80)  # type: ignore[call-arg]
+
+
+def test_settings_do_not_change() -> None:
+    """The parts of the server may keep them."""
+    with pytest.raises(ValidationError, match="Instance is frozen"):
+        Settings().port = 80  # type: ignore[misc]
+
+
+def test_tools_are_loaded_from_the_places(here: Path) -> None:
+    """The setting `tools`."""
+    (here / "mine.py").write_text(TOOL.format(name="one"))
+
+    app = create_app(Settings(tools=("mine.py",)))
+
+    assert app.state.parts.registry.names == ["one"]
+
+
+@pytest.mark.parametrize(("entry_points", "names"), [(True, ["of_acme"]), (False, [])])
+def test_installed_packages_may_be_left_out(here: Path, entry_points: bool, names: list[str]) -> None:
+    """The setting `entry_points`."""
+    (here / "acme_tools.py").write_text(TOOL.format(name="of_acme"))
+    (here / "acme-1.0.dist-info").mkdir()
+    (here / "acme-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (here / "acme-1.0.dist-info/entry_points.txt").write_text("[sidecall.tools]\nacme = acme_tools\n")
+    sys.path.append(str(here))
+
+    app = create_app(Settings(tools=(), entry_points=entry_points))
+
+    assert app.state.parts.registry.names == names
+
+
+async def test_sync_tools_share_so_many_threads(make_client: MakeClient) -> None:
+    """The setting `threads`."""
+    client = await make_client(thread_name, threads=1)
+    calls = [{"name": "thread_name", "args": {"number": number}} for number in range(8)]
+
+    messages = (await client.post("/tool_calls/batch", json=calls)).json()
+
+    assert {message["content"] for message in messages} == {"sidecall-tool_0"}
+
+
+async def test_a_tool_may_take_so_long(make_client: MakeClient) -> None:
+    """The setting `tool_timeout`."""
+    never = threading.Event()
+
+    @tool
+    def hang() -> str:
+        """Wait for what does not come."""
+        never.wait(10)
+        return "late"
+
+    client = await make_client(hang, tool_timeout=0.01)
+
+    message = (await client.post("/tool_calls", json={"name": "hang", "args": {}})).json()
+    never.set()
+
+    assert message["content"] == "Error: hang timed out after 0.01 seconds."
+
+
+@pytest.mark.parametrize(("limit", "status"), [(1024, 413), (4096, 400)])
+async def test_a_body_may_be_so_large(make_client: MakeClient, limit: int, status: int) -> None:
+    """The setting `max_body_bytes`."""
+    client = await make_client(max_body_bytes=limit)
+
+    response = await client.post("/tool_calls", content=b" " * 2048, headers={"Content-Type": "application/json"})
+
+    assert response.status_code == status
+
+
+@pytest.mark.parametrize(("limit", "slug"), [(1, "batch-too-large"), (2, "not-a-tool-call")])
+async def test_a_batch_may_be_so_long(make_client: MakeClient, limit: int, slug: str) -> None:
+    """The setting `max_batch`."""
+    client = await make_client(max_batch=limit)
+
+    response = await client.post("/tool_calls/batch", json=[{}, {}])
+
+    assert response.json()["type"] == f"urn:sidecall:problem:{slug}"
+
+
+@pytest.mark.parametrize(
+    ("level", "is_logged"),
+    [("debug", True), ("info", True), ("warning", False), ("error", False)],
+)
+async def test_less_severe_lines_are_not_logged(
+    make_client: MakeClient, caplog: pytest.LogCaptureFixture, level: Any, is_logged: bool
+) -> None:
+    """The setting `log_level`."""
+    await make_client(log_level=level)
+
+    logging.getLogger("sidecall").info("a line")
+
+    assert (caplog.messages == ["a line"]) is is_logged
+
+
+@pytest.mark.parametrize(("reload", "is_watching"), [(True, True), (False, False)])
+async def test_files_are_watched_or_not(
+    here: Path, caplog: pytest.LogCaptureFixture, reload: bool, is_watching: bool
+) -> None:
+    """The setting `reload`."""
+    (here / "mine.py").write_text(TOOL.format(name="one"))
+    app = create_app(Settings(tools=("mine.py",), reload=reload))
+
+    async with app.router.lifespan_context(app):
+        await asyncio.sleep(0)  # lets the watcher begin
+
+    assert (caplog.messages == [f"watching {here}"]) is is_watching
