@@ -6,8 +6,9 @@ from app.authoring.tool import BaseTool
 from app.authoring.toolkit import BaseToolkit
 from app.core.context import Caller, ToolContext
 from app.core.errors import ToolException
-from app.core.injection import InjectedState, InjectedToolArg, InjectedToolCallId
+from app.core.injection import InjectedState, InjectedStore, InjectedToolArg, InjectedToolCallId
 from app.core.messages import ToolCall, ToolMessage
+from app.core.store import Store
 from app.registry import Registry
 from app.version import __version__
 
@@ -16,9 +17,11 @@ __all__ = [
     "BaseToolkit",
     "Caller",
     "InjectedState",
+    "InjectedStore",
     "InjectedToolArg",
     "InjectedToolCallId",
     "Registry",
+    "Store",
     "StructuredTool",
     "Tool",
     "ToolCall",

@@ -17,6 +17,7 @@ from app.pipeline.pipeline import Pipeline, default_stages
 from app.registry import Registry
 from app.reload import watching
 from app.settings import Settings
+from app.stores.memory import MemoryStore
 
 
 def create_app(settings: Settings | None = None, registry: Registry | None = None) -> FastAPI:
@@ -35,7 +36,7 @@ def create_app(settings: Settings | None = None, registry: Registry | None = Non
     if registry is None:
         registry = Registry(discover(settings.tools, use_entry_points=settings.entry_points))
     executors = build_executors(settings.threads)
-    pipeline = Pipeline(registry, default_stages(executors), settings.tool_timeout)
+    pipeline = Pipeline(registry, default_stages(executors), settings.tool_timeout, MemoryStore())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -59,7 +60,7 @@ async def build_pipeline(registry: Registry, threads: int, tool_timeout: float) 
     """Build the pipeline alone, for callers without a server; its executors are closed afterwards."""
     executors = build_executors(threads)
     try:
-        yield Pipeline(registry, default_stages(executors), tool_timeout)
+        yield Pipeline(registry, default_stages(executors), tool_timeout, MemoryStore())
     finally:
         await close_all(executors)
 

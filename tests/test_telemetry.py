@@ -25,7 +25,7 @@ async def _offend(how: str) -> Any:
     ("how", "kind", "reason"),
     [
         pytest.param("crash", "execution_error", "ValueError: canary-4711", id="crash"),
-        pytest.param("output", "output_error", "Unable to serialize unknown type", id="output"),
+        pytest.param("output", "output_error", "has no JSON form", id="output"),
     ],
 )
 async def test_a_failure_that_needs_a_person_is_one_line_with_its_traceback(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, overload
 
-from app.authoring.structured import StructuredTool
+from app.authoring.structured import StructuredTool, Tool
 from app.core.errors import InvalidToolOption
 
 Function = Callable[..., Any]
@@ -22,7 +22,8 @@ def tool(
 
     Args:
         name_or_function: The tool's name; the function's own when left out.
-        options: The fields of BaseTool, `description`, `args_schema`, `response_format`, `timeout` and so on.
+        options: The fields of BaseTool, `description`, `args_schema`, `response_format`, `timeout` and so on;
+            `infer_schema=False` makes a Tool, which takes one text.
 
     Raises:
         InvalidToolOption: An option does not exist or has a value it does not take.
@@ -31,14 +32,16 @@ def tool(
     if twice:
         raise InvalidToolOption("@tool takes one name and decorates one function; leave out what is said twice.")
     if callable(name_or_function):
-        return StructuredTool.from_function(name_or_function, **options)
+        return tool(**options)(name_or_function)
     if name_or_function is not None and not isinstance(name_or_function, str):
         raise InvalidToolOption(f"@tool takes a name or a function first, not {type(name_or_function).__name__}.")
     name = name_or_function or options.pop("name", None)
 
+    kind = StructuredTool if options.pop("infer_schema", True) or "args_schema" in options else Tool
+
     def decorate(function: Function) -> StructuredTool:
         if not callable(function):
             raise InvalidToolOption(f"@tool decorates a function, not {type(function).__name__}.")
-        return StructuredTool.from_function(function, name=name, **options)
+        return kind.from_function(function, name=name, **options)
 
     return decorate

@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any
 
 from uuid_utils import uuid4
 
 from app.core.invocation import CallRequest, Invocation
 from app.core.messages import ToolCall
+from app.core.store import Store
 from app.core.tool import CompiledTool
 from app.executors.inline import InlineExecutor
 from app.executors.thread import ThreadExecutor
@@ -16,13 +18,21 @@ from app.pipeline.pipeline import Pipeline, default_stages
 from app.registry import Registry
 
 
-async def ainvoke(
-    tool: CompiledTool, input: ToolCall | Mapping[str, Any], *, state: Any, context: Mapping[str, Any]
-) -> Any:
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Hold what stands beside a call when there is no server to hold it."""
+
+    state: Any = None
+    context: Mapping[str, Any] = field(default_factory=dict)
+    store: Store | None = None
+
+
+async def ainvoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], beside: Beside) -> Any:
     """Answer a ToolCall with its ToolMessage, and plain arguments with the tool's plain result."""
     is_call = isinstance(input, ToolCall) or input.get("type") == "tool_call"
     call = _tool_call(tool, input, is_call)
-    invocation = await _run(tool, CallRequest(call, state=state, context=context))
+    request = CallRequest(call, state=beside.state, context=beside.context)
+    invocation = await _run(tool, request, beside.store)
     if is_call:
         return invocation.message
     if invocation.failure is not None:
@@ -30,17 +40,17 @@ async def ainvoke(
     return invocation.output[0] if tool.options.response_format == "content_and_artifact" else invocation.output
 
 
-def invoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], *, state: Any, context: Mapping[str, Any]) -> Any:
+def invoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], beside: Beside) -> Any:
     """Do the same from sync code, inside a running event loop too (which it blocks)."""
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(lambda: asyncio.run(ainvoke(tool, input, state=state, context=context))).result()
+        return thread.submit(lambda: asyncio.run(ainvoke(tool, input, beside))).result()
 
 
-async def _run(tool: CompiledTool, request: CallRequest) -> Invocation:
+async def _run(tool: CompiledTool, request: CallRequest, store: Store | None) -> Invocation:
     threads = ThreadExecutor(1)
     try:
         stages = default_stages({"inline": InlineExecutor(), "thread": threads})
-        return await Pipeline(Registry([tool]), stages).invoke(tool, request)
+        return await Pipeline(Registry([tool]), stages, store=store).invoke(tool, request)
     finally:
         await threads.close()
 

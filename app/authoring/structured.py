@@ -8,11 +8,15 @@ from pydantic import BaseModel
 
 from app.authoring.tool import BaseTool
 from app.core.errors import InvalidToolOption
+from app.core.single_input import SingleInput
 from app.core.tool import source_of
 
 
 class StructuredTool(BaseTool):
-    """Offer a function with any number of arguments; when both are given, `coroutine` serves and `func` is called."""
+    """Offer a function with any number of arguments.
+
+    When both are given, `coroutine` serves, and `func` gives name and description and is what a plain call calls.
+    """
 
     func: Callable[..., Any] | None = None
     coroutine: Callable[..., Any] | None = None
@@ -24,7 +28,7 @@ class StructuredTool(BaseTool):
         coroutine: Callable[..., Any] | None = None,
         name: str | None = None,
         description: str | None = None,
-        args_schema: type[BaseModel] | None = None,
+        args_schema: type[BaseModel] | dict[str, Any] | None = None,
         **options: Any,
     ) -> Self:
         """Make a tool of a function.
@@ -34,13 +38,13 @@ class StructuredTool(BaseTool):
             coroutine: An async function to prefer.
             name: Its own name when None.
             description: Its docstring's text when None.
-            args_schema: A pydantic model of the arguments; made from the signature when None.
+            args_schema: A pydantic model or JSON Schema of the arguments; made from the signature when None.
             options: The other fields of BaseTool.
 
         Raises:
             InvalidToolOption: There is no function, or an option is wrong.
         """
-        target = coroutine or func
+        target = func or coroutine
         if target is None:
             raise InvalidToolOption("Function and/or coroutine must be provided")
         if description is not None:
@@ -61,13 +65,13 @@ class StructuredTool(BaseTool):
         return self._target()
 
     def _documentation(self) -> str | None:
-        return self._target().__doc__
+        return (self.func or self._target()).__doc__
 
 
 class Tool(StructuredTool):
     """Offer a function of one text: LangChain's single-input tool.
 
-    The model sees one string argument, `__arg1`, whatever the function calls it.
+    The model sees one string argument, `__arg1`; what it sends may have any name.
     """
 
     def __init__(
@@ -84,16 +88,16 @@ class Tool(StructuredTool):
     def _origin(self) -> object:
         return super()._target()
 
-    def _documentation(self) -> str | None:
-        return super()._target().__doc__
+    def _arguments(self) -> type[BaseModel] | dict[str, Any] | SingleInput | None:
+        return SingleInput(self.name)
 
 
 def _single_input(function: Callable[[str], Any]) -> Callable[..., Any]:
-    def run(__arg1: str) -> Any:
-        return function(__arg1)
+    def run(tool_input: str) -> Any:
+        return function(tool_input)
 
-    async def arun(__arg1: str) -> Any:
-        return await function(__arg1)
+    async def arun(tool_input: str) -> Any:
+        return await function(tool_input)
 
     return arun if inspect.iscoroutinefunction(function) else run
 

@@ -4,12 +4,25 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
-from app.authoring.inprocess import ainvoke, invoke
+from app.authoring.inprocess import Beside, ainvoke, invoke
 from app.core.errors import InvalidToolOption, field_path
 from app.core.messages import ToolCall
-from app.core.tool import CompiledTool, ExecutorName, ResponseFormat, ToolOptions, UnknownArgs, compile_tool, source_of
+from app.core.single_input import SingleInput
+from app.core.store import Store
+from app.core.tool import (
+    CompiledTool,
+    Documentation,
+    ExecutorName,
+    ResponseFormat,
+    ToolOptions,
+    UnknownArgs,
+    compile_tool,
+    source_of,
+)
+
+HandlerOption = StrictBool | Annotated[str, Field(min_length=1)] | Callable[[Any], Any]
 
 
 class BaseTool(BaseModel):
@@ -25,7 +38,7 @@ class BaseTool(BaseModel):
 
     name: str
     description: str = ""
-    args_schema: type[BaseModel] | None = None
+    args_schema: type[BaseModel] | dict[str, Any] | None = None
     return_direct: bool = False
     response_format: ResponseFormat = "content"
     tags: list[str] | None = None
@@ -33,6 +46,11 @@ class BaseTool(BaseModel):
     timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     executor: ExecutorName | None = None
     unknown_args: UnknownArgs = "ignore"
+    extras: dict[str, Any] | None = None
+    handle_tool_error: HandlerOption = False
+    handle_validation_error: HandlerOption = False
+    parse_docstring: bool | None = None
+    error_on_invalid_docstring: bool = False
 
     OPTIONS: ClassVar[tuple[str, ...]] = (
         "return_direct",
@@ -40,6 +58,8 @@ class BaseTool(BaseModel):
         "timeout",
         "executor",
         "unknown_args",
+        "handle_tool_error",
+        "handle_validation_error",
     )
 
     def __init__(self, **options: Any) -> None:
@@ -63,19 +83,30 @@ class BaseTool(BaseModel):
             **{name: getattr(self, name) for name in self.OPTIONS},
             tags=tuple(self.tags or ()),
             metadata=self.metadata or {},
+            extras=self.extras or {},
+        )
+        documentation = Documentation(
+            description=self._given_description(),
+            docstring=self._documentation(),
+            parse=self.parse_docstring,
+            strict=self.error_on_invalid_docstring,
         )
         return compile_tool(
             self._target(),
             options,
             name=self.name,
-            description=self._given_description(),
-            args_schema=self.args_schema,
-            documentation=self._documentation(),
+            documentation=documentation,
+            args_schema=self._arguments(),
             origin=self._origin(),
         )
 
     async def ainvoke(
-        self, input: ToolCall | Mapping[str, Any], *, state: Any = None, context: Mapping[str, Any] | None = None
+        self,
+        input: ToolCall | Mapping[str, Any],
+        *,
+        state: Any = None,
+        context: Mapping[str, Any] | None = None,
+        store: Store | None = None,
     ) -> Any:
         """Run a call through the pipeline that the server uses.
 
@@ -84,18 +115,24 @@ class BaseTool(BaseModel):
                 arguments with the plain result, as in LangChain.
             state: What InjectedState parameters get.
             context: What InjectedToolArg parameters get, by name.
+            store: What InjectedStore parameters get.
 
         Raises:
             ToolFailure: The call failed and `input` was a dict of arguments.
             MissingContext: An injected parameter has no value.
         """
-        return await ainvoke(self.compiled, input, state=state, context=context or {})
+        return await ainvoke(self.compiled, input, Beside(state, context or {}, store))
 
     def invoke(
-        self, input: ToolCall | Mapping[str, Any], *, state: Any = None, context: Mapping[str, Any] | None = None
+        self,
+        input: ToolCall | Mapping[str, Any],
+        *,
+        state: Any = None,
+        context: Mapping[str, Any] | None = None,
+        store: Store | None = None,
     ) -> Any:
         """Do what `ainvoke` does from code that is not async."""
-        return invoke(self.compiled, input, state=state, context=context or {})
+        return invoke(self.compiled, input, Beside(state, context or {}, store))
 
     def _function(self) -> Callable[..., Any]:
         return self._target()
@@ -111,9 +148,15 @@ class BaseTool(BaseModel):
     def _origin(self) -> object:
         return self._target()
 
+    def _arguments(self) -> type[BaseModel] | dict[str, Any] | SingleInput | None:
+        return self.args_schema
+
     def _given_description(self) -> str | None:
-        """Tell an empty description that was asked for from none at all."""
-        return self.description if self.description or "description" in self.model_fields_set else None
+        """Tell an empty description that was asked for from none at all; a JSON Schema may bring one."""
+        if self.description or "description" in self.model_fields_set:
+            return self.description
+        from_schema = self.args_schema.get("description") if isinstance(self.args_schema, dict) else None
+        return None if self._documentation() else from_schema
 
     def _documentation(self) -> str | None:
         """Say where the description comes from when none was given: the method, then the class."""

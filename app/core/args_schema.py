@@ -76,7 +76,7 @@ class ArgsSchema:
             return self._check(trimmed)
         except ValidationError as second:
             details = [_original(detail, refused) for detail in second.errors(include_url=False)]
-            raise InvalidArguments(field_errors(details, self.flat)) from None
+            raise InvalidArguments(field_errors(details, self.flat), second) from None
 
 
 def _original(detail: ErrorDetails, refused: Mapping[Loc, ErrorDetails]) -> ErrorDetails:

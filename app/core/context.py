@@ -6,6 +6,8 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.core.store import Store
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -43,6 +45,7 @@ class ToolContext:
     state: Any = None
     context: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    store: Store | None = None
     deadline: float | None = None
 
     @property

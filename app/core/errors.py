@@ -5,6 +5,7 @@
     + InvalidToolName
     + InvalidToolOption
     + SchemaInferenceError
+    + InvalidDocstring
     + ToolAlreadyRegistered
     + DiscoveryError
   x RequestError               the client program: problem+json
@@ -82,6 +83,10 @@ class InvalidToolOption(DefinitionError):
 
 class SchemaInferenceError(DefinitionError):
     """The arguments of a tool cannot be said in JSON Schema."""
+
+
+class InvalidDocstring(DefinitionError):
+    """The docstring of a tool does not fit its parameters."""
 
 
 class ToolAlreadyRegistered(DefinitionError):
@@ -168,9 +173,10 @@ class InvalidArguments(ToolFailure):
     kind = "invalid_arguments"
     retryable = True
 
-    def __init__(self, errors: Sequence[FieldError]) -> None:
+    def __init__(self, errors: Sequence[FieldError], original: Exception | None = None) -> None:
         super().__init__("\n".join(f"{field_path(error['loc'])}: {error['msg']}" for error in errors))
         self.errors = errors
+        self.original = original
 
 
 class ToolException(ToolFailure):

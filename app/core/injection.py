@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from app.core.context import ToolContext
 from app.core.errors import MissingContext, SchemaInferenceError, field_path
 from app.core.signature import VARIADIC, Parameter
+from app.core.store import Store
 
 
 class InjectedToolArg:
@@ -30,9 +31,13 @@ class InjectedState(InjectedToolArg):
         self.field = field
 
 
+class InjectedStore(InjectedToolArg):
+    """Hide a parameter and fill it with the store."""
+
+
 _ABSENT = object()
 
-Source = Literal["context", "call_id", "state", "tool_context"]
+Source = Literal["context", "call_id", "state", "store", "tool_context"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +73,16 @@ class Injection:
             values[self.parameter] = supply.call_id
         elif self.source == "tool_context":
             values[self.parameter] = supply.tool_context
+        elif self.source == "store":
+            self._fill_store(values, supply.tool_context.store)
         else:
             self._fill_from_caller(values, supply.state if self.source == "state" else supply.context)
+
+    def _fill_store(self, values: dict[str, Any], store: Store | None) -> None:
+        if store is not None:
+            values[self.parameter] = store
+        elif self.required:
+            raise MissingContext(f"The tool needs a store for its parameter `{self.parameter}`, and there is none.")
 
     def _fill_from_caller(self, values: dict[str, Any], given: Any) -> None:
         if self.field is not None:
@@ -166,4 +179,6 @@ def _source(name: str, marker: InjectedToolArg | type[ToolContext]) -> tuple[Sou
         return "call_id", None
     if isinstance(marker, InjectedState):
         return "state", marker.field
+    if isinstance(marker, InjectedStore):
+        return "store", None
     return "context", name

@@ -11,6 +11,7 @@ from app.core.context import ANONYMOUS, Caller, ToolContext
 from app.core.errors import ToolFailure
 from app.core.injection import Supply
 from app.core.messages import ToolCall, ToolMessage
+from app.core.store import Store
 from app.core.tool import CompiledTool
 
 
@@ -37,6 +38,7 @@ class Invocation:
     tool: CompiledTool
     started: float
     deadline: float | None
+    store: Store | None
 
     args: dict[str, Any] = field(default_factory=dict)  # decode
     ignored: list[str] = field(default_factory=list)  # inject, validate
@@ -61,6 +63,7 @@ class Invocation:
             state=self.request.state,
             context=self.request.context,
             headers=self.request.headers,
+            store=self.store,
             deadline=self.deadline,
         )
         return Supply(self.call.id, self.request.state, self.request.context, context)
@@ -71,8 +74,11 @@ def new_invocation_id() -> str:
     return str(uuid7())
 
 
-def new_invocation(request: CallRequest, tool: CompiledTool, default_timeout: float | None) -> Invocation:
+def new_invocation(
+    request: CallRequest, tool: CompiledTool, default_timeout: float | None, store: Store | None = None
+) -> Invocation:
     """Accept a call: give it an id and a deadline on the monotonic clock."""
     now = time.monotonic()
     seconds = default_timeout if tool.options.timeout is None else tool.options.timeout
-    return Invocation(new_invocation_id(), request, tool, now, None if seconds is None else now + seconds)
+    deadline = None if seconds is None else now + seconds
+    return Invocation(new_invocation_id(), request, tool, now, deadline, store)

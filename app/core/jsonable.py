@@ -8,7 +8,7 @@ from pydantic_core import from_json, to_jsonable_python
 
 
 def to_text(value: Any) -> str:
-    """Say a value as JSON text, spaced as LangChain does; models, dates and the like by pydantic, never as a repr.
+    """Say a value as JSON text, spaced as LangChain does; models, sets and the like by pydantic, never as a repr.
 
     Raises:
         ValueError: JSON cannot say it.
@@ -16,7 +16,9 @@ def to_text(value: Any) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        text = json.dumps(to_plain(value), ensure_ascii=False)
+        plain = to_plain(value)
+        # A date, a UUID or a path is a text; quotes around it would only be in the way.
+        text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
     return sendable(text)
 
 
@@ -27,10 +29,18 @@ def to_plain(value: Any) -> Any:
         ValueError: JSON cannot say it.
     """
     try:
-        plain = to_jsonable_python(value, bytes_mode="base64", by_alias=True)
+        plain = to_jsonable_python(value, bytes_mode="base64", by_alias=True, fallback=_own_text)
         return from_json(sendable(_dumped(plain)))
     except (TypeError, RecursionError) as error:
         raise ValueError(str(error)) from error
+
+
+def _own_text(value: Any) -> str:
+    """Say what pydantic does not know as text, if its type says how; Python's default repr helps nobody."""
+    kind: Any = type(value)
+    if kind.__str__ is object.__str__:
+        raise ValueError(f"{kind.__name__} has no JSON form")
+    return str(value)
 
 
 def _dumped(plain: Any) -> str:

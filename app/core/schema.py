@@ -115,7 +115,7 @@ def _declared(parameter: Parameter) -> tuple[Any, Any]:
         return Annotated[types.GenericAlias(list, (annotation,)), Field(default_factory=list)], EMPTY
     if isinstance(default, FieldInfo):
         return Annotated[annotation, default], EMPTY
-    if default is None and type(None) not in typing.get_args(annotation):
+    if default is None and annotation is not Any and type(None) not in typing.get_args(annotation):
         # `limit: int = None` is how many authors write an optional parameter.
         return typing.Optional[annotation], None  # noqa: UP045  `|` refuses annotations written as text
     return annotation, default

@@ -4,23 +4,26 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter
 
-from app.core.args_schema import ArgsSchema
+from app.core.arguments import Arguments
 from app.core.docstrings import Docstring, parse_docstring
-from app.core.errors import InvalidToolName, SchemaInferenceError
+from app.core.errors import InvalidDocstring, InvalidToolName, SchemaInferenceError
 from app.core.injection import Injection, plan_injections, plan_model_injections
+from app.core.json_args import make_json_arguments
 from app.core.json_schema import Schema, inlined, without_titles
 from app.core.schema import adopt_args_schema, infer_args_schema
 from app.core.signature import EMPTY, Parameter, Signature, read_signature
+from app.core.single_input import SingleInput
 
 ResponseFormat = Literal["content", "content_and_artifact"]
 ExecutorName = Literal["inline", "thread"]
 UnknownArgs = Literal["ignore", "forbid"]
+Handler = bool | str | Callable[[Any], Any]
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -30,7 +33,9 @@ class ToolOptions:
     """Hold what an author may say about a tool besides its function.
 
     `timeout` is in seconds; None means the server's default. `executor` None means inline for async functions and a
-    thread for the others. `unknown_args` says what happens to an argument that no parameter takes.
+    thread for the others. `unknown_args` says what happens to an argument that no parameter takes. The handlers word
+    what the model reads of a ToolException and of arguments that do not fit: True and False keep the default (for
+    arguments True is LangChain's fixed text), a text replaces it, a function makes it from the exception.
     """
 
     return_direct: bool = False
@@ -40,6 +45,24 @@ class ToolOptions:
     timeout: float | None = None
     executor: ExecutorName | None = None
     unknown_args: UnknownArgs = "ignore"
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    handle_tool_error: Handler = False
+    handle_validation_error: Handler = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Documentation:
+    """Say where the texts for the model come from.
+
+    `docstring` is read when `description` is None. `parse` None takes the text before the docstring's sections, True
+    joins its paragraphs as LangChain does, False takes the docstring whole. `strict` makes a docstring that does not
+    fit the parameters an error instead of a note.
+    """
+
+    description: str | None = None
+    docstring: str | None = None
+    parse: bool | None = None
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +76,7 @@ class CompiledTool:
     description: str
     function: Callable[..., Any]
     is_async: bool
-    args_schema: ArgsSchema
+    args_schema: Arguments
     output_schema: Schema | None
     injections: tuple[Injection, ...]
     hidden_names: frozenset[str]
@@ -93,9 +116,8 @@ def compile_tool(
     options: ToolOptions,
     *,
     name: str,
-    description: str | None = None,
-    args_schema: type[BaseModel] | None = None,
-    documentation: str | None = None,
+    documentation: Documentation,
+    args_schema: type[BaseModel] | Schema | SingleInput | None = None,
     origin: object = None,
 ) -> CompiledTool:
     """Compile a function into a tool.
@@ -104,9 +126,8 @@ def compile_tool(
         function: What runs, sync or async.
         options: What the author said besides.
         name: The tool's name.
-        description: What the model reads; the docstring's text when None.
-        args_schema: The author's own model of the arguments; made from the signature when None.
-        documentation: The docstring to read; the function's own when None.
+        documentation: Where the texts for the model come from.
+        args_schema: The author's own model or JSON Schema of the arguments; made from the signature when None.
         origin: What the author wrote, where `function` only wraps it; errors name its file.
 
     Raises:
@@ -118,12 +139,12 @@ def compile_tool(
         raise InvalidToolName(f"{where}: {InvalidToolName.__doc__} Rename it, or give a name: @tool('good_name').")
     signature = _signature(where, function)
     names = tuple(parameter.name for parameter in signature.parameters)
-    docstring = parse_docstring(documentation or inspect.getdoc(function), names)
-    injections = _injections(where, signature, args_schema)
+    docstring = _docstring(where, documentation, names)
+    injections = _injections(where, signature, args_schema if isinstance(args_schema, type) else None)
     schema = _args_schema(where, signature, docstring, injections, args_schema, options)
     return CompiledTool(
         name=name,
-        description=docstring.description if description is None else description,
+        description=docstring.description if documentation.description is None else documentation.description,
         function=function,
         is_async=_is_async(function),
         args_schema=schema,
@@ -166,14 +187,24 @@ def _args_schema(
     signature: Signature,
     docstring: Docstring,
     injections: tuple[Injection, ...],
-    model: type[BaseModel] | None,
+    given: type[BaseModel] | Schema | SingleInput | None,
     options: ToolOptions,
-) -> ArgsSchema:
+) -> Arguments:
     injected = frozenset(injection.parameter for injection in injections)
-    if model is not None:
-        return adopt_args_schema(where, model, signature.parameters, injected)
+    if isinstance(given, SingleInput):
+        return given
+    if isinstance(given, dict):
+        return make_json_arguments(where, given, _takes(signature.parameters, injected))
+    if given is not None:
+        return adopt_args_schema(where, given, signature.parameters, injected)
     visible = [parameter for parameter in signature.parameters if parameter.name not in injected]
     return infer_args_schema(where, visible, docstring.parameters, forbid_unknown=options.unknown_args == "forbid")
+
+
+def _takes(parameters: tuple[Parameter, ...], injected: frozenset[str]) -> frozenset[str] | None:
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    return frozenset(parameter.name for parameter in parameters) - injected
 
 
 def _output_schema(returns: Any, options: ToolOptions) -> Schema | None:
@@ -187,6 +218,30 @@ def _output_schema(returns: Any, options: ToolOptions) -> Schema | None:
         return inlined(without_titles(TypeAdapter(returns).json_schema(mode="serialization")))
     except PydanticUserError:
         return None
+
+
+def _docstring(where: str, documentation: Documentation, names: tuple[str, ...]) -> Docstring:
+    text = inspect.cleandoc(documentation.docstring or "")
+    if documentation.parse is False:
+        return Docstring(text)
+    docstring = parse_docstring(text, names)
+    if documentation.strict:
+        _refuse_misfits(where, docstring, names)
+    return _on_one_line(docstring) if documentation.parse else docstring
+
+
+def _on_one_line(docstring: Docstring) -> Docstring:
+    """Join lines and paragraphs as LangChain does."""
+    parameters = {name: " ".join(text.split()) for name, text in docstring.parameters.items()}
+    return replace(docstring, description=docstring.description.replace("\n\n", " "), parameters=parameters)
+
+
+def _refuse_misfits(where: str, docstring: Docstring, names: tuple[str, ...]) -> None:
+    misfits = _notes(docstring, names)
+    if names and not docstring.parameters:
+        misfits = ("the docstring describes none of the parameters",)
+    if misfits:
+        raise InvalidDocstring(f"{where}: {'; '.join(misfits)}. Mend it, or leave error_on_invalid_docstring out.")
 
 
 def _notes(docstring: Docstring, names: tuple[str, ...]) -> tuple[str, ...]:

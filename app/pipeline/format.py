@@ -7,11 +7,11 @@ from app.core.errors import ToolFailure, ToolOutputError
 from app.core.invocation import Invocation, new_invocation_id
 from app.core.jsonable import sendable, to_plain, to_text
 from app.core.messages import Content, ToolCall, ToolMessage
+from app.pipeline.handle import handled
+from app.telemetry import log_handler_failure
 
-# The types that LangChain's ToolMessage passes on as blocks, and audio and video beside them.
-_BLOCK_TYPES = frozenset(
-    "text image_url image json search_result custom_tool_call_output document file audio video".split()
-)
+# The types that LangChain's ToolMessage passes on as blocks.
+_BLOCK_TYPES = frozenset("text image_url image json search_result custom_tool_call_output document file ".split())
 
 
 async def format_output(invocation: Invocation) -> None:
@@ -32,12 +32,19 @@ async def format_output(invocation: Invocation) -> None:
     )
 
 
-def format_failure(invocation: Invocation, failure: ToolFailure) -> None:
-    """Make the message of a call that failed."""
+async def format_failure(invocation: Invocation, failure: ToolFailure) -> None:
+    """Make the message of a call that failed, in the words of the tool's author if there are any."""
     invocation.failure = failure
-    invocation.message = _failure_message(
+    message = _failure_message(
         failure, call_id=invocation.call.id, name=invocation.tool.name, metadata=_metadata(invocation), id=invocation.id
     )
+    try:
+        own = await handled(invocation.tool.options, failure)
+        if own is not None:
+            message.content = _content(invocation.tool.name, own)
+    except Exception as error:
+        log_handler_failure(invocation, error)
+    invocation.message = message
 
 
 def refuse(failure: ToolFailure, call: ToolCall) -> ToolMessage:

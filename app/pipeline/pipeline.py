@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from app.core.errors import MissingContext, ToolFailure, ToolNotFound
 from app.core.invocation import CallRequest, Invocation, new_invocation
 from app.core.messages import ToolMessage
+from app.core.store import Store
 from app.core.tool import CompiledTool, ExecutorName
 from app.executors.base import Executor
 from app.pipeline.decode import decode
@@ -33,10 +34,17 @@ def default_stages(executors: Mapping[ExecutorName, Executor]) -> tuple[Stage, .
 class Pipeline:
     """Take calls through the stages; every door of the server (REST, batch, in-process) leads here."""
 
-    def __init__(self, registry: Registry, stages: Sequence[Stage], default_timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        stages: Sequence[Stage],
+        default_timeout: float | None = None,
+        store: Store | None = None,
+    ) -> None:
         self._registry = registry
         self._stages = tuple(stages)
         self._default_timeout = default_timeout
+        self._store = store
 
     async def run(self, request: CallRequest) -> ToolMessage:
         """Answer a call by the name it asks for.
@@ -53,12 +61,12 @@ class Pipeline:
 
     async def invoke(self, tool: CompiledTool, request: CallRequest) -> Invocation:
         """Take a call of this tool through the stages; the invocation it returns has its message."""
-        invocation = new_invocation(request, tool, self._default_timeout)
+        invocation = new_invocation(request, tool, self._default_timeout, self._store)
         try:
             for stage in self._stages:
                 await stage(invocation)
         except ToolFailure as failure:
-            format_failure(invocation, failure)
+            await format_failure(invocation, failure)
             log_failure(invocation, failure)
         return invocation
 

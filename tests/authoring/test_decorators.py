@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 
-from app import BaseTool, InjectedToolArg, StructuredTool, ToolContext, tool
-from app.core.errors import InvalidToolName, InvalidToolOption, SchemaInferenceError
+from app import BaseTool, InjectedToolArg, StructuredTool, Tool, ToolContext, tool
+from app.core.errors import InvalidDocstring, InvalidToolName, InvalidToolOption, SchemaInferenceError
 
 
 def search(query: str) -> str:
@@ -199,3 +199,84 @@ def test_a_recursive_args_schema_is_an_object_at_its_root() -> None:
         "$defs": {"Person": person},
     }
     assert greet.invoke({"name": "Bo", "friends": [{"name": "Al"}]}) == "Bo [Person(name='Al', friends=[])]"
+
+
+DOCUMENTED = """Look up the forecast.
+
+Second paragraph.
+
+Args:
+    city: Where.
+"""
+
+
+def forecast(city: str) -> str:
+    """Stand in for the texts below."""
+    return city
+
+
+@pytest.mark.parametrize(
+    ("parse", "description", "city"),
+    [
+        (None, "Look up the forecast.\n\nSecond paragraph.", {"description": "Where.", "type": "string"}),
+        (True, "Look up the forecast. Second paragraph.", {"description": "Where.", "type": "string"}),  # LangChain's
+        (False, DOCUMENTED.strip(), {"type": "string"}),
+    ],
+)
+def test_how_a_docstring_is_read_can_be_said(
+    monkeypatch: pytest.MonkeyPatch, parse: bool | None, description: str, city: dict[str, Any]
+) -> None:
+    """Its sections are taken apart unless the author wants it whole."""
+    monkeypatch.setattr(forecast, "__doc__", DOCUMENTED)
+
+    made = tool(parse_docstring=parse)(forecast).compiled
+
+    assert made.description == description
+    assert made.args_schema.flat["properties"]["city"] == city
+
+
+@pytest.mark.parametrize(
+    ("docstring", "complaint"),
+    [
+        ("Look up.\n\nArgs:\n    town: Where.", "the docstring describes `town`, which is not a parameter"),
+        ("Look up.", "the docstring describes none of the parameters"),
+    ],
+)
+def test_a_docstring_that_does_not_fit_stops_the_start_if_the_author_wants_it(
+    monkeypatch: pytest.MonkeyPatch, docstring: str, complaint: str
+) -> None:
+    """Otherwise it is a note."""
+    monkeypatch.setattr(forecast, "__doc__", docstring)
+
+    with pytest.raises(InvalidDocstring, match=complaint):
+        assert tool(error_on_invalid_docstring=True)(forecast).compiled
+    assert tool(forecast).compiled.name == "forecast"
+
+
+def test_a_function_of_one_text_needs_no_schema() -> None:
+    """LangChain's infer_schema=False makes a Tool."""
+    made = tool(infer_schema=False)(forecast)
+
+    assert isinstance(made, Tool)
+    assert made.compiled.args_schema.flat["properties"] == {"__arg1": {"type": "string"}}
+    assert made.invoke({"__arg1": "Ulm"}) == "Ulm"
+
+
+def test_an_args_schema_beats_infer_schema() -> None:
+    """As in LangChain."""
+
+    class Where(BaseModel):
+        city: str
+
+    made = tool(infer_schema=False, args_schema=Where)(forecast)
+
+    assert not isinstance(made, Tool)
+    assert made.invoke({"city": "Ulm"}) == "Ulm"
+
+
+def test_extras_are_kept_for_whoever_asks() -> None:
+    """They never reach the definition."""
+    made = tool(extras={"cache_control": {"type": "ephemeral"}})(forecast).compiled
+
+    assert made.options.extras == {"cache_control": {"type": "ephemeral"}}
+    assert "cache_control" not in str(made.args_schema.flat)

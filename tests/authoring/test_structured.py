@@ -69,10 +69,10 @@ def test_everything_about_it_can_be_said() -> None:
 
 
 def test_of_function_and_coroutine_the_coroutine_serves_and_the_function_is_called() -> None:
-    """An event loop runs the one, the author's own code the other."""
+    """An event loop runs the one, the author's own code the other, which gives name and description."""
     made = StructuredTool.from_function(add, aadd)
 
-    assert (made.name, made.compiled.is_async, made.compiled.description) == ("aadd", True, "Add asynchronously.")
+    assert (made.name, made.compiled.is_async, made.compiled.description) == ("add", True, "Add.")
     assert made.invoke({"a": 1}) == 102
     assert made(1) == 2
 

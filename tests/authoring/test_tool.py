@@ -10,7 +10,10 @@ from pydantic import BaseModel, Field
 from app import BaseTool, InjectedState, ToolContext, tool
 from app.core.errors import InvalidToolOption
 
-OPTIONS = "description, args_schema, return_direct, response_format, tags, metadata, timeout, executor, unknown_args"
+OPTIONS = (
+    "description, args_schema, return_direct, response_format, tags, metadata, timeout, executor, unknown_args, extras,"
+    " handle_tool_error, handle_validation_error, parse_docstring, error_on_invalid_docstring"
+)
 
 
 class Adder(BaseTool):
@@ -139,7 +142,11 @@ def test_a_tool_is_compiled_once() -> None:
     ("options", "expected"),
     [
         ({"nope": 1}, f"there is no option `nope`; the options are: {OPTIONS}."),
-        ({"handle_tool_error": True}, f"there is no option `handle_tool_error`; the options are: {OPTIONS}."),
+        ({"extras": 3}, "option `extras`: Input should be a valid dictionary."),
+        (
+            {"parse_docstring": "some"},
+            "option `parse_docstring`: Input should be a valid boolean, unable to interpret input.",
+        ),
         ({"timeout": "soon"}, "option `timeout`: Input should be a valid number, unable to parse string as a number."),
         ({"timeout": 0}, "option `timeout`: Input should be greater than 0."),
         ({"timeout": math.inf}, "option `timeout`: Input should be a finite number."),
@@ -148,7 +155,6 @@ def test_a_tool_is_compiled_once() -> None:
         ({"tags": ["a", 1]}, "option `tags[1]`: Input should be a valid string."),
         ({"metadata": 3}, "option `metadata`: Input should be a valid dictionary."),
         ({"executor": "gpu"}, "option `executor`: Input should be 'inline' or 'thread'."),
-        ({"args_schema": {"type": "object"}}, "option `args_schema`: Input should be a subclass of BaseModel."),
         (
             {"return_direct": "maybe"},
             "option `return_direct`: Input should be a valid boolean, unable to interpret input.",

@@ -108,7 +108,9 @@ def test_the_first_argument_of_a_tool_exception_is_its_content(arguments: tuple[
 
 
 @pytest.mark.parametrize(
-    "argument", [{"raw": b"\xff"}, {"text": "\ud800"}, {"number": math.nan}], ids=["bytes", "surrogate", "nan"]
+    "argument",
+    [{"raw": b"\xff"}, {"text": "\ud800"}, {"number": math.nan}, object()],
+    ids=["bytes", "surrogate", "nan", "object"],
 )
 def test_a_tool_exception_with_odd_contents_still_has_a_text(argument: object) -> None:
     """An error that cannot be worded would become a crash of the server."""

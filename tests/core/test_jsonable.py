@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
@@ -25,6 +26,15 @@ class Point:
 
 
 HUGE = pytest.param(10**5000, id="more digits than Python writes")
+
+
+class Odd:
+    """Has a text of its own, and cannot say it."""
+
+    def __str__(self) -> str:
+        raise TypeError("no text")
+
+
 CIRCLE: list[Any] = []
 CIRCLE.append(CIRCLE)
 
@@ -38,7 +48,10 @@ CIRCLE.append(CIRCLE)
         ({"a": [math.inf, 1.5]}, '{"a": [null, 1.5]}'),
         (Reading(theValue=math.nan), '{"theValue": null}'),  # inside a model too
         (Point(1.5), '{"x": 1.5}'),
-        (datetime(2030, 1, 2, tzinfo=UTC), '"2030-01-02T00:00:00Z"'),
+        (datetime(2030, 1, 2, tzinfo=UTC), "2030-01-02T00:00:00Z"),  # a text needs no quotes
+        ({"at": datetime(2030, 1, 2, tzinfo=UTC)}, '{"at": "2030-01-02T00:00:00Z"}'),
+        (PurePosixPath("a/b"), "a/b"),  # a type that says how it is written
+        ([ValueError("boom")], '["boom"]'),
         ({1: 2, None: 3}, '{"1": 2, "null": 3}'),
         (["\ud800"], '["?"]'),  # a lone surrogate has no UTF-8 form
         ([{3}, b"\x00"], '[[3], "AA=="]'),
@@ -63,7 +76,7 @@ def test_values_are_reduced_to_what_json_has(value: Any, plain: Any) -> None:
     assert to_plain(value) == plain
 
 
-@pytest.mark.parametrize("value", [object(), CIRCLE, {"a": object()}, HUGE])
+@pytest.mark.parametrize("value", [object(), CIRCLE, {"a": object()}, Odd(), HUGE])
 def test_what_json_cannot_say_is_refused(value: Any) -> None:
     """With a ValueError and nothing else."""
     with pytest.raises(ValueError):

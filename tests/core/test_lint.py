@@ -53,7 +53,7 @@ def test_a_parameter_without_description_is_a_warning() -> None:
     """So is a description without parameter."""
 
     @tool
-    def search(query: str) -> str:  # noqa: D417  what is being found
+    def search(query: str) -> str:
         """Search.
 
         Args:

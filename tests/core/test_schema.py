@@ -178,7 +178,7 @@ def test_descriptions_come_from_docstring_then_bare_text_then_field() -> None:
     """As in both SDKs."""
 
     @tool
-    def take(  # noqa: D417  the others say it in the signature
+    def take(
         a: Annotated[int, "bare a", Field(description="field a")],
         b: Annotated[int, Field(description="field b"), "bare b", "second"],
         c: Annotated[int, Field(description="field c", gt=0)],

@@ -39,6 +39,7 @@ class ToolDetail(BaseModel):
     output_schema: dict[str, Any] | None = Field(description="JSON Schema of the result, from the return annotation.")
     tags: list[str]
     metadata: dict[str, Any]
+    extras: dict[str, Any] = Field(description="Hints of the tool's author for a provider.")
     return_direct: bool
     response_format: str
     timeout: float | None = Field(description="Seconds; null means the server's default.")
@@ -129,6 +130,7 @@ def _detail(tool: CompiledTool) -> ToolDetail:
         output_schema=tool.output_schema,
         tags=list(tool.options.tags),
         metadata=dict(tool.options.metadata),
+        extras=dict(tool.options.extras),
         return_direct=tool.options.return_direct,
         response_format=tool.options.response_format,
         timeout=tool.options.timeout,

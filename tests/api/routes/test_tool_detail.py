@@ -76,6 +76,7 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
         "output_schema": {"items": {"type": "string"}, "type": "array"},
         "tags": ["web", "slow"],
         "metadata": {"owner": "search"},
+        "extras": {},
         "return_direct": True,
         "response_format": "content",
         "timeout": 5.0,

@@ -1,0 +1,109 @@
+"""Take a JSON Schema as the arguments of a tool, and enforce it."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jsonschema_rs
+
+from app.core.errors import FieldError, InvalidArguments, SchemaInferenceError
+from app.core.json_schema import Schema, describe, inlined, resolved, without_titles
+
+# Stands in messages where the validator would repeat what was sent.
+_MASK = "Input"
+
+
+@dataclass(frozen=True, slots=True)
+class JsonArguments:
+    """Check arguments against a JSON Schema, and fill in the defaults that it names.
+
+    The function gets what JSON has: no value is turned into another type.
+    """
+
+    json_schema: Schema
+    flat: Schema
+    validator: Any
+    takes: frozenset[str] | None
+    hidden: Mapping[str, str]
+    reserved: frozenset[str]
+
+    def unknown(self, args: Mapping[str, Any]) -> list[str]:
+        """Name the arguments that the function does not take."""
+        return [] if self.takes is None else [name for name in args if name not in self.takes]
+
+    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any]) -> dict[str, Any]:
+        """Check the arguments and return a copy of them with defaults.
+
+        Raises:
+            InvalidArguments: One entry per offending place.
+        """
+        del injected  # A schema has no fields of its own to be injected.
+        errors = [entry for error in self.validator.iter_errors(dict(args)) for entry in _entries(error, self.flat)]
+        if errors:
+            raise InvalidArguments(errors)
+        values: dict[str, Any] = _with_defaults(dict(args), self.flat, self.flat)
+        return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
+
+
+def make_json_arguments(where: str, schema: Schema, takes: frozenset[str] | None) -> JsonArguments:
+    """Compile a JSON Schema.
+
+    Args:
+        where: The tool's name and file, for errors.
+        schema: The schema of an object.
+        takes: The function's parameters; None when it has `**kwargs`.
+
+    Raises:
+        SchemaInferenceError: It is no JSON Schema, not one of an object, or has properties the function does not take.
+    """
+    clean = without_titles({key: value for key, value in schema.items() if key != "description"})
+    clean = {"type": "object", "properties": {}, **clean}
+    surplus = sorted(set() if takes is None else clean["properties"].keys() - takes)
+    if clean["type"] != "object" or surplus:
+        reason = f"the function does not take {', '.join(surplus)}" if surplus else "it has to describe an object"
+        raise SchemaInferenceError(f"{where}: args_schema: {reason}.")
+    try:
+        validator = jsonschema_rs.validator_for(clean, mask=_MASK)
+    except ValueError as error:
+        reason = str(error).partition("\n")[0]
+        raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {reason}.") from error
+    return JsonArguments(clean, inlined(clean), validator, takes, {}, frozenset())
+
+
+def _entries(error: Any, schema: Schema) -> list[FieldError]:
+    loc = list(error.instance_path)
+    if error.kind.name == "required":
+        wanted = _at(schema, loc).get("properties", {}).get(error.kind.property, {})
+        return [{"loc": [*loc, error.kind.property], "type": "missing", "msg": f"Field required ({describe(wanted)})"}]
+    if error.kind.name == "additionalProperties":
+        known = ", ".join(sorted(_at(schema, loc).get("properties", {}))) or "none"
+        message = f"There is no such argument; the arguments are: {known}"
+        return [{"loc": [*loc, name], "type": "extra_forbidden", "msg": message} for name in error.kind.unexpected]
+    return [{"loc": loc, "type": error.kind.name, "msg": f"Input should be {describe(_at(schema, loc))}"}]
+
+
+def _at(schema: Schema, loc: list[str | int]) -> Schema:
+    node = resolved(schema, schema)
+    for part in loc:
+        inner = node.get("items") if isinstance(part, int) else node.get("properties", {}).get(part)
+        node = resolved(inner, schema) if isinstance(inner, dict) else {}
+    return node
+
+
+def _with_defaults(value: Any, schema: Schema, root: Schema) -> Any:
+    """Copy a value with the defaults of absent properties filled in, at every depth."""
+    schema = resolved(schema, root)
+    if isinstance(value, dict):
+        properties: Schema = schema.get("properties", {})
+        absent = {
+            name: copy.deepcopy(inner["default"]) for name, inner in properties.items() if _fills(inner, name, value)
+        }
+        return {name: _with_defaults(item, properties.get(name, {}), root) for name, item in (value | absent).items()}
+    if isinstance(value, list):
+        return [_with_defaults(item, schema.get("items") or {}, root) for item in value]
+    return value
+
+
+def _fills(inner: Any, name: str, value: Mapping[str, Any]) -> bool:
+    return isinstance(inner, dict) and "default" in inner and name not in value

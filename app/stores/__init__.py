@@ -1,0 +1,1 @@
+"""Where what tools remember is kept."""

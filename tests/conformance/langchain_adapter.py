@@ -1,0 +1,95 @@
+"""Let the recorded LangChain cases run on Sidecall; it only translates."""
+
+import asyncio
+import json
+from typing import Any
+
+from langchain_cases import (
+    Case,
+    Injected,
+    InjectedCallId,
+    InjectedState,
+    InjectedStore,
+    RunConfig,
+    Runtime,
+    rebind,
+    rebind_model,
+)
+
+import app
+from app import StructuredTool, ToolContext, ToolException, ToolMessage, tool
+from app.core.definitions import render
+from app.core.errors import RequestError
+from app.stores.memory import MemoryStore
+
+NAMES = {"ToolFailure": ToolException, "ToolResult": lambda content, **fields: ToolMessage(content=content, **fields)}
+MARKERS = {
+    Injected: app.InjectedToolArg,
+    InjectedCallId: app.InjectedToolCallId,
+    InjectedStore: app.InjectedStore,
+    Runtime: ToolContext,
+    RunConfig: ToolContext,
+}
+
+
+def marker(neutral: Any) -> Any:
+    """Translate one neutral marker, class or instance."""
+    if neutral is InjectedState or isinstance(neutral, InjectedState):
+        return app.InjectedState(getattr(neutral, "field", None))
+    kind = neutral if isinstance(neutral, type) else type(neutral)
+    return MARKERS.get(kind, neutral)
+
+
+class Adapter:
+    """Build, describe and call tools as langchain_compare.py asks."""
+
+    def build(self, case: Case) -> StructuredTool:
+        """Make the tool of a case; raise where the definition is refused."""
+        options = dict(case.options)
+        if "args_schema" in options:
+            options["args_schema"] = rebind_model(options["args_schema"], marker)
+        name = options.pop("name", None)
+        function = rebind(case.fn, NAMES, marker)
+        if case.how == "both":
+            options["coroutine"] = rebind(options["coroutine"], NAMES, marker)
+        if case.how in ("from_function", "both"):
+            made = StructuredTool.from_function(function, name=name, **options)
+        else:
+            # LangChain's decorator refuses a bad docstring unless told otherwise, once it parses any.
+            if options.get("parse_docstring"):
+                options.setdefault("error_on_invalid_docstring", True)
+            made = tool(name, **options)(function)
+        assert made.compiled
+        return made
+
+    def schema(self, made: StructuredTool) -> dict[str, Any]:
+        """Give the OpenAI definition."""
+        definition: dict[str, Any] = render([made.compiled], "openai")[0]
+        return definition
+
+    def call(self, made: StructuredTool, case: Case) -> dict[str, Any]:
+        """Run the case's call and say what came of it in the comparer's words."""
+        try:
+            message = asyncio.run(self._run(made, case))
+        except RequestError as error:
+            return {"kind": "raise", "type": type(error).__name__}
+        error = message.response_metadata.get("error")
+        if error is not None and error["kind"] == "invalid_arguments" and not self._is_handled(case):
+            return {"kind": "raise", "type": "ValidationError", "errors": error["errors"]}
+        artifact = None if message.artifact is None else {"json": message.artifact}
+        shown = message.model_dump(include={"content", "status", "tool_call_id", "name"})
+        return {"kind": "message", "message": {**shown, "artifact": artifact}}
+
+    async def _run(self, made: StructuredTool, case: Case) -> ToolMessage:
+        store = None
+        if case.store is not None:
+            store = MemoryStore()
+            for namespace, key, value in case.store:
+                store.put(namespace, key, value)
+        call = json.loads(json.dumps(case.input, default=str))
+        message: ToolMessage = await made.ainvoke(call, state=case.state, store=store)
+        return message
+
+    @staticmethod
+    def _is_handled(case: Case) -> bool:
+        return bool(case.options.get("handle_validation_error")) or case.state is not None
