@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
 from app.authoring.inprocess import Beside, ainvoke, invoke
+from app.core.docstrings import Style
 from app.core.errors import InvalidToolOption, field_path
 from app.core.messages import ToolCall
 from app.core.single_input import SingleInput
@@ -51,6 +52,8 @@ class BaseTool(BaseModel):
     handle_validation_error: HandlerOption = False
     parse_docstring: bool | None = None
     error_on_invalid_docstring: bool = False
+    docstring_style: Style | None = None
+    use_docstring_info: bool = True
 
     OPTIONS: ClassVar[tuple[str, ...]] = (
         "return_direct",
@@ -87,7 +90,8 @@ class BaseTool(BaseModel):
         )
         documentation = Documentation(
             description=self._given_description(),
-            docstring=self._documentation(),
+            docstring=self._documentation() if self.use_docstring_info else None,
+            style=self.docstring_style,
             parse=self.parse_docstring,
             strict=self.error_on_invalid_docstring,
         )

@@ -1,5 +1,6 @@
 """Hold what a tool accepts: one pydantic model that is both advertised and enforced."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -88,6 +89,13 @@ class _Generator(GenerateJsonSchema):
     """Leave unserialisable defaults out without a warning on the author's terminal."""
 
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012  pydantic's
+
+    def encode_default(self, dft: Any) -> Any:
+        """Leave infinity and NaN out, for which JSON has no number."""
+        value = super().encode_default(dft)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise PydanticSerializationError("JSON has no such number")
+        return value
 
 
 def schema_of(model: type[BaseModel], hidden: frozenset[str]) -> Schema:

@@ -4,7 +4,8 @@ import logging
 import time
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import GenericAlias
+from typing import Any, ClassVar
 
 from app.core.store import Store
 
@@ -47,6 +48,9 @@ class ToolContext:
     headers: Mapping[str, str] = field(default_factory=dict)
     store: Store | None = None
     deadline: float | None = None
+
+    # Tools that come from the OpenAI Agents SDK say what their context holds: `ToolContext[User]`.
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
 
     @property
     def remaining(self) -> float | None:

@@ -2,6 +2,8 @@
 
 import inspect
 import re
+import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,16 +13,31 @@ from griffe import Parameter as GriffeParameter
 
 Style = Literal["google", "numpy", "sphinx"]
 
-_SIGNS: dict[Style, re.Pattern[str]] = {
-    "sphinx": re.compile(
-        r"^\s*:(param|arg|argument|parameter|key|keyword|type|return|returns|rtype|raises)\b.*:", re.M
-    ),
-    "numpy": re.compile(r"^\s*(Parameters|Other Parameters|Returns|Yields|Raises)\n\s*-{3,}\s*$", re.M),
-    "google": re.compile(
-        r"^\s*(Args|Arguments|Params|Parameters|Keyword Args|Keyword Arguments|Returns|Yields|Raises):", re.M
-    ),
+_PARAMETERS = "(?:(?:Keyword|Other) )?(?:Args|Arguments|Params|Parameters)"
+_GOOGLE = f"(?:{_PARAMETERS}|Returns|Raises|Yields)"
+_NUMPY = "(?:(?:Other )?Parameters|Returns|Yields|Raises)"
+_SPHINX = "(?:param|parameter|arg|argument|key|keyword|type|raise|raises|return|returns|rtype)"
+
+# Where a section begins.
+_HEADINGS: dict[Style, re.Pattern[str]] = {
+    "sphinx": re.compile(rf"^:{_SPHINX}\b[^:\n]*:", re.M),
+    "numpy": re.compile(rf"^{_NUMPY}[ \t]*\n[ \t]*-{{3,}}[ \t]*$", re.M),
+    "google": re.compile(rf"^{_GOOGLE}:[ \t]*$", re.M),
 }
-_GLUED = re.compile(r"(?<!\n)\n([ \t]*(?:Args|Arguments|Params|Parameters|Returns|Raises):[ \t]*\n)")
+# What the OpenAI Agents SDK tells a style by, so that both take a docstring for the same; each counts once.
+_SIGNS: dict[Style, tuple[re.Pattern[str], ...]] = {
+    "sphinx": tuple(re.compile(sign, re.M) for sign in (r"^:param\s", r"^:type\s", "^:return:", "^:rtype:")),
+    "numpy": tuple(re.compile(rf"^{name}\s*\n\s*-{{3,}}", re.M) for name in ("Parameters", "Returns", "Yields")),
+    "google": tuple(re.compile(sign, re.M) for sign in ("^(Args|Arguments):", "^Returns:", "^Raises:")),
+}
+
+# Google headings that griffe would take for text: no blank line above, blank lines below, items not indented.
+_GLUED = re.compile(rf"(?<!\n)\n({_GOOGLE}:[ \t]*\n(?=\s*[ \t]+\S))", re.I)
+_LOOSE = re.compile(rf"^({_GOOGLE}:)[ \t]*\n(?:[ \t]*\n)+(?=[ \t]+\S)", re.I | re.M)
+_ITEM = rf"(?!{_GOOGLE}:[ \t]*$)\*{{0,2}}\w+(?: \(.*\))?:"
+_FLAT = re.compile(rf"^({_PARAMETERS}:[ \t]*\n)(?={_ITEM})((?:(?:\n+(?={_ITEM}|[ \t]+\S))?.+\n?)+)", re.M)
+_PADDED = re.compile(rf"^({_NUMPY})[ \t]*\n[ \t]*(-{{3,}})[ \t]*$", re.M)
+
 _DESCRIBES = (DocstringSectionKind.parameters, DocstringSectionKind.other_parameters)
 
 
@@ -34,14 +51,21 @@ class Docstring:
 
 
 def detect_style(text: str) -> Style:
-    """Tell the style from the section headings; the most frequent wins, Google when none is found."""
-    scores = {style: len(sign.findall(text)) for style, sign in _SIGNS.items()}
-    best = max(scores, key=lambda style: scores[style])
-    return best if scores[best] else "google"
+    """Tell the style from the section headings: Sphinx, NumPy, Google on a tie, and Google when there are none."""
+    clean = inspect.cleandoc(text)
+    scores = {style: _score(style, clean) for style in _SIGNS}
+    return max(scores, key=lambda style: scores[style]) if any(scores.values()) else "google"
+
+
+def _score(style: Style, text: str) -> float:
+    signs = sum(bool(sign.search(text)) for sign in _SIGNS[style])
+    return signs or (0.5 if _HEADINGS[style].search(text) else 0)
 
 
 def parse_docstring(text: str | None, names: tuple[str, ...] = (), style: Style | None = None) -> Docstring:
     """Split a docstring into description, parameters and result.
+
+    A docstring that mixes styles is read in each of them; what the leading style says of a parameter counts.
 
     Args:
         text: The raw docstring.
@@ -51,13 +75,34 @@ def parse_docstring(text: str | None, names: tuple[str, ...] = (), style: Style 
     if not text or not text.strip():
         return Docstring()
     clean = inspect.cleandoc(text)
-    chosen = style or detect_style(clean)
-    if chosen == "google":
-        clean = _GLUED.sub(r"\n\n\1", clean)
-    sections = _sections(clean, names, chosen)
+    parts = {style: clean} if style else _parts(clean)
+    leading, *others = [_read(part, names, chosen) for chosen, part in parts.items()]
+    parameters = dict(leading.parameters)
+    for other in others:
+        parameters = {**other.parameters, **parameters}
+    returns = next((reading.returns for reading in (leading, *others) if reading.returns), "")
+    return Docstring(leading.description, parameters, returns)
+
+
+def _parts(text: str) -> dict[Style, str]:
+    """Give each style the description and its own sections, so that none reads another's as text."""
+    leading = detect_style(text)
+    others: list[Style] = [style for style in _SIGNS if style != leading and _HEADINGS[style].search(text)]
+    if not others:
+        return {leading: text}
+    styles = [leading, *others]
+    marks = sorted((found.start(), style) for style in styles for found in _HEADINGS[style].finditer(text))
+    ends = [start for start, _ in marks[1:]] + [len(text)]
+    sections = [(style, text[start:end]) for (start, style), end in zip(marks, ends, strict=True)]
+    head = text[: marks[0][0]]
+    return {style: "\n\n".join([head, *(part for owner, part in sections if owner == style)]) for style in styles}
+
+
+def _read(text: str, names: tuple[str, ...], style: Style) -> Docstring:
+    sections = _sections(_REPAIRS[style](text), names, style)
     description = next((s.value for s in sections if s.kind is DocstringSectionKind.text), "")
     parameters = {
-        item.name.lstrip("*"): item.description.strip()
+        item.name.lstrip("\\*"): item.description.strip()
         for section in sections
         if section.kind in _DESCRIBES
         for item in section.value
@@ -72,3 +117,35 @@ def _sections(text: str, names: tuple[str, ...], style: Style) -> list[Any]:
     # griffe cleans the text again, and would take the indent of the second line away if the first were not empty.
     # What it would warn about (types, unknown names) is known better from the signature.
     return list(GriffeDocstring(f"\n{text}", parent=parent).parse(style, warnings=False))
+
+
+def _repair_google(text: str) -> str:
+    text = _LOOSE.sub(r"\1\n", _GLUED.sub(r"\n\n\1", text))
+    return _FLAT.sub(lambda found: found[1] + textwrap.indent(found[2], "    "), text)
+
+
+def _repair_numpy(text: str) -> str:
+    return _PADDED.sub(r"\1\n\2", text)
+
+
+def _repair_sphinx(text: str) -> str:
+    """Keep the text and the known fields: griffe adds any later paragraph to the field before it."""
+    first = _HEADINGS["sphinx"].search(text)
+    if first is None:
+        return text
+    return text[: first.start()] + "\n".join(_field_lines(text[first.start() :]))
+
+
+def _field_lines(text: str) -> Iterator[str]:
+    kept, above = True, ""
+    for line in text.split("\n"):
+        if line.startswith(":"):
+            kept = _HEADINGS["sphinx"].match(line) is not None
+        elif not above.strip() and line[:1].strip():
+            kept = False
+        if kept:
+            yield line
+        above = line
+
+
+_REPAIRS = {"google": _repair_google, "numpy": _repair_numpy, "sphinx": _repair_sphinx}

@@ -114,8 +114,9 @@ class Injection:
 
 def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
     """Find the marker of an injected parameter, wherever it sits in the annotation (`Optional`, nested `Annotated`)."""
-    if isinstance(annotation, type) and issubclass(annotation, ToolContext):
-        return annotation
+    plain = typing.get_origin(annotation) or annotation
+    if isinstance(plain, type) and issubclass(plain, ToolContext):
+        return plain
     for part in _parts(annotation):
         if isinstance(part, InjectedToolArg):
             return part

@@ -1,5 +1,6 @@
 """Take JSON Schemas apart: walk them, strip titles, put references in place."""
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -53,12 +54,15 @@ def without_titles(schema: Schema) -> Schema:
 def inlined(schema: Schema) -> Schema:
     """Put the target of each `$ref` in its place, since several providers refuse references.
 
-    What refers to itself cannot be inlined: such a reference stays, and its target stays in `$defs`.
+    What refers to itself cannot be inlined: such a reference stays, and its target stays in `$defs`. A schema that
+    would grow out of all proportion stays as it is.
     """
     definitions: Schema = schema.get("$defs", {})
     body = {key: value for key, value in schema.items() if key != "$defs"}
+    if _inlined_size(body, definitions, {}) > _MAX_SIZE:
+        return schema
     kept: set[str] = set()
-    result: Schema = _inline(body, definitions, (), kept)
+    result: Schema = _inline(body, definitions, kept)
     if not kept:
         return result
     cyclic = _closure(kept, definitions)
@@ -72,15 +76,31 @@ def resolved(node: Schema, root: Schema) -> Schema:
     return found
 
 
-def _inline(node: Schema, definitions: Schema, above: tuple[str, ...], kept: set[str]) -> Schema:
+# Schemas that models read are far smaller; ten definitions that use each other twice make a thousand.
+_MAX_SIZE = 10_000
+
+
+def _inlined_size(schema: Schema, definitions: Schema, known: dict[str, int]) -> int:
+    """Count the schemas that inlining would make, each definition measured once."""
+    size = 0
+    for _, node in walk(schema):
+        name = _target(node)
+        if name is not None and name in definitions and name not in known:
+            known[name] = 0  # What it finds of itself is not inlined.
+            known[name] = _inlined_size(definitions[name], definitions, known)
+        size += 1 + known.get(name or "", 0)
+    return size
+
+
+def _inline(node: Schema, definitions: Schema, kept: set[str]) -> Schema:
     name = _target(node)
     if name is None or name not in definitions:
-        return map_children(node, lambda child: _inline(child, definitions, above, kept))
+        return map_children(node, lambda child: _inline(child, definitions, kept))
     if name in _closure_of_references(definitions[name], definitions):
         kept.add(name)
         return node
     siblings = {key: value for key, value in node.items() if key != "$ref"}
-    return _inline({**definitions[name], **siblings}, definitions, (*above, name), kept)
+    return _inline({**definitions[name], **siblings}, definitions, kept)
 
 
 def _target(node: Schema) -> str | None:
@@ -144,4 +164,4 @@ def _type_words(schema: Schema) -> str:
 
 
 def _literal(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else "null" if value is None else str(value)
+    return json.dumps(value, ensure_ascii=False, default=str)

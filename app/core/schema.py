@@ -38,7 +38,7 @@ def infer_args_schema(
     """
     named = [parameter for parameter in parameters if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
     catch_all = next((p for p in parameters if p.kind is inspect.Parameter.VAR_KEYWORD), None)
-    base = _base(catch_all, forbid_unknown)
+    base = _base(catch_all, forbid_unknown, descriptions)
     fields = {f"p{i}": _field(parameter, descriptions.get(parameter.name)) for i, parameter in enumerate(named)}
     for parameter, (name, field) in zip(named, fields.items(), strict=True):
         _check(where, parameter, base, {name: field})
@@ -76,11 +76,13 @@ def _check_default(where: str, parameter: Parameter, field: FieldInfo) -> None:
         raise SchemaInferenceError(text) from error
 
 
-def _base(catch_all: Parameter | None, forbid_unknown: bool) -> type[BaseModel]:
+def _base(catch_all: Parameter | None, forbid_unknown: bool, descriptions: Mapping[str, str]) -> type[BaseModel]:
     if catch_all is None:
         config = ConfigDict(extra="forbid" if forbid_unknown else "ignore")
         return type("Base", (BaseModel,), {"model_config": config, "__module__": __name__})
     annotation = Any if catch_all.annotation is EMPTY else catch_all.annotation
+    if catch_all.name in descriptions:
+        annotation = Annotated[annotation, Field(description=descriptions[catch_all.name])]
     body = {
         "model_config": ConfigDict(extra="allow"),
         "__annotations__": {"__pydantic_extra__": types.GenericAlias(dict, (str, annotation))},
@@ -97,7 +99,7 @@ def _field(parameter: Parameter, documented: str | None) -> tuple[Any, Any]:
     annotation, default = _declared(parameter)
     merged = FieldInfo.from_annotation(annotation)
     added: dict[str, Any] = {
-        "description": documented or _bare_text(annotation) or merged.description,
+        "description": documented or _bare_text(parameter.annotation) or merged.description,
         "validation_alias": _alias(parameter.name, merged),
     }
     if default is EMPTY and merged.default_factory is not None:
@@ -115,15 +117,32 @@ def _declared(parameter: Parameter) -> tuple[Any, Any]:
         return Annotated[types.GenericAlias(list, (annotation,)), Field(default_factory=list)], EMPTY
     if isinstance(default, FieldInfo):
         return Annotated[annotation, default], EMPTY
-    if default is None and annotation is not Any and type(None) not in typing.get_args(annotation):
+    if default is None and not _takes_none(annotation):
         # `limit: int = None` is how many authors write an optional parameter.
-        return typing.Optional[annotation], None  # noqa: UP045  `|` refuses annotations written as text
+        return _optional(annotation), None
     return annotation, default
 
 
+def _takes_none(annotation: Any) -> bool:
+    plain = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
+    return plain in (Any, object) or type(None) in typing.get_args(plain)
+
+
+def _optional(annotation: Any) -> Any:
+    """Allow null; what is said about the parameter stays outside, what checks its value inside."""
+    metadata = getattr(annotation, "__metadata__", ())
+    plain = annotation.__origin__ if metadata else annotation
+    said = tuple(part for part in metadata if isinstance(part, (str, FieldInfo)))
+    checks = tuple(part for part in metadata if not isinstance(part, (str, FieldInfo)))
+    nullable: Any = typing.Optional[Annotated[(plain, *checks)] if checks else plain]  # noqa: UP045  `|` refuses text
+    return Annotated[(nullable, *said)] if said else nullable
+
+
 def _bare_text(annotation: Any) -> str | None:
-    texts = (part for part in getattr(annotation, "__metadata__", ()) if isinstance(part, str))
-    return next(texts, None)
+    """Find the first text in Annotated: a plain one, or `Doc("...")` of PEP 727."""
+    metadata = getattr(annotation, "__metadata__", ())
+    texts = (getattr(part, "documentation", part) for part in metadata)
+    return next((text for text in texts if isinstance(text, str)), None)
 
 
 def _alias(name: str, merged: FieldInfo) -> AliasChoices | str:

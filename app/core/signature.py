@@ -44,14 +44,21 @@ def read_signature(function: Callable[..., Any]) -> Signature:
             resolved is left out instead, since only the output schema depends on it.
     """
     target = inspect.unwrap(function)
-    if not inspect.isroutine(target):
-        target = type(target).__call__
-    hints = _hints(getattr(target, "__func__", target))
+    hints = _hints(_code_of(target))
     parameters = tuple(
-        Parameter(p.name, p.kind, hints.get(p.name, EMPTY), p.default)
+        Parameter(p.name, p.kind, hints.get(p.name, p.annotation), p.default)
         for p in inspect.signature(function).parameters.values()
     )
-    return Signature(parameters, hints.get("return", EMPTY))
+    return Signature(parameters, target if inspect.isclass(target) else hints.get("return", EMPTY))
+
+
+def _code_of(target: Any) -> Any:
+    """Find the function that a call of anything callable runs."""
+    if inspect.isclass(target):
+        target = target.__init__
+    elif not inspect.isroutine(target):
+        target = type(target).__call__
+    return getattr(target, "__func__", target)
 
 
 def _hints(function: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel, PydanticUserError, TypeAdapter
 
 from app.core.arguments import Arguments
-from app.core.docstrings import Docstring, parse_docstring
+from app.core.docstrings import Docstring, Style, parse_docstring
 from app.core.errors import InvalidDocstring, InvalidToolName, SchemaInferenceError
 from app.core.injection import Injection, plan_injections, plan_model_injections
 from app.core.json_args import make_json_arguments
@@ -63,6 +63,7 @@ class Documentation:
     docstring: str | None = None
     parse: bool | None = None
     strict: bool = False
+    style: Style | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +225,7 @@ def _docstring(where: str, documentation: Documentation, names: tuple[str, ...])
     text = inspect.cleandoc(documentation.docstring or "")
     if documentation.parse is False:
         return Docstring(text)
-    docstring = parse_docstring(text, names)
+    docstring = parse_docstring(text, names, documentation.style)
     if documentation.strict:
         _refuse_misfits(where, docstring, names)
     return _on_one_line(docstring) if documentation.parse else docstring

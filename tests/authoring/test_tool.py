@@ -12,7 +12,8 @@ from app.core.errors import InvalidToolOption
 
 OPTIONS = (
     "description, args_schema, return_direct, response_format, tags, metadata, timeout, executor, unknown_args, extras,"
-    " handle_tool_error, handle_validation_error, parse_docstring, error_on_invalid_docstring"
+    " handle_tool_error, handle_validation_error, parse_docstring, error_on_invalid_docstring, docstring_style,"
+    " use_docstring_info"
 )
 
 

@@ -121,7 +121,7 @@ def test_a_reference_is_followed_to_its_definition(node: dict[str, str], expecte
         ({"type": "string", "minLength": 2, "pattern": "^a"}, "string, min length 2, matching ^a"),
         ({"type": "string", "format": "date"}, "string (date)"),
         ({"type": ["string", "null"]}, "string or null"),
-        ({"enum": ["a", 1, None, True]}, 'one of "a", 1, null, True'),
+        ({"enum": ["a", 1, None, True]}, 'one of "a", 1, null, true'),
         ({"const": "a"}, '"a"'),
         ({"const": None}, "null"),
         ({"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "integer"}]}, "integer or string"),
@@ -133,3 +133,25 @@ def test_a_reference_is_followed_to_its_definition(node: dict[str, str], expecte
 def test_a_schema_is_said_in_a_few_words(schema: dict[str, Any], expected: str) -> None:
     """Models read this where an argument is missing."""
     assert describe(schema) == expected
+
+
+def fan(levels: int) -> dict[str, Any]:
+    """Make definitions of which each uses the next one twice."""
+    definitions: dict[str, Any] = {
+        f"D{i}": {"type": "object", "properties": {side: {"$ref": f"#/$defs/D{i + 1}"} for side in ("left", "right")}}
+        for i in range(levels)
+    }
+    definitions[f"D{levels}"] = {"type": "string"}
+    return {"type": "object", "properties": {"top": {"$ref": "#/$defs/D0"}}, "$defs": definitions}
+
+
+def test_a_few_levels_of_references_are_put_in_place() -> None:
+    """Though the schema grows."""
+    assert "$ref" not in str(inlined(fan(6)))
+
+
+def test_references_that_would_explode_stay() -> None:
+    """Sixty levels would make more schemas than there are atoms in a glass of water."""
+    schema = fan(60)
+
+    assert inlined(schema) == schema

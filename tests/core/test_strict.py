@@ -1,5 +1,6 @@
 """A tool is said in OpenAI's strict form, or the obstacles are named."""
 
+from functools import reduce
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -9,6 +10,10 @@ from app import BaseTool, ToolMessage, tool
 from app.core.strict import strict_obstacles, to_strict
 
 OPEN = "strict mode has no objects with free keys (dict, **kwargs)"
+INT_OR_NULL = [{"type": "integer"}, {"type": "null"}]
+CLASH = "allOf and what stands beside it contradict each other in `type`"
+DEEP = "the schema is nested too deeply; make it flatter"
+COMBINED = "strict mode has neither allOf nor not nor patternProperties"
 UNTYPED = "strict mode needs a type (Any or no annotation)"
 
 
@@ -53,14 +58,12 @@ def _flat(annotation: Any, *default: Any) -> dict[str, Any]:
     ("annotation", "default", "expected"),
     [
         pytest.param(int, (), {"type": "integer"}, id="required"),
+        pytest.param(int, (5,), {"anyOf": INT_OR_NULL, "description": "Default: 5."}, id="optional"),
         pytest.param(
-            int, (5,), {"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "Default: 5."}, id="optional"
+            Annotated[int, "How many"], (5,), {"anyOf": INT_OR_NULL, "description": "How many. Default: 5."}, id="said"
         ),
         pytest.param(
-            Annotated[int, "How many"],
-            (5,),
-            {"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "How many. Default: 5."},
-            id="a sentence for the default",
+            Annotated[int, "5 by default"], (5,), {"anyOf": INT_OR_NULL, "description": "5 by default"}, id="not twice"
         ),
         pytest.param(
             Annotated[str, "Who?"],
@@ -68,12 +71,7 @@ def _flat(annotation: Any, *default: Any) -> dict[str, Any]:
             {"anyOf": [{"type": "string"}, {"type": "null"}], "description": 'Who? Default: "x".'},
             id="a sentence already",
         ),
-        pytest.param(
-            int | None,
-            (None,),
-            {"anyOf": [{"type": "integer"}, {"type": "null"}]},
-            id="null already, and no default to tell",
-        ),
+        pytest.param(int | None, (None,), {"anyOf": INT_OR_NULL}, id="null already, and no default to tell"),
         pytest.param(
             int | str,
             (1,),
@@ -96,10 +94,7 @@ def _flat(annotation: Any, *default: Any) -> dict[str, Any]:
                         "description": "A cat.",
                         "properties": {
                             "kind": {"const": "cat", "type": "string"},
-                            "lives": {
-                                "anyOf": [{"type": "integer"}, {"type": "null"}],
-                                "description": "Default: 9.",
-                            },
+                            "lives": {"anyOf": INT_OR_NULL, "description": "Default: 9."},
                         },
                         "required": ["kind", "lives"],
                         "type": "object",
@@ -160,12 +155,10 @@ def test_nothing_stands_beside_a_reference() -> None:
 
 def test_a_tool_without_parameters_is_closed_too() -> None:
     """An empty object has an empty list of required properties."""
-    assert to_strict({"type": "object", "properties": {}}) == {
-        "type": "object",
-        "properties": {},
-        "required": [],
-        "additionalProperties": False,
-    }
+    closed = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+
+    assert [to_strict({}), to_strict({"type": "object"}), to_strict({"type": ["object"]})] == [closed, closed, closed]
+    assert to_strict({"type": "object", "properties": {}}) == closed
 
 
 @pytest.mark.parametrize(
@@ -201,16 +194,25 @@ def test_free_keywords_are_an_obstacle() -> None:
 
 
 @pytest.mark.parametrize(
-    "node",
+    ("node", "expected"),
     [
-        {"type": "string", "allOf": [{"type": "string"}, {"type": "string"}]},
-        {"type": "string", "not": {"type": "null"}},
-        {"type": "object", "properties": {}, "patternProperties": {}},
+        ({"type": "string", "allOf": [{"type": "string"}, {"type": "string"}]}, COMBINED),
+        ({"type": "string", "not": {"type": "null"}}, COMBINED),
+        ({"type": "object", "properties": {}, "patternProperties": {}}, COMBINED),
+        ({"type": "object", "properties": {}, "if": {"type": "string"}}, "strict mode has no if"),
+        ({"type": "string", "allOf": [{"type": "null"}]}, CLASH),
+        ({"$ref": "#/$defs/Gone"}, "#/$defs/Gone refers to nothing in the schema"),
+        ({"$ref": "http://e.com/a"}, "http://e.com/a refers to nothing in the schema"),
+        ({"$ref": "#", "minLength": 1}, "strict mode has no minLength beside a reference"),
+        ({"type": "array"}, "strict mode needs a type for the items; use list[...]"),
+        ({"type": "object", "properties": {"a": True}}, UNTYPED),
+        ({"anyOf": [{"type": "object", "properties": {}}]}, "strict mode needs one object that is never null"),
+        (reduce(lambda inner, _: {"items": inner}, range(101), {}), DEEP),
     ],
 )
-def test_keywords_without_a_strict_form_are_obstacles(node: dict[str, Any]) -> None:
-    """They can only come from a schema that the author extended."""
-    assert strict_obstacles(node) == ["arguments: strict mode has neither allOf nor not nor patternProperties"]
+def test_keywords_without_a_strict_form_are_obstacles(node: dict[str, Any], expected: str) -> None:
+    """They can only come from a schema that the author wrote or extended."""
+    assert strict_obstacles(node) == [f"arguments: {expected}"]
 
 
 def test_the_schema_itself_is_left_alone() -> None:
@@ -263,12 +265,8 @@ async def strict_tool(
             "1 1 2 None [Inner(a=1, b=2), Inner(a=2, b=3)] kind='cat' lives=9 x",
             id="in a list",
         ),
-        pytest.param(
-            {"inner": {"a": 1, "b": None}}, "1 1 2 a=1 b=2 [] kind='cat' lives=9 x", id="in an optional object"
-        ),
-        pytest.param(
-            {"pet": {"kind": "cat", "lives": None}}, "1 1 2 None [] kind='cat' lives=9 x", id="in a discriminated union"
-        ),
+        pytest.param({"inner": {"a": 1, "b": None}}, "1 1 2 a=1 b=2 [] kind='cat' lives=9 x", id="in an object"),
+        pytest.param({"pet": {"kind": "cat", "lives": None}}, "1 1 2 None [] kind='cat' lives=9 x", id="in a union"),
     ],
 )
 async def test_null_for_an_optional_parameter_means_not_given(sent: dict[str, Any], expected: str) -> None:
@@ -282,9 +280,7 @@ async def test_null_for_an_optional_parameter_means_not_given(sent: dict[str, An
     ("sent", "expected"),
     [
         pytest.param({"required": None}, "required: Input should be a valid integer", id="required"),
-        pytest.param(
-            {"required": 1, "many": [{"a": None}]}, "many[0].a: Input should be a valid integer", id="required below"
-        ),
+        pytest.param({"required": 1, "many": [{"a": None}]}, "many[0].a: Input should be a valid integer", id="below"),
         pytest.param(
             {"required": "x", "number": None},
             "required: Input should be a valid integer, unable to parse string as an integer",
