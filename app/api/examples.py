@@ -42,7 +42,7 @@ _SUCCESS = {
     "type": "tool",
     "id": "01956a3e-7d1c-7f2a-9a51-6f4d3c2b1a00",
     "additional_kwargs": {},
-    "response_metadata": {"duration_ms": 0.21, "return_direct": False, "ignored_args": []},
+    "response_metadata": {"duration_ms": 0.21, "return_direct": False, "ignored_args": [], "repaired": []},
 }
 _FIELD_ERROR = {"loc": ["expression"], "type": "missing", "msg": "Field required (string)"}
 _FAILURE = {

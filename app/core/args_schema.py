@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails, PydanticSerializationError, to_json
 from app.core.errors import InvalidArguments
 from app.core.explain import Loc, data_path, field_errors, without
 from app.core.json_schema import Schema, inlined, without_titles
+from app.core.repair import decoded_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,10 @@ class ArgsSchema:
         """Name the arguments that no parameter takes and that would be dropped silently."""
         return [] if self.extra != "ignore" else [name for name in args if name not in self.accepted]
 
-    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any]) -> dict[str, Any]:
+    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
         """Check the arguments and return the values by parameter name, as the annotated types.
+
+        Text where an object or an array is wanted is parsed and noted in `repaired`.
 
         Raises:
             InvalidArguments: One entry per offending field, without what was sent.
@@ -51,7 +54,7 @@ class ArgsSchema:
         try:
             checked = self._check(given)
         except ValidationError as error:
-            checked = self._check_again(given, error)
+            checked = self._check_again(given, error, repaired)
         values = {parameter: checked.__dict__[field] for field, parameter in self.fields.items()}
         return values | (checked.__pydantic_extra__ or {})
 
@@ -67,17 +70,33 @@ class ArgsSchema:
         checked = validator.validate_python(given)
         return checked
 
-    def _check_again(self, given: Mapping[str, Any], error: ValidationError) -> BaseModel:
-        """Read null as "not given" where an optional field refuses it: strict schemas make models send it."""
-        refused = {data_path(given, detail["loc"]): detail for detail in error.errors() if detail["input"] is None}
-        trimmed = given
-        for path in refused:
-            trimmed = without(trimmed, path)
+    def _check_again(self, given: Mapping[str, Any], error: ValidationError, repaired: list[str]) -> BaseModel:
+        """Check once more with what models often do read as they mean it.
+
+        Null is "not given" where an optional field refuses it, since strict schemas make models send it; JSON text is
+        what it says where an object or an array is wanted.
+        """
+        refused: dict[Loc, ErrorDetails] = {}
+        mended: Any = given
+        for detail in error.errors():
+            path = data_path(given, detail["loc"])
+            if detail["input"] is None:
+                refused[path] = detail
+                mended = without(mended, path)
+            elif detail["type"] in _WANT_CONTAINER:
+                mended = decoded_at(mended, path, repaired)
         try:
-            return self._check(trimmed)
+            return self._check(mended)
         except ValidationError as second:
             details = [_original(detail, refused) for detail in second.errors(include_url=False)]
             raise InvalidArguments(field_errors(details, self.flat), second) from None
+
+
+# The errors of fields that want a JSON object or array.
+_WANT_CONTAINER = frozenset(
+    "dict_type mapping_type model_type model_attributes_type dataclass_type typed_dict_type list_type tuple_type"
+    " set_type frozen_set_type iterable_type".split()
+)
 
 
 def _original(detail: ErrorDetails, refused: Mapping[Loc, ErrorDetails]) -> ErrorDetails:

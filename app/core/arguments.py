@@ -32,8 +32,8 @@ class Arguments(Protocol):
     def unknown(self, args: Mapping[str, Any]) -> list[str]:
         """Name the arguments that no parameter takes and that would be dropped silently."""
 
-    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any]) -> dict[str, Any]:
-        """Check the arguments and return the values by parameter name.
+    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
+        """Check the arguments and return the values by parameter name; what was mended is added to `repaired`.
 
         Raises:
             ToolFailure: They do not fit.

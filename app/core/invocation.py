@@ -41,6 +41,7 @@ class Invocation:
     store: Store | None
 
     args: dict[str, Any] = field(default_factory=dict)  # decode
+    repaired: list[str] = field(default_factory=list)  # decode, validate
     ignored: list[str] = field(default_factory=list)  # inject, validate
     injected: dict[str, Any] = field(default_factory=dict)  # inject
     values: dict[str, Any] = field(default_factory=dict)  # validate

@@ -9,6 +9,7 @@ import jsonschema_rs
 
 from app.core.errors import FieldError, InvalidArguments, SchemaInferenceError
 from app.core.json_schema import Schema, describe, inlined, resolved, without_titles
+from app.core.repair import decoded_at
 
 # Stands in messages where the validator would repeat what was sent.
 _MASK = "Input"
@@ -32,17 +33,23 @@ class JsonArguments:
         """Name the arguments that the function does not take."""
         return [] if self.takes is None else [name for name in args if name not in self.takes]
 
-    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any]) -> dict[str, Any]:
+    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
         """Check the arguments and return a copy of them with defaults.
+
+        Text where an object or an array is wanted is parsed and noted in `repaired`.
 
         Raises:
             InvalidArguments: One entry per offending place.
         """
         del injected  # A schema has no fields of its own to be injected.
-        errors = [entry for error in self.validator.iter_errors(dict(args)) for entry in _entries(error, self.flat)]
+        given: Any = dict(args)
+        for error in list(self.validator.iter_errors(given)):
+            if error.kind.name == "type":
+                given = decoded_at(given, tuple(error.instance_path), repaired)
+        errors = [entry for error in self.validator.iter_errors(given) for entry in _entries(error, self.flat)]
         if errors:
             raise InvalidArguments(errors)
-        values: dict[str, Any] = _with_defaults(dict(args), self.flat, self.flat)
+        values: dict[str, Any] = _with_defaults(given, self.flat, self.flat)
         return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
 
 

@@ -27,8 +27,8 @@ class ToolCall(BaseModel):
 class ToolMessage(BaseModel):
     """The answer to one ToolCall: exactly the nine keys of LangChain's ToolMessage.
 
-    What is Sidecall's own stands in `response_metadata`: `duration_ms`, `return_direct`, `ignored_args`, and `error`
-    (`kind`, `message`, `retryable`, `errors`, `nearest`, `retry_after_ms`) when `status` is `error`.
+    What is Sidecall's own stands in `response_metadata`: `duration_ms`, `return_direct`, `ignored_args`, `repaired`,
+    and `error` (`kind`, `message`, `retryable`, `errors`, `nearest`, `retry_after_ms`) when `status` is `error`.
     """
 
     content: Content = Field(description="What the model reads.")

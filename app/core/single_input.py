@@ -25,13 +25,13 @@ class SingleInput:
         del args
         return []
 
-    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any]) -> dict[str, Any]:
+    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
         """Return the one value.
 
         Raises:
             ToolException: There is not exactly one; the text is LangChain's.
         """
-        del injected
+        del injected, repaired
         if len(args) != 1:
             raise ToolException(
                 f"Too many arguments to single-input tool {self.tool}.\n"

@@ -252,7 +252,8 @@ def _notes(docstring: Docstring, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _is_async(function: Callable[..., Any]) -> bool:
     plain = inspect.unwrap(function)
-    return inspect.iscoroutinefunction(plain) or inspect.iscoroutinefunction(getattr(plain, "__call__", None))  # noqa: B004
+    called = (plain, getattr(plain, "__call__", None))  # noqa: B004  an object may be called through an async method
+    return any(inspect.iscoroutinefunction(it) or inspect.isasyncgenfunction(it) for it in called)
 
 
 def source_of(function: Any) -> str:

@@ -2,13 +2,13 @@
 
 import asyncio
 import contextvars
-import inspect
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from app.core.invocation import Invocation
+from app.executors.results import drained, settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ThreadExecutor:
         outcome = await loop.run_in_executor(self._pool, context.run, _run, *call)
         if outcome.error is not None:
             raise outcome.error
-        return await outcome.value if inspect.isawaitable(outcome.value) else outcome.value
+        return await settled(outcome.value)
 
     async def close(self) -> None:
         """Start nothing more; what runs is left to end."""
@@ -45,6 +45,6 @@ class ThreadExecutor:
 def _run(function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> _Outcome:
     # As a value, since a StopIteration set on a future leaves its waiter hanging for ever.
     try:
-        return _Outcome(value=function(*positional, **keywords))
+        return _Outcome(value=drained(function(*positional, **keywords)))
     except BaseException as error:
         return _Outcome(error=error)

@@ -2,26 +2,27 @@
 
 from app.core.errors import MalformedArguments
 from app.core.invocation import Invocation
-from app.core.json_text import json_kind, parse_json
+from app.core.json_text import json_kind
+from app.core.repair import parse_arguments
 
 
 async def decode(invocation: Invocation) -> None:
-    """Read the arguments' JSON text; empty text and null are a call without arguments.
+    """Read the arguments' JSON text, mending its form if need be; empty text and null are a call without arguments.
 
     Raises:
         MalformedArguments: The text is not JSON, or not an object.
     """
     args = invocation.call.args
     if isinstance(args, str):
-        args = _decoded(args)
+        args = _decoded(args, invocation.repaired)
     invocation.args = args
 
 
-def _decoded(text: str) -> dict[str, object]:
+def _decoded(text: str, repaired: list[str]) -> dict[str, object]:
     if not text.strip():
         return {}
     try:
-        value = parse_json(text.encode())
+        value = parse_arguments(text, repaired)
     except ValueError as error:
         raise MalformedArguments(f"The arguments are not valid JSON: {error}. Send one JSON object.") from None
     if value is None:

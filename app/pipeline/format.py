@@ -49,7 +49,7 @@ async def format_failure(invocation: Invocation, failure: ToolFailure) -> None:
 
 def refuse(failure: ToolFailure, call: ToolCall) -> ToolMessage:
     """Make the message of a call that no tool was found for, or that its caller left incomplete."""
-    metadata = {"duration_ms": 0.0, "return_direct": False, "ignored_args": []}
+    metadata = {"duration_ms": 0.0, "return_direct": False, "ignored_args": [], "repaired": []}
     return _failure_message(failure, call_id=call.id, name=call.name, metadata=metadata, id=new_invocation_id())
 
 
@@ -112,6 +112,7 @@ def _metadata(invocation: Invocation) -> dict[str, Any]:
         "duration_ms": round((time.monotonic() - invocation.started) * 1000, 3),
         "return_direct": invocation.tool.options.return_direct,
         "ignored_args": invocation.ignored,
+        "repaired": invocation.repaired,
     }
 
 

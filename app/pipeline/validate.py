@@ -11,6 +11,6 @@ async def validate(invocation: Invocation) -> None:
     """
     schema = invocation.tool.args_schema
     invocation.ignored.extend(schema.unknown(invocation.args))
-    invocation.values = schema.validate(invocation.args, invocation.injected) | {
+    invocation.values = schema.validate(invocation.args, invocation.injected, invocation.repaired) | {
         name: value for name, value in invocation.injected.items() if name not in schema.hidden
     }

@@ -113,7 +113,7 @@ async def test_a_langchain_call_is_answered_with_the_nine_keys(make_client: Make
         "type": "tool",
         "additional_kwargs": {},
     }
-    assert list(message["response_metadata"]) == ["duration_ms", "return_direct", "ignored_args"]
+    assert list(message["response_metadata"]) == ["duration_ms", "return_direct", "ignored_args", "repaired"]
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ async def test_a_tool_call_is_answered_with_a_tool_message(call: Any) -> None:
     assert (message.content, message.status, message.artifact) == ('{"doubled": 4}', "success", None)
     assert (message.tool_call_id, message.name) == ("call_1", "double")
     assert uuid.UUID(message.id).version == 7
-    assert message.response_metadata.keys() == {"duration_ms", "return_direct", "ignored_args"}
+    assert message.response_metadata.keys() == {"duration_ms", "return_direct", "ignored_args", "repaired"}
 
 
 async def test_a_call_without_id_gets_one() -> None:

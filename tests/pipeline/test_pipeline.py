@@ -62,6 +62,7 @@ async def test_a_name_that_does_not_exist_is_told_to_the_model(pipeline: Pipelin
         "duration_ms": 0.0,
         "return_direct": False,
         "ignored_args": [],
+        "repaired": [],
         "error": {
             "kind": "unknown_tool",
             "message": text,

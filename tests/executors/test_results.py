@@ -1,0 +1,92 @@
+"""What a tool returns is waited for until it is complete."""
+
+import threading
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from app import tool
+from app.core.errors import ToolExecutionError
+
+
+@tool
+def words() -> Iterator[str]:
+    """Yield the parts of a text."""
+    yield "one "
+    yield "two"
+
+
+@tool
+async def awords() -> AsyncIterator[str]:
+    """Yield the parts of a text."""
+    yield "one "
+    yield "two"
+
+
+@tool
+def numbers() -> Iterator[int]:
+    """Yield numbers."""
+    yield from (1, 2)
+
+
+@tool(executor="inline")
+def nothing() -> Iterator[str]:
+    """Yield nothing."""
+    yield from ()
+
+
+@tool
+def later() -> Any:
+    """Return what is yet to be awaited, and that yields."""
+
+    async def more() -> Any:
+        return awords.func() if awords.func else None
+
+    return more()
+
+
+@pytest.mark.parametrize(
+    ("made", "result"),
+    [
+        (words, "one two"),
+        (awords, "one two"),
+        (numbers, [1, 2]),
+        (nothing, []),
+        (later, "one two"),  # an awaitable that gives an async generator
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+async def test_generators_are_drained(made: Any, result: Any) -> None:
+    """Texts to one text, anything else to a list."""
+    assert await made.ainvoke({}) == result
+
+
+async def test_a_generator_of_a_sync_tool_runs_in_its_thread() -> None:
+    """The event loop would be blocked by it."""
+
+    @tool
+    def where() -> Iterator[str]:
+        """Yield the thread's name."""
+        yield threading.current_thread().name
+
+    assert (await where.ainvoke({})).startswith("sidecall-tool")
+
+
+async def test_an_error_in_the_middle_is_an_error_of_the_tool() -> None:
+    """Half a result is none."""
+
+    @tool
+    def half() -> Iterator[str]:
+        """Yield, then fail."""
+        yield "half"
+        raise ValueError("the other half")
+
+    with pytest.raises(ToolExecutionError):
+        await half.ainvoke({})
+
+
+def test_an_async_generator_runs_on_the_event_loop() -> None:
+    """A thread would only hand it back."""
+    assert awords.compiled.executor == "inline"
+    assert words.compiled.executor == "thread"
