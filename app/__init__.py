@@ -1,6 +1,7 @@
 """Write tools for Sidecall: everything a tool's author imports."""
 
 from app.authoring.decorators import tool
+from app.authoring.retriever import RetrieverInput, create_retriever_tool
 from app.authoring.structured import StructuredTool, Tool
 from app.authoring.tool import BaseTool
 from app.authoring.toolkit import BaseToolkit
@@ -21,6 +22,7 @@ __all__ = [
     "InjectedToolArg",
     "InjectedToolCallId",
     "Registry",
+    "RetrieverInput",
     "Store",
     "StructuredTool",
     "Tool",
@@ -29,5 +31,6 @@ __all__ = [
     "ToolException",
     "ToolMessage",
     "__version__",
+    "create_retriever_tool",
     "tool",
 ]
