@@ -5,6 +5,7 @@ from app.authoring.retriever import RetrieverInput, create_retriever_tool
 from app.authoring.structured import StructuredTool, Tool
 from app.authoring.tool import BaseTool
 from app.authoring.toolkit import BaseToolkit
+from app.core.annotations import ToolAnnotations
 from app.core.context import Caller, ToolContext
 from app.core.errors import ToolException
 from app.core.injection import InjectedState, InjectedStore, InjectedToolArg, InjectedToolCallId
@@ -26,6 +27,7 @@ __all__ = [
     "Store",
     "StructuredTool",
     "Tool",
+    "ToolAnnotations",
     "ToolCall",
     "ToolContext",
     "ToolException",

@@ -18,7 +18,7 @@ INTEGER_LIMIT = 10**MAX_DIGITS
 TOO_LARGE = f"The result, or a step on the way to it, is too large (more than {MAX_DIGITS} digits or about 1.8e308)."
 
 
-@tool(executor="inline", tags=["math"])
+@tool(executor="inline", tags=["math"], annotations={"read_only": True})
 def calculator(expression: str) -> Number:
     """Work out an arithmetic expression, such as (9 * 9 - 2 * 2) / 7.
 

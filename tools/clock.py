@@ -13,7 +13,7 @@ _WITH_ZONE = re.compile(r"(.+(?:Z|[+-][0-9:]{5,8}))\[[\w/+-]+\]")
 _FORM = "2026-03-01T14:30, or 14:30 for today"
 
 
-@tool(tags=["time"])
+@tool(tags=["time"], annotations={"read_only": True})
 def current_time(timezone: str = "UTC") -> str:
     """Tell the current date and time, as in 2026-03-01T14:30:00+01:00[Europe/Paris].
 
@@ -23,7 +23,7 @@ def current_time(timezone: str = "UTC") -> str:
     return _text(datetime.datetime.now(_zone(timezone)).replace(microsecond=0))
 
 
-@tool(tags=["time"])
+@tool(tags=["time"], annotations={"read_only": True})
 def convert_time(time: str, from_timezone: str, to_timezone: str) -> str:
     """Say what a time in one time zone is in another, as in 2026-03-01T14:30:00+01:00[Europe/Paris].
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import httpx
 from pydantic import Field, PrivateAttr
 
-from app import BaseTool, ToolException
+from app import BaseTool, ToolAnnotations, ToolException
 
 Depth = Literal["basic", "advanced", "fast", "ultra-fast"]
 TimeRange = Literal["day", "week", "month", "year"]
@@ -45,6 +45,7 @@ class TavilySearch(BaseTool):
     name: str = "tavily_search"
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     tags: list[str] | None = Field(default_factory=lambda: ["web", "search"])
+    annotations: ToolAnnotations | None = ToolAnnotations(read_only=True)
 
     max_results: Annotated[int, Field(ge=1, le=20)] | None = None
     include_answer: bool | Literal["basic", "advanced"] | None = None

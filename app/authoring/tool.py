@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
 from app.authoring.inprocess import Beside, ainvoke, invoke
+from app.core.annotations import ToolAnnotations
 from app.core.docstrings import Style
 from app.core.errors import InvalidToolOption, field_path
 from app.core.messages import ToolCall
@@ -48,6 +49,7 @@ class BaseTool(BaseModel):
     executor: ExecutorName | None = None
     unknown_args: UnknownArgs = "ignore"
     extras: dict[str, Any] | None = None
+    annotations: ToolAnnotations | None = None
     handle_tool_error: HandlerOption = False
     handle_validation_error: HandlerOption = False
     parse_docstring: bool | None = None
@@ -87,6 +89,7 @@ class BaseTool(BaseModel):
             tags=tuple(self.tags or ()),
             metadata=self.metadata or {},
             extras=self.extras or {},
+            annotations=self.annotations or ToolAnnotations(),
         )
         documentation = Documentation(
             description=self._given_description(),
@@ -172,7 +175,7 @@ def _explain(kind: type[BaseTool], options: Mapping[str, Any], error: Validation
     first = error.errors(include_url=False)[0]
     target = options.get("func") or options.get("coroutine") or kind
     where = f"{source_of(target)}: tool {options.get('name') or getattr(target, '__name__', '?')!r}"
-    if first["type"] == "extra_forbidden":
+    if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
         known = ", ".join(name for name in kind.model_fields if name not in ("name", "func", "coroutine"))
         return f"{where}: there is no option `{first['loc'][0]}`; the options are: {known}."
     return f"{where}: option `{field_path(first['loc'])}`: {first['msg']}."

@@ -53,9 +53,11 @@ def _anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str
 
 
 def _mcp(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
-    definition = {"name": tool.name, "description": tool.description, "inputSchema": parameters}
+    definition: dict[str, Any] = {"name": tool.name, "description": tool.description, "inputSchema": parameters}
     if tool.output_schema is not None and tool.output_schema.get("type") == "object":
         definition["outputSchema"] = tool.output_schema
+    if tool.options.annotations.mcp:
+        definition["annotations"] = tool.options.annotations.mcp
     return definition
 
 

@@ -37,7 +37,7 @@ class Signature:
 def read_signature(function: Callable[..., Any]) -> Signature:
     """Read the signature of any callable.
 
-    Annotations written as text are looked up in the function's module and in the variables it closes over.
+    ToolAnnotations written as text are looked up in the function's module and in the variables it closes over.
 
     Raises:
         NameError: A parameter's annotation names something that does not exist. A return annotation that cannot be

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter
 
+from app.core.annotations import ToolAnnotations
 from app.core.arguments import Arguments
 from app.core.docstrings import Docstring, Style, parse_docstring
 from app.core.errors import InvalidDocstring, InvalidToolName, SchemaInferenceError
@@ -46,6 +47,7 @@ class ToolOptions:
     executor: ExecutorName | None = None
     unknown_args: UnknownArgs = "ignore"
     extras: Mapping[str, Any] = field(default_factory=dict)
+    annotations: ToolAnnotations = field(default_factory=ToolAnnotations)
     handle_tool_error: Handler = False
     handle_validation_error: Handler = False
 

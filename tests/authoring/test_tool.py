@@ -12,6 +12,7 @@ from app.core.errors import InvalidToolOption
 
 OPTIONS = (
     "description, args_schema, return_direct, response_format, tags, metadata, timeout, executor, unknown_args, extras,"
+    " annotations,"
     " handle_tool_error, handle_validation_error, parse_docstring, error_on_invalid_docstring, docstring_style,"
     " use_docstring_info"
 )
@@ -144,6 +145,7 @@ def test_a_tool_is_compiled_once() -> None:
     [
         ({"nope": 1}, f"there is no option `nope`; the options are: {OPTIONS}."),
         ({"extras": 3}, "option `extras`: Input should be a valid dictionary."),
+        ({"annotations": {"harmless": True}}, "option `annotations.harmless`: Extra inputs are not permitted."),
         (
             {"parse_docstring": "some"},
             "option `parse_docstring`: Input should be a valid boolean, unable to interpret input.",

@@ -10,6 +10,7 @@ from pydantic_core import to_json
 from app.api.examples import LISTING
 from app.api.parts import PartsDep
 from app.api.problems import Problem
+from app.core.annotations import ToolAnnotations
 from app.core.definitions import DefinitionFormat, render
 from app.core.errors import UnknownTool
 from app.core.lint import lint_tool
@@ -39,6 +40,7 @@ class ToolDetail(BaseModel):
     output_schema: dict[str, Any] | None = Field(description="JSON Schema of the result, from the return annotation.")
     tags: list[str]
     metadata: dict[str, Any]
+    annotations: ToolAnnotations
     extras: dict[str, Any] = Field(description="Hints of the tool's author for a provider.")
     return_direct: bool
     response_format: str
@@ -130,6 +132,7 @@ def _detail(tool: CompiledTool) -> ToolDetail:
         output_schema=tool.output_schema,
         tags=list(tool.options.tags),
         metadata=dict(tool.options.metadata),
+        annotations=tool.options.annotations,
         extras=dict(tool.options.extras),
         return_direct=tool.options.return_direct,
         response_format=tool.options.response_format,

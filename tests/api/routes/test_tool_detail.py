@@ -76,6 +76,7 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
         "output_schema": {"items": {"type": "string"}, "type": "array"},
         "tags": ["web", "slow"],
         "metadata": {"owner": "search"},
+        "annotations": {"read_only": None, "destructive": None, "idempotent": None},
         "extras": {},
         "return_direct": True,
         "response_format": "content",
