@@ -85,11 +85,13 @@ class ArgsSchema:
                 mended = without(mended, path)
             elif detail["type"] in _WANT_CONTAINER:
                 mended = decoded_at(mended, path, repaired)
-        try:
-            return self._check(mended)
-        except ValidationError as second:
-            details = [_original(detail, refused) for detail in second.errors(include_url=False)]
-            raise InvalidArguments(field_errors(details, self.flat), second) from None
+        if mended is not given:
+            try:
+                return self._check(mended)
+            except ValidationError as second:
+                error = second
+        details = [_original(detail, refused) for detail in error.errors(include_url=False)]
+        raise InvalidArguments(field_errors(details, self.flat), error) from None
 
 
 # The errors of fields that want a JSON object or array.

@@ -56,8 +56,9 @@ def _mcp(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any
     definition: dict[str, Any] = {"name": tool.name, "description": tool.description, "inputSchema": parameters}
     if tool.output_schema is not None and tool.output_schema.get("type") == "object":
         definition["outputSchema"] = tool.output_schema
-    if tool.options.annotations.mcp:
-        definition["annotations"] = tool.options.annotations.mcp
+    hints = tool.options.annotations.mcp
+    if hints:
+        definition["annotations"] = hints
     return definition
 
 

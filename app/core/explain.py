@@ -45,15 +45,21 @@ def _field_error(detail: ErrorDetails, schema: Schema) -> FieldError:
     kind = detail["type"]
     message = explain(detail)
     if kind == "missing":
-        wanted = _at(schema, loc)
+        wanted = schema_at(schema, loc)
         message = f"{message} ({describe(wanted)})" if wanted is not None else message
     elif kind == "extra_forbidden":
-        known = ", ".join(sorted((_at(schema, loc[:-1]) or {}).get("properties", {}))) or "none"
-        message = f"There is no such argument; the arguments are: {known}"
+        message = no_such_argument(schema_at(schema, loc[:-1]))
     return {"loc": loc, "type": kind, "msg": message}
 
 
-def _at(schema: Schema, loc: Sequence[str | int]) -> Schema | None:
+def no_such_argument(parent: Schema | None) -> str:
+    """Say which arguments an object takes, to a model that sent another."""
+    known = ", ".join(sorted((parent or {}).get("properties", {}))) or "none"
+    return f"There is no such argument; the arguments are: {known}"
+
+
+def schema_at(schema: Schema, loc: Sequence[str | int]) -> Schema | None:
+    """Find the schema of the value at a path, None where the schema says nothing of it."""
     node: Any = schema
     for part in loc:
         node = resolved(node, schema)

@@ -2,12 +2,13 @@
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import jsonschema_rs
 
 from app.core.errors import FieldError, InvalidArguments, SchemaInferenceError
+from app.core.explain import no_such_argument, schema_at
 from app.core.json_schema import Schema, describe, inlined, resolved, without_titles
 from app.core.repair import decoded_at
 
@@ -26,8 +27,8 @@ class JsonArguments:
     flat: Schema
     validator: Any
     takes: frozenset[str] | None
-    hidden: Mapping[str, str]
-    reserved: frozenset[str]
+    hidden: Mapping[str, str] = field(default_factory=dict)
+    reserved: frozenset[str] = frozenset()
 
     def unknown(self, args: Mapping[str, Any]) -> list[str]:
         """Name the arguments that the function does not take."""
@@ -43,12 +44,15 @@ class JsonArguments:
         """
         del injected  # A schema has no fields of its own to be injected.
         given: Any = dict(args)
-        for error in list(self.validator.iter_errors(given)):
+        errors = list(self.validator.iter_errors(given))
+        mended = given
+        for error in errors:
             if error.kind.name == "type":
-                given = decoded_at(given, tuple(error.instance_path), repaired)
-        errors = [entry for error in self.validator.iter_errors(given) for entry in _entries(error, self.flat)]
+                mended = decoded_at(mended, tuple(error.instance_path), repaired)
+        if mended is not given:
+            given, errors = mended, list(self.validator.iter_errors(mended))
         if errors:
-            raise InvalidArguments(errors)
+            raise InvalidArguments([entry for error in errors for entry in _entries(error, self.flat)])
         values: dict[str, Any] = _with_defaults(given, self.flat, self.flat)
         return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
 
@@ -75,27 +79,18 @@ def make_json_arguments(where: str, schema: Schema, takes: frozenset[str] | None
     except ValueError as error:
         reason = str(error).partition("\n")[0]
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {reason}.") from error
-    return JsonArguments(clean, inlined(clean), validator, takes, {}, frozenset())
+    return JsonArguments(clean, inlined(clean), validator, takes)
 
 
 def _entries(error: Any, schema: Schema) -> list[FieldError]:
     loc = list(error.instance_path)
     if error.kind.name == "required":
-        wanted = _at(schema, loc).get("properties", {}).get(error.kind.property, {})
+        wanted = schema_at(schema, [*loc, error.kind.property]) or {}
         return [{"loc": [*loc, error.kind.property], "type": "missing", "msg": f"Field required ({describe(wanted)})"}]
     if error.kind.name == "additionalProperties":
-        known = ", ".join(sorted(_at(schema, loc).get("properties", {}))) or "none"
-        message = f"There is no such argument; the arguments are: {known}"
+        message = no_such_argument(schema_at(schema, loc))
         return [{"loc": [*loc, name], "type": "extra_forbidden", "msg": message} for name in error.kind.unexpected]
-    return [{"loc": loc, "type": error.kind.name, "msg": f"Input should be {describe(_at(schema, loc))}"}]
-
-
-def _at(schema: Schema, loc: list[str | int]) -> Schema:
-    node = resolved(schema, schema)
-    for part in loc:
-        inner = node.get("items") if isinstance(part, int) else node.get("properties", {}).get(part)
-        node = resolved(inner, schema) if isinstance(inner, dict) else {}
-    return node
+    return [{"loc": loc, "type": error.kind.name, "msg": f"Input should be {describe(schema_at(schema, loc) or {})}"}]
 
 
 def _with_defaults(value: Any, schema: Schema, root: Schema) -> Any:

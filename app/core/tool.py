@@ -145,18 +145,19 @@ def compile_tool(
     docstring = _docstring(where, documentation, names)
     injections = _injections(where, signature, args_schema if isinstance(args_schema, type) else None)
     schema = _args_schema(where, signature, docstring, injections, args_schema, options)
+    is_async = _is_async(function)
     return CompiledTool(
         name=name,
         description=docstring.description if documentation.description is None else documentation.description,
         function=function,
-        is_async=_is_async(function),
+        is_async=is_async,
         args_schema=schema,
         output_schema=_output_schema(signature.returns, options),
         injections=injections,
         hidden_names=frozenset(injection.parameter for injection in injections) | schema.reserved,
         parameters=signature.parameters,
         takes_positional=any(p.kind in _POSITIONAL for p in signature.parameters),
-        executor=options.executor or ("inline" if _is_async(function) else "thread"),
+        executor=options.executor or ("inline" if is_async else "thread"),
         options=options,
         source=source,
         notes=_notes(docstring, names),
@@ -224,10 +225,9 @@ def _output_schema(returns: Any, options: ToolOptions) -> Schema | None:
 
 
 def _docstring(where: str, documentation: Documentation, names: tuple[str, ...]) -> Docstring:
-    text = inspect.cleandoc(documentation.docstring or "")
     if documentation.parse is False:
-        return Docstring(text)
-    docstring = parse_docstring(text, names, documentation.style)
+        return Docstring(inspect.cleandoc(documentation.docstring or ""))
+    docstring = parse_docstring(documentation.docstring, names, documentation.style)
     if documentation.strict:
         _refuse_misfits(where, docstring, names)
     return _on_one_line(docstring) if documentation.parse else docstring

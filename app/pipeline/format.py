@@ -1,6 +1,7 @@
 """Make a ToolMessage of what the tool returned, or of why it failed."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from app.core.errors import ToolFailure, ToolOutputError
@@ -11,7 +12,7 @@ from app.pipeline.handle import handled
 from app.telemetry import log_handler_failure
 
 # The types that LangChain's ToolMessage passes on as blocks.
-_BLOCK_TYPES = frozenset("text image_url image json search_result custom_tool_call_output document file ".split())
+_BLOCK_TYPES = frozenset("text image_url image json search_result custom_tool_call_output document file".split())
 
 
 async def format_output(invocation: Invocation) -> None:
@@ -49,8 +50,7 @@ async def format_failure(invocation: Invocation, failure: ToolFailure) -> None:
 
 def refuse(failure: ToolFailure, call: ToolCall) -> ToolMessage:
     """Make the message of a call that no tool was found for, or that its caller left incomplete."""
-    metadata = {"duration_ms": 0.0, "return_direct": False, "ignored_args": [], "repaired": []}
-    return _failure_message(failure, call_id=call.id, name=call.name, metadata=metadata, id=new_invocation_id())
+    return _failure_message(failure, call_id=call.id, name=call.name, metadata=_said(), id=new_invocation_id())
 
 
 def _failure_message(
@@ -108,11 +108,27 @@ def _message(invocation: Invocation, **fields: Any) -> ToolMessage:
 
 
 def _metadata(invocation: Invocation) -> dict[str, Any]:
+    return _said(
+        duration_ms=round((time.monotonic() - invocation.started) * 1000, 3),
+        return_direct=invocation.tool.options.return_direct,
+        ignored_args=invocation.ignored,
+        repaired=invocation.repaired,
+    )
+
+
+def _said(
+    *,
+    duration_ms: float = 0.0,
+    return_direct: bool = False,
+    ignored_args: Sequence[str] = (),
+    repaired: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Name what every answer says of its call, whether a tool was found for it or not."""
     return {
-        "duration_ms": round((time.monotonic() - invocation.started) * 1000, 3),
-        "return_direct": invocation.tool.options.return_direct,
-        "ignored_args": invocation.ignored,
-        "repaired": invocation.repaired,
+        "duration_ms": duration_ms,
+        "return_direct": return_direct,
+        "ignored_args": list(ignored_args),
+        "repaired": list(repaired),
     }
 
 
