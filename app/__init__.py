@@ -6,24 +6,38 @@ from app.authoring.structured import StructuredTool, Tool
 from app.authoring.tool import BaseTool
 from app.authoring.toolkit import BaseToolkit
 from app.core.annotations import ToolAnnotations
+from app.core.callbacks import BaseCallbackHandler
+from app.core.command import Command
 from app.core.context import Caller, ToolContext
 from app.core.errors import ToolException
-from app.core.injection import InjectedState, InjectedStore, InjectedToolArg, InjectedToolCallId
+from app.core.guardrails import (
+    ToolGuardrailFunctionOutput,
+    ToolInputGuardrailData,
+    ToolOutputGuardrailData,
+    tool_input_guardrail,
+    tool_output_guardrail,
+)
+from app.core.injection import InjectedState, InjectedStore, InjectedToolArg, InjectedToolCallId, Secret
 from app.core.messages import ToolCall, ToolMessage
+from app.core.retry import Retry
 from app.core.store import Store
 from app.registry import Registry
 from app.version import __version__
 
 __all__ = [
+    "BaseCallbackHandler",
     "BaseTool",
     "BaseToolkit",
     "Caller",
+    "Command",
     "InjectedState",
     "InjectedStore",
     "InjectedToolArg",
     "InjectedToolCallId",
     "Registry",
     "RetrieverInput",
+    "Retry",
+    "Secret",
     "Store",
     "StructuredTool",
     "Tool",
@@ -31,8 +45,13 @@ __all__ = [
     "ToolCall",
     "ToolContext",
     "ToolException",
+    "ToolGuardrailFunctionOutput",
+    "ToolInputGuardrailData",
     "ToolMessage",
+    "ToolOutputGuardrailData",
     "__version__",
     "create_retriever_tool",
     "tool",
+    "tool_input_guardrail",
+    "tool_output_guardrail",
 ]

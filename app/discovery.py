@@ -6,16 +6,18 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+from app.authoring.decorators import tool
+from app.authoring.foreign import is_foreign_tool, is_foreign_toolkit
 from app.authoring.tool import BaseTool
 from app.authoring.toolkit import BaseToolkit
 from app.core.errors import DefinitionError, DiscoveryError
 from app.core.tool import CompiledTool, source_of
 from app.loading import load_file, load_named, public_files
+from app.registry import Registry
 
 GROUP = "sidecall.tools"
-
-Offer = BaseTool | BaseToolkit
 
 logger = logging.getLogger("sidecall")
 
@@ -24,13 +26,14 @@ def discover(places: Iterable[str], *, use_entry_points: bool = False) -> list[C
     """Load every tool from the places, in order.
 
     A place is a path (`./my_tools.py`, `tools`) if one exists, else the dotted name of a module or package. Of a
-    module those tools and toolkits count that have no leading underscore, or that its `__all__` names.
+    module those tools, toolkits and registries count that have no leading underscore, or that its `__all__` names;
+    tools of LangChain and of the OpenAI Agents SDK too. A Registry's tools keep its callbacks and guardrails.
 
     Raises:
         DiscoveryError: A place does not exist, or its code raised.
         DefinitionError: A tool cannot be offered.
     """
-    found: dict[int, Offer] = {}
+    found: dict[int, Any] = {}
     for place in places:
         offers = [offer for module in _modules(place) for offer in _offers(module)]
         if not offers:
@@ -38,7 +41,16 @@ def discover(places: Iterable[str], *, use_entry_points: bool = False) -> list[C
         found.update((id(offer), offer) for offer in offers)
     if use_entry_points:
         found.update((id(offer), offer) for point in entry_points(group=GROUP) for offer in _installed(point))
-    return [tool.compiled for offer in found.values() for tool in _tools(offer)]
+    return _compiled(found.values())
+
+
+def _compiled(offers: Iterable[Any]) -> list[CompiledTool]:
+    """Make offers ready; what a module offers itself and in a toolkit or Registry too is offered once."""
+    registries = [offer for offer in offers if isinstance(offer, Registry)]
+    held = {id(tool) for registry in registries for tool in registry.offered}
+    items = {id(it): it for offer in offers for it in (offer if isinstance(offer, Registry) else _tools(offer))}
+    ready = [it if isinstance(it, CompiledTool) else _own(it).compiled for it in items.values()]
+    return list({id(it): it for it in ready if id(it) not in held or id(it) in items}.values())
 
 
 def watched_folders(places: Iterable[str]) -> list[Path]:
@@ -64,13 +76,21 @@ def _modules(place: str) -> Iterator[ModuleType]:
         yield from load_named(place)
 
 
-def _offers(offered: object) -> list[Offer]:
+def _offers(offered: object) -> list[Any]:
     items = _public(offered) if isinstance(offered, ModuleType) else [offered]
-    return [item for item in items if isinstance(item, (BaseTool, BaseToolkit))]
+    return [item for item in items if _is_tool(item) or _is_toolkit(item) or isinstance(item, Registry)]
 
 
-def _tools(offer: Offer) -> list[BaseTool]:
-    if isinstance(offer, BaseTool):
+def _is_tool(item: object) -> bool:
+    return isinstance(item, BaseTool) or is_foreign_tool(item)
+
+
+def _is_toolkit(item: object) -> bool:
+    return isinstance(item, BaseToolkit) or is_foreign_toolkit(item)
+
+
+def _tools(offer: Any) -> list[Any]:
+    if _is_tool(offer):
         return [offer]
     where = f"{source_of(offer.get_tools)}: toolkit {type(offer).__name__}"
     try:
@@ -79,10 +99,14 @@ def _tools(offer: Offer) -> list[BaseTool]:
         raise
     except (Exception, SystemExit) as error:
         raise DiscoveryError(f"{where} cannot make its tools: {type(error).__name__}: {error}") from error
-    for tool in tools:
-        if not isinstance(tool, BaseTool):
-            raise DiscoveryError(f"{where} has to return tools, not {type(tool).__name__}; decorate it with @tool.")
+    for it in tools:
+        if not _is_tool(it):
+            raise DiscoveryError(f"{where} has to return tools, not {type(it).__name__}; decorate it with @tool.")
     return tools
+
+
+def _own(item: Any) -> BaseTool:
+    return item if isinstance(item, BaseTool) else tool(item)
 
 
 def _public(module: ModuleType) -> list[object]:
@@ -90,18 +114,20 @@ def _public(module: ModuleType) -> list[object]:
     names = exported if exported is not None else [name for name in vars(module) if not name.startswith("_")]
     items = [getattr(module, name) for name in names if hasattr(module, name)]
     for item in items:
-        if inspect.isclass(item) and issubclass(item, BaseTool) and item.__module__ == module.__name__:
+        if inspect.isclass(item) and issubclass(item, BaseTool | BaseToolkit) and item.__module__ == module.__name__:
             _remind_of_instance(module, item, items)
     return items
 
 
-def _remind_of_instance(module: ModuleType, kind: type[BaseTool], items: list[object]) -> None:
+def _remind_of_instance(module: ModuleType, kind: type[BaseTool | BaseToolkit], items: list[object]) -> None:
     if not any(isinstance(item, kind) for item in items) and not kind.__subclasses__():
         name = kind.__name__
-        logger.warning("%s: class %s is not offered; make an instance: tool = %s()", module.__file__, name, name)
+        variable = "tool" if issubclass(kind, BaseTool) else "toolkit"
+        text = "%s: class %s is not offered; make an instance: %s = %s()"
+        logger.warning(text, module.__file__, name, variable, name)
 
 
-def _installed(point: EntryPoint) -> list[Offer]:
+def _installed(point: EntryPoint) -> list[Any]:
     try:
         offered = point.load()
     except DefinitionError:

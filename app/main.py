@@ -1,31 +1,51 @@
 """Build the server: the one place where its parts meet."""
 
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from app.api.app import build_api
+from app.api.app import Lifespan, build_api
+from app.api.listing import Listings
 from app.api.parts import Parts
-from app.core.tool import ExecutorName
+from app.api.routes.artifacts import artifact_url
+from app.core.invocation import Surroundings
+from app.core.options import ExecutorName
+from app.core.tool import CompiledTool
 from app.discovery import discover
 from app.executors.base import Executor
 from app.executors.inline import InlineExecutor
+from app.executors.process import ProcessExecutor
 from app.executors.thread import ThreadExecutor
+from app.lifecycle import Lifecycle
+from app.pipeline.admission import Admission, Limits
+from app.pipeline.budget import Budget
 from app.pipeline.pipeline import Pipeline, default_stages
 from app.registry import Registry
 from app.reload import watching
+from app.secrets import secrets_in, warn_of_missing
 from app.settings import Settings
+from app.stores.approvals import MemoryApprovals
+from app.stores.artifacts import MemoryArtifacts
 from app.stores.memory import MemoryStore
+from app.telemetry.lines import CallLines
+from app.telemetry.metrics import Metrics
+from app.telemetry.redact import Redaction
+from app.telemetry.tracing import open_tracing
+from app.telemetry.watch import Watch
+from app.worker import Finder, refuse_unfit
 
 
-def create_app(settings: Settings | None = None, registry: Registry | None = None) -> FastAPI:
+def create_app(
+    settings: Settings | None = None, registry: Registry | None = None, lifecycle: Lifecycle | None = None
+) -> FastAPI:
     """Build the ASGI application.
 
     Args:
         settings: Read from the environment when None.
         registry: The tools to offer; discovered as the settings say when None.
+        lifecycle: What the server that runs the application says of itself.
 
     Raises:
         DefinitionError: A tool cannot be offered.
@@ -35,39 +55,101 @@ def create_app(settings: Settings | None = None, registry: Registry | None = Non
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
     if registry is None:
         registry = Registry(discover(settings.tools, use_entry_points=settings.entry_points))
-    executors = build_executors(settings.threads)
-    pipeline = Pipeline(registry, default_stages(executors), settings.tool_timeout, MemoryStore())
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        try:
-            async with watching(registry, settings.tools, settings.entry_points, enabled=settings.reload):
-                yield
-        finally:
-            await close_all(executors)
+    executors = build_executors(settings)
+    surroundings = Surroundings(MemoryStore(), secrets_in(settings.secrets_dir))
+    warn_of_missing(registry, surroundings.secrets)
+    refuse_unfit(registry, Finder(settings.tools, use_entry_points=settings.entry_points))
+    approvals = MemoryApprovals(settings.approval_ttl, settings.max_approvals)
+    artifacts = MemoryArtifacts(settings.artifact_ttl, settings.max_artifact_bytes)
+    budget = Budget(settings.max_content_bytes, lambda body: artifact_url(artifacts.keep(body)))
+    stages = default_stages(executors, approvals, budget)
+    admission = Admission(_limits(settings))
+    metrics = _metrics(registry, executors, admission)
+    watch = _watch(settings, metrics)
+    pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
 
     parts = Parts(
         registry=registry,
         pipeline=pipeline,
+        approvals=approvals,
+        artifacts=artifacts,
+        listings=Listings(registry),
         max_body_bytes=settings.max_body_bytes,
         max_batch=settings.max_batch,
+        metrics=metrics,
+        lifecycle=lifecycle or Lifecycle(),
     )
-    return build_api(parts, lifespan)
+    return build_api(parts, _lifespan(settings, parts, executors, watch))
+
+
+def _lifespan(settings: Settings, parts: Parts, executors: Mapping[ExecutorName, Executor], watch: Watch) -> Lifespan:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        try:
+            await start_all(executors, parts.registry)
+            async with watching(parts.registry, settings.tools, settings.entry_points, enabled=settings.reload):
+                parts.lifecycle.begin()
+                yield
+        finally:
+            await close_all(executors)
+            await watch.close()
+
+    return lifespan
+
+
+def _metrics(registry: Registry, executors: Mapping[ExecutorName, Executor], admission: Admission) -> Metrics:
+    metrics = Metrics(lambda: registry.names)
+    metrics.add_executors(executors)
+    metrics.add_gauge("sidecall_queue_length", "Calls that wait to be let in.", lambda: admission.waiting)
+    return metrics
+
+
+def _watch(settings: Settings, metrics: Metrics) -> Watch:
+    redaction = Redaction(settings.log_redact)
+    lines = CallLines(wanted=settings.log_calls, with_content=settings.log_args, redaction=redaction)
+    return Watch(metrics, lines, open_tracing(settings.otel, redaction))
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        concurrency=settings.max_concurrency,
+        per_caller=settings.max_concurrency_per_caller,
+        queue=settings.max_queue,
+        queue_timeout=settings.queue_timeout,
+    )
 
 
 @asynccontextmanager
-async def build_pipeline(registry: Registry, threads: int, tool_timeout: float) -> AsyncIterator[Pipeline]:
+async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterator[Pipeline]:
     """Build the pipeline alone, for callers without a server; its executors are closed afterwards."""
-    executors = build_executors(threads)
+    executors = build_executors(settings)
     try:
-        yield Pipeline(registry, default_stages(executors), tool_timeout, MemoryStore())
+        stages = default_stages(executors, MemoryApprovals())
+        surroundings = Surroundings(MemoryStore(), secrets_in(settings.secrets_dir))
+        yield Pipeline(registry, stages, settings.tool_timeout, surroundings)
     finally:
         await close_all(executors)
 
 
-def build_executors(threads: int) -> dict[ExecutorName, Executor]:
+def build_executors(settings: Settings) -> dict[ExecutorName, Executor]:
     """Make one executor of each kind."""
-    return {"inline": InlineExecutor(), "thread": ThreadExecutor(threads)}
+    return {
+        "inline": InlineExecutor(),
+        "thread": ThreadExecutor(settings.threads),
+        "process": ProcessExecutor(
+            settings.processes,
+            settings.memory_limit_mb,
+            settings.tools,
+            use_entry_points=settings.entry_points,
+        ),
+    }
+
+
+async def start_all(executors: Mapping[ExecutorName, Executor], tools: Iterable[CompiledTool]) -> None:
+    """Make each ready for the tools that run there."""
+    offered = list(tools)
+    for name, executor in executors.items():
+        await executor.start([tool for tool in offered if tool.executor == name])
 
 
 async def close_all(executors: Mapping[ExecutorName, Executor]) -> None:

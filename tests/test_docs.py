@@ -1,11 +1,13 @@
 """The documents say what is true: settings, links, commands."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from pydantic.fields import FieldInfo
 
+from app.authoring.tool import BaseTool
 from app.cli.main import cli
 from app.core.errors import ErrorKind
 from app.settings import Settings
@@ -48,3 +50,26 @@ def test_every_command_stands_in_the_readme(command: str) -> None:
 def test_every_kind_of_failure_is_explained(kind: str) -> None:
     """In the contract's table of errors."""
     assert f"| `{kind}` |" in (ROOT / "docs/http.md").read_text()
+
+
+def _reasons(file: str) -> list[str]:
+    deviations = json.loads((ROOT / "tests/conformance" / file).read_text())
+    return sorted({sentence for entry in deviations.values() for sentence in re.split(r"(?<=\.) ", entry["why"])})
+
+
+@pytest.mark.parametrize(
+    ("page", "reason"),
+    [
+        *(("coming-from-langchain.md", reason) for reason in _reasons("langchain_deviations.json")),
+        *(("coming-from-openai-agents.md", reason) for reason in _reasons("oai_deviations.json")),
+    ],
+)
+def test_every_deliberate_difference_is_told_to_those_who_come(page: str, reason: str) -> None:
+    """On the page for people who know the other library."""
+    assert reason in (ROOT / "docs" / page).read_text()
+
+
+@pytest.mark.parametrize("option", [*BaseTool.model_fields, "infer_schema"])
+def test_every_option_of_a_tool_is_explained(option: str) -> None:
+    """In the table of options."""
+    assert re.search(rf"^\|[^|]*`{option}`", (ROOT / "docs/tools.md").read_text(), re.MULTILINE)

@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 import httpx
 import pytest
 from pydantic import ValidationError
 
-from app import Registry, ToolCall, tool
+from app import InjectedStore, Registry, Secret, Store, ToolCall, tool
+from app.core.approval import ApprovalRequired
 from app.core.errors import ToolAlreadyRegistered
 from app.core.invocation import CallRequest
 from app.main import build_pipeline, create_app
@@ -112,9 +114,41 @@ async def test_the_pipeline_can_be_had_without_a_server() -> None:
     """The command line runs calls on it."""
     request = CallRequest(ToolCall(name="ping", args={}, id="call_1"))
 
-    async with build_pipeline(Registry([ping]), threads=1, tool_timeout=5) as pipeline:
+    async with build_pipeline(Registry([ping]), Settings(threads=1, tool_timeout=5)) as pipeline:
         during = await pipeline.run(request)
     after = await pipeline.run(request)
 
     assert during.content == "pong"
     assert after.status == "error"
+
+
+@tool(requires_approval=True)
+async def remember(text: str, store: Annotated[Store, InjectedStore], key: Annotated[str, Secret("MAIN_KEY")]) -> int:
+    """Remember something, and say how much there is."""
+    store.put(("texts",), text, {"key": key})
+    return len(store.search(("texts",)))
+
+
+async def test_a_pipeline_without_a_server_has_a_store_and_secrets(here: Path) -> None:
+    """As a server has, and its calls can be approved."""
+    (here / "MAIN_KEY").write_text("s3cret")
+    call = ToolCall(name="remember", args={"text": "a"}, id="call_1")
+
+    async with build_pipeline(Registry([remember]), Settings(secrets_dir=here)) as pipeline:
+        with pytest.raises(ApprovalRequired):
+            await pipeline.run(CallRequest(call))
+        message = await pipeline.run(CallRequest(call, approved=True))
+
+    assert message.content == "1"
+
+
+async def test_calls_and_people_share_the_approvals_of_a_server(here: Path) -> None:
+    """What waits in the pipeline is what the routes show."""
+    app = create_app(Settings(secrets_dir=here), Registry([remember]))
+    parts = app.state.parts
+    (here / "MAIN_KEY").write_text("s3cret")
+
+    with pytest.raises(ApprovalRequired) as caught:
+        await parts.pipeline.run(CallRequest(ToolCall(name="remember", args={"text": "a"}, id="call_1")))
+
+    assert parts.approvals.list() == [caught.value.approval]

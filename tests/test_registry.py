@@ -1,9 +1,16 @@
 """The registry holds tools in order, under names that are theirs alone."""
 
+from typing import Any
+
 import pytest
 
-from app import Registry, StructuredTool, tool
-from app.core.errors import ToolAlreadyRegistered
+from app import BaseCallbackHandler, Registry, StructuredTool, ToolCall, ToolGuardrailFunctionOutput, ToolMessage, tool
+from app.core.errors import InvalidToolOption, ToolAlreadyRegistered
+from app.core.invocation import CallRequest
+from app.executors.inline import InlineExecutor
+from app.pipeline.pipeline import Pipeline, default_stages
+from app.registry import nearest
+from app.stores.approvals import MemoryApprovals
 
 
 def _named(name: str) -> StructuredTool:
@@ -41,16 +48,12 @@ def test_a_tool_is_found_by_its_exact_name() -> None:
 )
 def test_names_that_look_alike_are_found(name: str, expected: list[str]) -> None:
     """Best first."""
-    registry = Registry(_named(known).compiled for known in ("search_files", "search_web", "sum"))
-
-    assert registry.nearest(name) == expected
+    assert nearest(name, ["search_files", "search_web", "sum"]) == expected
 
 
 def test_no_more_than_three_names_are_offered() -> None:
     """A hint, not the list."""
-    registry = Registry(_named(f"search_{letter}").compiled for letter in "abcdef")
-
-    assert len(registry.nearest("search_")) == 3
+    assert len(nearest("search_", [f"search_{letter}" for letter in "abcdef"])) == 3
 
 
 def test_two_tools_of_one_name_are_refused_with_both_places() -> None:
@@ -108,3 +111,103 @@ def test_an_addition_that_is_refused_changes_nothing() -> None:
         registry.add(_named("second"), _named("first"))
 
     assert registry.names == ["first"]
+
+
+class Diary(BaseCallbackHandler):
+    """Write down which tools end."""
+
+    def __init__(self, name: str, heard: list[str]) -> None:
+        self.name = name
+        self.heard = heard
+
+    def on_tool_end(self, output: ToolMessage, **_: Any) -> None:
+        """Note an end."""
+        self.heard.append(f"{self.name}: {output.name}")
+
+
+def marking(mark: str) -> Any:
+    """Make a guardrail that adds to the text it judges, be it the argument or the output."""
+
+    def judge(data: Any) -> ToolGuardrailFunctionOutput:
+        output = getattr(data, "output", None)
+        changed = {"text": data.args["text"] + mark} if output is None else output + mark
+        return ToolGuardrailFunctionOutput.replace(changed)
+
+    return judge
+
+
+def echo(heard: list[str] | None = None) -> StructuredTool:
+    """Make a tool with hooks of its own, which gives its argument back."""
+
+    @tool(
+        callbacks=[Diary("tool", [] if heard is None else heard)],
+        tool_input_guardrails=[marking("b")],
+        tool_output_guardrails=[marking("d")],
+    )
+    async def echo(text: str) -> str:
+        """Echo."""
+        return text
+
+    return echo
+
+
+async def _run(registry: Registry, name: str = "echo") -> Any:
+    pipeline = Pipeline(registry, default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
+    return (await pipeline.run(CallRequest(ToolCall(name=name, args={"text": "-"}, id="call_1")))).content
+
+
+async def test_a_registrys_guardrails_judge_before_the_tools_own() -> None:
+    """What goes in and what comes out, of tools that are added later too."""
+    registry = Registry(tool_input_guardrails=[marking("a")], tool_output_guardrails=[marking("c")])
+
+    registry.add(echo())
+
+    assert await _run(registry) == "-abcd"
+
+
+async def test_a_registrys_handlers_hear_of_every_tool() -> None:
+    """Besides the tool's own."""
+    heard: list[str] = []
+    quiet = tool("quiet", description="Say nothing.")(_nothing)
+    registry = Registry([echo(heard), quiet], callbacks=[Diary("registry", heard)])
+
+    await _run(registry)
+    await _run(registry, "quiet")
+
+    assert sorted(heard) == ["registry: echo", "registry: quiet", "tool: echo"]
+
+
+async def _nothing(text: str) -> str:
+    return text
+
+
+async def test_a_tool_is_not_changed_by_where_it_is_offered() -> None:
+    """Another registry, or a call in process, knows nothing of the hooks."""
+    offered = echo()
+    Registry([offered], tool_output_guardrails=[marking("c")])
+
+    assert await _run(Registry([offered])) == "-bd"
+    assert await offered.ainvoke({"text": "-"}) == "-bd"
+
+
+async def test_tools_that_are_offered_again_are_hooked_once() -> None:
+    """To keep some of the present tools, one iterates over them."""
+    registry = Registry([echo(), _named("other")], tool_output_guardrails=[marking("c")])
+
+    registry.replace([it for it in registry if it.name == "echo"])
+
+    assert await _run(registry) == "-bcd"
+
+
+@pytest.mark.parametrize(
+    ("hooks", "expected"),
+    [
+        ({"callbacks": [object()]}, "a callback handler has one of on_tool_start, on_tool_end, on_tool_error"),
+        ({"tool_input_guardrails": ["no"]}, "a guardrail is a function, not str"),
+        ({"tool_output_guardrails": [5]}, "a guardrail is a function, not int"),
+    ],
+)
+def test_wrong_hooks_are_refused_at_the_start(hooks: Any, expected: str) -> None:
+    """Before any tool is offered."""
+    with pytest.raises(InvalidToolOption, match=expected):
+        Registry([], **hooks)

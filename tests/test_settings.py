@@ -43,21 +43,14 @@ def thread_name(number: int) -> str:
     return threading.current_thread().name
 
 
-def test_the_defaults() -> None:
-    """They suit one machine, reachable from itself only."""
-    assert Settings().model_dump() == {
-        "host": "127.0.0.1",
-        "port": 8000,
-        "tools": ("tools",),
-        "entry_points": True,
-        "workers": 1,
-        "reload": False,
-        "threads": 32,
-        "tool_timeout": 30.0,
-        "max_body_bytes": 4194304,
-        "max_batch": 128,
-        "log_level": "info",
-    }
+@tool(requires_approval=True)
+async def ask(number: int) -> str:
+    """Wait for a person.
+
+    Args:
+        number: Of the call.
+    """
+    return f"did {number}"
 
 
 @pytest.mark.parametrize(
@@ -71,9 +64,20 @@ def test_the_defaults() -> None:
         ("workers", "4", 4),
         ("reload", "1", True),
         ("threads", "1", 1),
+        ("processes", "1", 1),
+        ("memory_limit_mb", "64", 64),
         ("tool_timeout", "0.5", 0.5),
+        ("secrets_dir", "/etc/secrets", Path("/etc/secrets")),
+        ("approval_ttl", "0.5", 0.5),
+        ("max_approvals", "1", 1),
         ("max_body_bytes", "1024", 1024),
         ("max_batch", "1", 1),
+        ("max_connections", "1", 1),
+        ("header_timeout", "1", 1),
+        ("body_timeout", "1", 1),
+        ("drain_grace", "0", 0),
+        ("drain_timeout", "0", 0),
+        ("stuck_after", "0.1", 0.1),
         ("log_level", "debug", "debug"),
     ],
 )
@@ -102,11 +106,22 @@ def test_what_is_given_beats_the_environment(monkeypatch: pytest.MonkeyPatch) ->
         ("entry_points", "perhaps", "Input should be a valid boolean, unable to interpret input"),
         ("workers", "0", "Input should be greater than or equal to 1"),
         ("threads", "0", "Input should be greater than or equal to 1"),
+        ("processes", "0", "Input should be greater than or equal to 1"),
+        ("memory_limit_mb", "0", "Input should be greater than or equal to 1"),
         ("tool_timeout", "0", "Input should be greater than 0"),
         ("tool_timeout", "inf", "Input should be a finite number"),
         ("tool_timeout", "nan", "Input should be a finite number"),
+        ("approval_ttl", "0", "Input should be greater than 0"),
+        ("approval_ttl", "inf", "Input should be a finite number"),
+        ("max_approvals", "0", "Input should be greater than or equal to 1"),
         ("max_body_bytes", "1023", "Input should be greater than or equal to 1024"),
         ("max_batch", "0", "Input should be greater than or equal to 1"),
+        ("max_connections", "0", "Input should be greater than or equal to 1"),
+        ("header_timeout", "0.9", "Input should be greater than or equal to 1"),
+        ("body_timeout", "0.9", "Input should be greater than or equal to 1"),
+        ("drain_grace", "-1", "Input should be greater than or equal to 0"),
+        ("drain_timeout", "inf", "Input should be a finite number"),
+        ("stuck_after", "0", "Input should be greater than or equal to 0.1"),
         ("log_level", "loud", "Input should be 'debug', 'info', 'warning' or 'error'"),
     ],
 )
@@ -181,6 +196,28 @@ async def test_a_tool_may_take_so_long(make_client: MakeClient) -> None:
     never.set()
 
     assert message["content"] == "Error: hang timed out after 0.01 seconds."
+
+
+@pytest.mark.parametrize(("ttl", "status"), [(1e-9, 404), (1000.0, 200)])
+async def test_a_call_may_wait_so_long(make_client: MakeClient, ttl: float, status: int) -> None:
+    """The setting `approval_ttl`."""
+    client = await make_client(ask, approval_ttl=ttl)
+
+    waiting = await client.post("/tool_calls", json={"name": "ask", "args": {"number": 1}})
+    response = await client.get(waiting.headers["Location"])
+
+    assert (waiting.status_code, response.status_code) == (202, status)
+
+
+@pytest.mark.parametrize(("most", "status"), [(1, 503), (2, 202)])
+async def test_so_many_calls_may_wait(make_client: MakeClient, most: int, status: int) -> None:
+    """The setting `max_approvals`."""
+    client = await make_client(ask, max_approvals=most)
+
+    await client.post("/tool_calls", json={"name": "ask", "args": {"number": 1}})
+    response = await client.post("/tool_calls", json={"name": "ask", "args": {"number": 2}})
+
+    assert response.status_code == status
 
 
 @pytest.mark.parametrize(("limit", "status"), [(1024, 413), (4096, 400)])

@@ -18,17 +18,35 @@ async def read_json(request: Request, limit: int) -> Any:
         BodyTooLarge: It is longer than `limit` bytes; the rest is not read.
         MalformedJSON: It is not JSON.
     """
+    return parsed(await read_body(request, limit))
+
+
+def parsed(body: bytes) -> Any:
+    """Parse a body.
+
+    Raises:
+        MalformedJSON: It is not JSON.
+    """
+    try:
+        return parse_json(body)
+    except ValueError as error:
+        raise MalformedJSON(f"The body is not JSON: {error}.") from None
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """Read a body that is declared as JSON.
+
+    Raises:
+        UnsupportedMediaType: It is not.
+        BodyTooLarge: It is longer than `limit` bytes; the rest is not read.
+    """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json" and not (
         media_type.startswith("application/") and media_type.endswith("+json")
     ):
         given = f"not {media_type}" if media_type else "which is missing"
         raise UnsupportedMediaType(f"The body must be sent with `Content-Type: application/json`, {given}.")
-    body = await _read(request, limit)
-    try:
-        return parse_json(body)
-    except ValueError as error:
-        raise MalformedJSON(f"The body is not JSON: {error}.") from None
+    return await _read(request, limit)
 
 
 async def _read(request: Request, limit: int) -> bytes:

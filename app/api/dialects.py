@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from uuid_utils import uuid4
 
+from app.api.body import parsed
 from app.api.wire import (
     AnthropicToolUse,
     Beside,
@@ -17,7 +18,7 @@ from app.api.wire import (
 )
 from app.core.errors import NotAToolCall, field_path
 from app.core.explain import explain
-from app.core.json_text import json_kind
+from app.core.json_text import is_finite, json_kind
 from app.core.messages import Content, ToolCall, ToolMessage
 
 DialectName = Literal["langchain", "openai", "openai-responses", "anthropic"]
@@ -52,7 +53,7 @@ EXAMPLES: Mapping[DialectName, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sent:
     """Hold a call as it was understood, the dialect it came in, and what stood beside it."""
 
@@ -60,6 +61,39 @@ class Sent:
     dialect: DialectName
     state: Any
     context: Mapping[str, Any]
+
+
+class _Plain(ToolCall):
+    """Hold a LangChain ToolCall as most programs send it, read from JSON text in one step."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    args: dict[str, Any]
+    state: Any = None
+    context: dict[str, Any] | None = None
+
+
+_read_plain = _Plain.__pydantic_validator__.validate_json
+
+
+def read_call_text(body: bytes) -> Sent:
+    """Understand JSON text as one call.
+
+    Raises:
+        MalformedJSON: It is not JSON.
+        NotAToolCall: It is no call.
+    """
+    # Words that pydantic takes for numbers; where they stand in a text, the long way finds out.
+    if b"NaN" in body or b"Infinity" in body:
+        return read_call(parsed(body))
+    try:
+        plain: _Plain = _read_plain(body)
+    except ValidationError:
+        return read_call(parsed(body))  # Another dialect, or one of the many things that it knows how to explain.
+    # pydantic takes numbers that round to infinity.
+    if not (is_finite(plain.args) and is_finite(plain.state) and is_finite(plain.context)):
+        return read_call(parsed(body))
+    return Sent(plain, "langchain", plain.state, plain.context or {})
 
 
 def read_call(body: Any) -> Sent:

@@ -81,6 +81,40 @@ ANSWERS: dict[str, dict[str, Any]] = {
     },
 }
 
+_WAITING = {
+    "id": "01956a3e-7d1c-7f2a-9a51-6f4d3c2b1a01",
+    "status": "pending",
+    "tool_call": {"name": "delete_order", "args": {"order": 7}, "id": "call_1", "type": "tool_call"},
+    "requested_by": "anonymous",
+    "created_at": "2026-11-21T10:00:00Z",
+    "expires_at": "2026-11-21T11:00:00Z",
+    "decided_at": None,
+    "decided_by": None,
+    "reason": None,
+    "message": None,
+}
+APPROVAL: dict[str, dict[str, Any]] = {
+    "pending": {"summary": "Nobody has decided yet", "value": _WAITING},
+    "approved": {
+        "summary": "Approved, and answered",
+        "value": {
+            **_WAITING,
+            "status": "approved",
+            "decided_at": "2026-11-21T10:05:00Z",
+            "decided_by": "anonymous",
+            "message": {**_SUCCESS, "name": "delete_order", "content": "Deleted order 7."},
+        },
+    },
+}
+DECISIONS: dict[str, dict[str, Any]] = {
+    "approve": {"summary": "Run it", "value": {"decision": "approve"}},
+    "edit": {"summary": "Run it with other arguments", "value": {"decision": "approve", "args": {"order": 8}}},
+    "reject": {
+        "summary": "Do not run it, and tell the model why",
+        "value": {"decision": "reject", "reason": "Ask the customer for the order number first."},
+    },
+}
+
 _PARAMETERS = {
     "type": "object",
     "properties": {"expression": {"description": "What to calculate.", "type": "string"}},

@@ -6,7 +6,14 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uuid_utils import uuid7
 
+from app.telemetry.current import REQUEST_ID
+
 _ACCEPTABLE = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
+
+
+def request_id_of(sent: str) -> str:
+    """Take the client's id if it is sane, else mint one."""
+    return sent if sent and _ACCEPTABLE.fullmatch(sent) else str(uuid7())
 
 
 class RequestId:
@@ -20,9 +27,9 @@ class RequestId:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sent = Headers(scope=scope).get("x-request-id", "")
-        request_id = sent if _ACCEPTABLE.fullmatch(sent) else str(uuid7())
+        request_id = request_id_of(Headers(scope=scope).get("x-request-id", ""))
         scope.setdefault("state", {})["request_id"] = request_id
+        REQUEST_ID.set(request_id)
 
         async def send_with_id(message: Message) -> None:
             if message["type"] == "http.response.start":

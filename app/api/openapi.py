@@ -23,6 +23,11 @@ def array_of(union: Any, examples: Mapping[str, Any]) -> dict[str, Any]:
     return _body({"type": "array", "items": items}, examples)
 
 
+def json_body(model: type[BaseModel], examples: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe a body that is one model."""
+    return _body(_ref(model), examples)
+
+
 def _ref(model: type[BaseModel]) -> dict[str, str]:
     return {"$ref": REF.format(model=model.__name__)}
 

@@ -1,12 +1,17 @@
 """What the routes work with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Request
 
+from app.api.listing import Listings
+from app.core.approval import Approvals
+from app.lifecycle import Lifecycle
 from app.pipeline.pipeline import Pipeline
 from app.registry import Registry
+from app.stores.artifacts import MemoryArtifacts
+from app.telemetry.metrics import Metrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +20,13 @@ class Parts:
 
     registry: Registry
     pipeline: Pipeline
+    approvals: Approvals
+    artifacts: MemoryArtifacts
+    listings: Listings
     max_body_bytes: int
     max_batch: int
+    metrics: Metrics = field(default_factory=Metrics)
+    lifecycle: Lifecycle = field(default_factory=Lifecycle)
 
 
 async def _parts(request: Request) -> Parts:

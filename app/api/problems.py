@@ -11,17 +11,26 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import BaseRoute, Match
 
 from app.core.errors import (
+    ApprovalConflict,
     BatchTooLarge,
     BodyTooLarge,
+    GuardrailTripped,
+    InvalidDecision,
     MalformedJSON,
     MissingContext,
     NotAToolCall,
     RequestError,
+    ToolCallFailed,
+    TooManyApprovals,
+    UnknownApproval,
+    UnknownArtifact,
     UnknownTool,
     UnsupportedMediaType,
 )
+from app.core.overload import Overloaded, TooManyCalls
 
 logger = logging.getLogger("sidecall")
 
@@ -29,12 +38,21 @@ MEDIA_TYPE = "application/problem+json"
 
 _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     MalformedJSON: (400, "malformed-json"),
+    GuardrailTripped: (403, "guardrail-tripped"),
     UnknownTool: (404, "unknown-tool"),
+    UnknownApproval: (404, "unknown-approval"),
+    UnknownArtifact: (404, "unknown-artifact"),
+    ApprovalConflict: (409, "approval-conflict"),
     BodyTooLarge: (413, "body-too-large"),
     UnsupportedMediaType: (415, "unsupported-media-type"),
     NotAToolCall: (422, "not-a-tool-call"),
     BatchTooLarge: (422, "batch-too-large"),
     MissingContext: (422, "missing-context"),
+    InvalidDecision: (422, "invalid-decision"),
+    ToolCallFailed: (500, "tool-call-failed"),
+    TooManyCalls: (429, "too-many-calls"),
+    Overloaded: (503, "overloaded"),
+    TooManyApprovals: (503, "too-many-approvals"),
 }
 
 
@@ -74,6 +92,11 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _crash)
 
 
+async def answer(request: Request, error: Exception) -> Response:
+    """Make the answer to an error outside the framework, as its handlers would."""
+    return await (_request_error if isinstance(error, RequestError) else _crash)(request, error)
+
+
 async def _request_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestError)
     status, slug = _STATUS[type(error)]
@@ -82,6 +105,10 @@ async def _request_error(request: Request, error: Exception) -> Response:
     if isinstance(error, BodyTooLarge):
         # The rest of the body is not read, so the connection cannot be used again.
         response.headers["Connection"] = "close"
+    if isinstance(error, TooManyApprovals):
+        response.headers["Retry-After"] = "60"
+    if isinstance(error, Overloaded):
+        response.headers["Retry-After"] = str(error.retry_after)
     return response
 
 
@@ -99,7 +126,21 @@ async def _http(request: Request, error: Exception) -> Response:
     detail = f"{request.method} {request.url.path}: {error.detail}. See /docs for what this server answers."
     response = problem(request, error.status_code, slug, phrase, detail)
     response.headers.update(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        response.headers["Allow"] = ", ".join(_methods(request))
     return response
+
+
+def _methods(request: Request) -> list[str]:
+    """List what may be done here; the framework names the first of several routes only."""
+    # FastAPI keeps the routes of a router inside one route of its own.
+    nested = [getattr(route, "original_router", None) for route in request.app.routes]
+    routes = [*request.app.routes, *(route for router in nested if router is not None for route in router.routes)]
+    return sorted({method for route in routes if _leads_to(route, request) for method in route.methods or ()})
+
+
+def _leads_to(route: BaseRoute, request: Request) -> bool:
+    return hasattr(route, "methods") and route.matches(request.scope)[0] is not Match.NONE
 
 
 async def _gone(_request: Request, _error: Exception) -> Response:

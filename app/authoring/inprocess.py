@@ -1,21 +1,25 @@
 """Run one tool's calls in this process, through the same pipeline as the server."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from uuid_utils import uuid4
 
-from app.core.invocation import CallRequest, Invocation
+from app.core.invocation import CallRequest, Invocation, Surroundings
 from app.core.messages import ToolCall
+from app.core.options import ExecutorName
 from app.core.store import Store
 from app.core.tool import CompiledTool
+from app.executors.base import Executor
 from app.executors.inline import InlineExecutor
+from app.executors.process import ProcessExecutor
 from app.executors.thread import ThreadExecutor
 from app.pipeline.pipeline import Pipeline, default_stages
 from app.registry import Registry
+from app.stores.approvals import MemoryApprovals
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +29,24 @@ class Beside:
     state: Any = None
     context: Mapping[str, Any] = field(default_factory=dict)
     store: Store | None = None
+    approved: bool = False
+
+
+# One call needs one thread or process, and nothing of the other kinds.
+_EXECUTORS: Mapping[ExecutorName, Callable[[], Executor]] = {
+    "inline": InlineExecutor,
+    "thread": lambda: ThreadExecutor(1),
+    "process": lambda: ProcessExecutor(1),
+}
 
 
 async def ainvoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], beside: Beside) -> Any:
     """Answer a ToolCall with its ToolMessage, and plain arguments with the tool's plain result."""
     is_call = isinstance(input, ToolCall) or input.get("type") == "tool_call"
     call = _tool_call(tool, input, is_call)
-    request = CallRequest(call, state=beside.state, context=beside.context)
-    invocation = await _run(tool, request, beside.store)
+    request = CallRequest(call, state=beside.state, context=beside.context, approved=beside.approved)
+    # In a task of its own, which code that outlives its deadline may go on to cancel.
+    invocation = await asyncio.create_task(_run(tool, request, beside.store))
     if is_call:
         return invocation.message
     if invocation.failure is not None:
@@ -47,12 +61,13 @@ def invoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], beside: Besi
 
 
 async def _run(tool: CompiledTool, request: CallRequest, store: Store | None) -> Invocation:
-    threads = ThreadExecutor(1)
+    executor = _EXECUTORS[tool.executor]()
     try:
-        stages = default_stages({"inline": InlineExecutor(), "thread": threads})
-        return await Pipeline(Registry([tool]), stages, store=store).invoke(tool, request)
+        await executor.start([tool])
+        stages = default_stages({tool.executor: executor}, MemoryApprovals())
+        return await Pipeline(Registry([tool]), stages, surroundings=Surroundings(store)).invoke(tool, request)
     finally:
-        await threads.close()
+        await executor.close()
 
 
 def _tool_call(tool: CompiledTool, input: ToolCall | Mapping[str, Any], is_call: bool) -> ToolCall:

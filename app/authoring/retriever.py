@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from app.authoring.structured import StructuredTool
 from app.core.errors import InvalidToolOption
-from app.core.tool import ResponseFormat
+from app.core.options import ResponseFormat
 
 
 class RetrieverInput(BaseModel):

@@ -1,25 +1,37 @@
 """Tools made from functions."""
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any, Self
+from weakref import WeakValueDictionary
 
-from pydantic import BaseModel
+from pydantic import BaseModel, PrivateAttr
 
+from app.authoring.methods import bound, is_written_in, plain, unbound_from
 from app.authoring.tool import BaseTool
-from app.core.errors import InvalidToolOption
+from app.core.arguments import Arguments
+from app.core.errors import DefinitionError, InvalidToolOption
+from app.core.signature import innermost
 from app.core.single_input import SingleInput
-from app.core.tool import source_of
+from app.core.tool import CompiledTool, source_of
+from app.core.v1_models import V1Model
 
 
 class StructuredTool(BaseTool):
     """Offer a function with any number of arguments.
 
     When both are given, `coroutine` serves, and `func` gives name and description and is what a plain call calls.
+    Written in the body of a class it is a method: through an instance it is the tool of that instance.
     """
 
     func: Callable[..., Any] | None = None
     coroutine: Callable[..., Any] | None = None
+
+    _is_method: bool = PrivateAttr(default=False)
+    _kind: str = PrivateAttr(default="function")
+    # By the id of what they are bound to, which they keep alive; who holds none of them is not kept alive by us.
+    _bound: WeakValueDictionary[int, Self] = PrivateAttr(default_factory=WeakValueDictionary)
 
     @classmethod
     def from_function(
@@ -28,7 +40,7 @@ class StructuredTool(BaseTool):
         coroutine: Callable[..., Any] | None = None,
         name: str | None = None,
         description: str | None = None,
-        args_schema: type[BaseModel] | dict[str, Any] | None = None,
+        args_schema: type[BaseModel] | V1Model | dict[str, Any] | None = None,
         **options: Any,
     ) -> Self:
         """Make a tool of a function.
@@ -50,7 +62,42 @@ class StructuredTool(BaseTool):
         if description is not None:
             options["description"] = description
         name = name or _name_of(target)
-        return cls(name=name, func=func, coroutine=coroutine, args_schema=args_schema, **options)
+        made = cls(name=name, func=plain(func), coroutine=plain(coroutine), args_schema=args_schema, **options)
+        made._kind = type(target).__name__
+        return made
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._is_method = self._is_method or is_written_in(self.func or self.coroutine, owner)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Self:
+        holder = owner if self._kind == "classmethod" else instance
+        is_free = holder is None or self._kind == "staticmethod" or not self._is_method
+        return self if is_free else self._bound_to(holder)
+
+    def _bound_to(self, holder: object) -> Self:
+        known = self._bound.get(id(holder))
+        if known is None:
+            functions = {"func": bound(self.func, holder), "coroutine": bound(self.coroutine, holder)}
+            known = self.model_copy(update=functions)
+            known._is_method = False
+            known._bound = WeakValueDictionary()
+            known = self._bound.setdefault(id(holder), known)
+        return known
+
+    @functools.cached_property
+    def compiled(self) -> CompiledTool:
+        """The tool made ready to run.
+
+        Raises:
+            DefinitionError: The tool cannot be offered; a method has to be reached through an instance.
+        """
+        function = self.func or self.coroutine
+        owner = unbound_from(function, is_method=self._is_method and self._kind != "staticmethod")
+        if owner is not None:
+            where = f"{source_of(function)}: tool {self.name!r} is a method of {owner} and has no instance"
+            mend = f"Make one and offer its method, {owner}(...).{_name_of(function)}"
+            raise DefinitionError(f"{where}. {mend}; for a class method, write @tool above @classmethod.")
+        return super().compiled
 
     def _function(self) -> Callable[..., Any]:
         return self.func or self._target()
@@ -65,7 +112,7 @@ class StructuredTool(BaseTool):
         return self._target()
 
     def _documentation(self) -> str | None:
-        return (self.func or self._target()).__doc__
+        return _docstring_of(self.func or self._target())
 
 
 class Tool(StructuredTool):
@@ -88,7 +135,7 @@ class Tool(StructuredTool):
     def _origin(self) -> object:
         return super()._target()
 
-    def _arguments(self) -> type[BaseModel] | dict[str, Any] | SingleInput | None:
+    def _arguments(self) -> type[BaseModel] | dict[str, Any] | Arguments | None:
         return SingleInput(self.name)
 
 
@@ -102,7 +149,16 @@ def _single_input(function: Callable[[str], Any]) -> Callable[..., Any]:
     return arun if inspect.iscoroutinefunction(function) else run
 
 
-def _name_of(function: Callable[..., Any]) -> str:
+def _docstring_of(function: Callable[..., Any]) -> str | None:
+    """Find what is said of a callable: of an object that is called, its `__call__` says it, else its class."""
+    if isinstance(function, functools.partial) and "__doc__" not in vars(function):
+        function = innermost(function)
+    call = type(function).__call__
+    own = call.__doc__ if inspect.isfunction(call) else None
+    return own or function.__doc__
+
+
+def _name_of(function: Any) -> str:
     name = getattr(function, "__name__", None)
     if name is None:
         raise InvalidToolOption(f"{source_of(function)}: this callable has no name of its own; give one: name='...'.")

@@ -2,32 +2,23 @@
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.authoring.inprocess import Beside, ainvoke, invoke
-from app.core.annotations import ToolAnnotations
+from app.authoring.options import OptionFields
+from app.core.arguments import Arguments
 from app.core.docstrings import Style
 from app.core.errors import InvalidToolOption, field_path
 from app.core.messages import ToolCall
-from app.core.single_input import SingleInput
+from app.core.options import ToolOptions
 from app.core.store import Store
-from app.core.tool import (
-    CompiledTool,
-    Documentation,
-    ExecutorName,
-    ResponseFormat,
-    ToolOptions,
-    UnknownArgs,
-    compile_tool,
-    source_of,
-)
-
-HandlerOption = StrictBool | Annotated[str, Field(min_length=1)] | Callable[[Any], Any]
+from app.core.tool import CompiledTool, Documentation, compile_tool, source_of
+from app.core.v1_models import V1Model
 
 
-class BaseTool(BaseModel):
+class BaseTool(OptionFields):
     """Write a tool as a class: set `name`, define `_run` or `_arun`, and make an instance in your module.
 
     Fields beside those below are yours, for clients and settings. When both methods are there, `_arun` serves.
@@ -36,36 +27,16 @@ class BaseTool(BaseModel):
         InvalidToolOption: An option does not exist or has a value it does not take.
     """
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    # A tool in a class's body is a method, not a field.
+    model_config = ConfigDict(ignored_types=(OptionFields,))
 
     name: str
     description: str = ""
-    args_schema: type[BaseModel] | dict[str, Any] | None = None
-    return_direct: bool = False
-    response_format: ResponseFormat = "content"
-    tags: list[str] | None = None
-    metadata: dict[str, Any] | None = None
-    timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    executor: ExecutorName | None = None
-    unknown_args: UnknownArgs = "ignore"
-    extras: dict[str, Any] | None = None
-    annotations: ToolAnnotations | None = None
-    handle_tool_error: HandlerOption = False
-    handle_validation_error: HandlerOption = False
+    args_schema: type[BaseModel] | V1Model | dict[str, Any] | None = None
     parse_docstring: bool | None = None
     error_on_invalid_docstring: bool = False
     docstring_style: Style | None = None
     use_docstring_info: bool = True
-
-    OPTIONS: ClassVar[tuple[str, ...]] = (
-        "return_direct",
-        "response_format",
-        "timeout",
-        "executor",
-        "unknown_args",
-        "handle_tool_error",
-        "handle_validation_error",
-    )
 
     def __init__(self, **options: Any) -> None:
         try:
@@ -84,13 +55,6 @@ class BaseTool(BaseModel):
         Raises:
             DefinitionError: The tool cannot be offered.
         """
-        options = ToolOptions(
-            **{name: getattr(self, name) for name in self.OPTIONS},
-            tags=tuple(self.tags or ()),
-            metadata=self.metadata or {},
-            extras=self.extras or {},
-            annotations=self.annotations or ToolAnnotations(),
-        )
         documentation = Documentation(
             description=self._given_description(),
             docstring=self._documentation() if self.use_docstring_info else None,
@@ -100,7 +64,7 @@ class BaseTool(BaseModel):
         )
         return compile_tool(
             self._target(),
-            options,
+            self._ready_options(),
             name=self.name,
             documentation=documentation,
             args_schema=self._arguments(),
@@ -114,6 +78,7 @@ class BaseTool(BaseModel):
         state: Any = None,
         context: Mapping[str, Any] | None = None,
         store: Store | None = None,
+        approved: bool = False,
     ) -> Any:
         """Run a call through the pipeline that the server uses.
 
@@ -123,12 +88,14 @@ class BaseTool(BaseModel):
             state: What InjectedState parameters get.
             context: What InjectedToolArg parameters get, by name.
             store: What InjectedStore parameters get.
+            approved: Whether to run a call that its tool wants a person to approve.
 
         Raises:
+            ApprovalRequired: The call has to be approved.
             ToolFailure: The call failed and `input` was a dict of arguments.
             MissingContext: An injected parameter has no value.
         """
-        return await ainvoke(self.compiled, input, Beside(state, context or {}, store))
+        return await ainvoke(self.compiled, input, Beside(state, context or {}, store, approved))
 
     def invoke(
         self,
@@ -137,9 +104,16 @@ class BaseTool(BaseModel):
         state: Any = None,
         context: Mapping[str, Any] | None = None,
         store: Store | None = None,
+        approved: bool = False,
     ) -> Any:
         """Do what `ainvoke` does from code that is not async."""
-        return invoke(self.compiled, input, Beside(state, context or {}, store))
+        return invoke(self.compiled, input, Beside(state, context or {}, store, approved))
+
+    def _ready_options(self) -> ToolOptions:
+        try:
+            return self._options()
+        except InvalidToolOption as error:
+            raise InvalidToolOption(f"{source_of(self._origin())}: tool {self.name!r}: {error.message}") from error
 
     def _function(self) -> Callable[..., Any]:
         return self._target()
@@ -155,7 +129,7 @@ class BaseTool(BaseModel):
     def _origin(self) -> object:
         return self._target()
 
-    def _arguments(self) -> type[BaseModel] | dict[str, Any] | SingleInput | None:
+    def _arguments(self) -> type[BaseModel] | dict[str, Any] | Arguments | None:
         return self.args_schema
 
     def _given_description(self) -> str | None:

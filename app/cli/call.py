@@ -15,6 +15,7 @@ from app.core.invocation import CallRequest
 from app.core.messages import ToolCall
 from app.main import build_pipeline
 from app.registry import Registry
+from app.settings import Settings
 
 _ID = "call_cli"
 # The server bounds its tools; this only keeps the terminal from hanging on one that is gone.
@@ -50,14 +51,15 @@ def _here(
     registry = registry_of(settings)
     tool = registry.get(name)
     call = ToolCall(name=name, args=_arguments(args, pairs, tool.args_schema.flat if tool else {}), id=_ID)
-    request = CallRequest(call, state=beside["state"], context=beside["context"] or {})
+    # Whoever types this command approves of it.
+    request = CallRequest(call, state=beside["state"], context=beside["context"] or {}, approved=True)
     # What the tool prints must not mix with the answer.
     with contextlib.redirect_stdout(sys.stderr):
-        return asyncio.run(_run(registry, request, settings.threads, settings.tool_timeout))
+        return asyncio.run(_run(registry, request, settings))
 
 
-async def _run(registry: Registry, request: CallRequest, threads: int, tool_timeout: float) -> dict[str, Any]:
-    async with build_pipeline(registry, threads, tool_timeout) as pipeline:
+async def _run(registry: Registry, request: CallRequest, settings: Settings) -> dict[str, Any]:
+    async with build_pipeline(registry, settings) as pipeline:
         message: dict[str, Any] = from_json(to_json(await pipeline.run(request)))
         return message
 

@@ -1,18 +1,30 @@
 """sidecall serve: run the server."""
 
+import gc
 import logging
 import logging.config
 import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 import uvicorn
-from uvicorn.config import LOGGING_CONFIG
 
 from app.cli.options import Tools, registry_of, settings_with
-from app.core.errors import InvalidToolOption
+from app.connections import Connection
+from app.core.errors import InvalidToolOption, SidecallError
+from app.lifecycle import Lifecycle, Patience
 from app.main import create_app
-from app.settings import Settings
+from app.open_files import room_for
+from app.registry import Registry
+from app.server import LAST_STEPS, Server, leave_on
+from app.settings import Settings, unknown_names
+from app.supervisor import START_FAILED, Supervisor
+from app.telemetry.logs import log_config
 
 logger = logging.getLogger("sidecall")
 
@@ -25,28 +37,77 @@ def serve(
     reload: Annotated[bool | None, typer.Option("--reload", help="Load tools again when their files change.")] = None,
 ) -> None:
     """Serve the tools over HTTP."""
+    leave_on(signal.SIGTERM)
     settings = settings_with(host=host, port=port, tools=tools, workers=workers, reload=reload)
     if settings.reload and settings.workers > 1:
         raise InvalidToolOption("--reload works with one worker; leave out --workers.")
     logging.config.dictConfig(_log_config(settings))
+    for name in unknown_names(os.environ):
+        logger.warning("%s is not a setting of this version and changes nothing", name)
     registry = registry_of(settings)
     logger.info("serving %d tools: %s", len(registry), ", ".join(registry.names) or "none")
     if settings.port:
         logger.info("try http://%s:%s/docs", settings.host, settings.port)
     if settings.workers == 1:
-        _run(settings, app=create_app(settings, registry))
+        _run(settings, registry)
     else:
-        os.environ.update(_as_environment(settings))
-        _run(settings, app="app.main:create_app")
+        seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
+        raise typer.Exit(Supervisor(settings.workers, partial(_work, settings), _listen(settings), seconds).run())
 
 
-def _run(settings: Settings, app: object) -> None:
-    uvicorn.run(
-        app,  # type: ignore[arg-type]  # uvicorn takes applications and import strings alike
-        factory=isinstance(app, str),
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+    except OSError as error:
+        logger.error("%s", error)
+        sys.exit(START_FAILED)
+
+
+def _work(settings: Settings, sock: socket.socket, on_started: Callable[[], None]) -> None:
+    """Serve in a worker process, which loads the tools for itself."""
+    leave_on(signal.SIGTERM, signal.SIGINT)
+    logging.config.dictConfig(_log_config(settings))
+    try:
+        _run(settings, registry_of(settings), sock, on_started)
+    except SidecallError as error:
+        logger.error("%s", error.message)
+        sys.exit(START_FAILED)
+
+
+def _run(
+    settings: Settings,
+    registry: Registry,
+    sock: socket.socket | None = None,
+    on_started: Callable[[], None] | None = None,
+) -> None:
+    lifecycle = Lifecycle()
+    config = _config(settings, create_app(settings, registry, lifecycle))
+    _spare_the_collector()
+    server = Server(config, lifecycle, _patience(settings), room_for(settings.max_connections), on_started)
+    server.run([sock] if sock else None)
+    if not server.started:
+        sys.exit(START_FAILED)
+
+
+def _spare_the_collector() -> None:
+    """Keep Python's collector of cycles from walking through everything again and again.
+
+    What is loaded by now stays, and thousands of waiting calls are no garbage; looking at all of them takes longer than
+    serving them.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 100)
+
+
+def _config(settings: Settings, app: Any = None) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
         host=settings.host,
         port=settings.port,
-        workers=settings.workers,
+        http=Connection,
+        ws="none",
         log_config=_log_config(settings),
         log_level=settings.log_level,
         access_log=settings.log_level == "debug",
@@ -54,15 +115,16 @@ def _run(settings: Settings, app: object) -> None:
     )
 
 
-def _as_environment(settings: Settings) -> dict[str, str]:
-    """Hand the settings to worker processes, which read their own."""
-    values = settings.model_dump()
-    values["tools"] = ",".join(settings.tools)
-    return {f"SIDECALL_{name.upper()}": str(value) for name, value in values.items()}
+def _patience(settings: Settings) -> Patience:
+    return Patience(
+        drain_grace=settings.drain_grace,
+        drain_timeout=settings.drain_timeout,
+        header_timeout=settings.header_timeout,
+        body_timeout=settings.body_timeout,
+        stuck_after=settings.stuck_after,
+    )
 
 
 def _log_config(settings: Settings) -> dict[str, Any]:
-    """Log like uvicorn does, in worker processes too."""
-    level = settings.log_level.upper()
-    ours = {"handlers": ["default"], "level": level, "propagate": False}
-    return {**LOGGING_CONFIG, "loggers": {**LOGGING_CONFIG["loggers"], "sidecall": ours}}
+    """Log in one way, in worker processes too."""
+    return log_config(settings.log_level, settings.log_format, settings.log_redact)

@@ -28,7 +28,8 @@ def render(tools: list[CompiledTool], form: DefinitionFormat, *, strict: bool = 
 
 def _parameters(tool: CompiledTool, strict: bool) -> tuple[Schema, bool]:
     flat = tool.args_schema.flat
-    if strict and not strict_obstacles(flat):
+    wanted = strict if tool.options.strict is None else tool.options.strict
+    if wanted and not strict_obstacles(flat):
         return to_strict(flat), True
     return flat, False
 

@@ -16,6 +16,11 @@
     + BatchTooLarge
     + UnknownTool
     + MissingContext
+    + GuardrailTripped
+    + ToolCallFailed           for tools whose failures are not the model's: 500
+    + UnknownApproval, ApprovalConflict, InvalidDecision, TooManyApprovals, UnknownArtifact
+    + Overloaded, TooManyCalls in `app/core/overload.py`
+  x ApprovalRequired           a person: 202
   x ToolFailure                the model: ToolMessage with status "error"
     + ToolNotFound
     + MalformedArguments
@@ -24,13 +29,15 @@
     + ToolExecutionError
     + ToolTimeout
     + ToolOutputError
+    + CallDenied, CallRejected by a guardrail, by a person
+    + CallUnanswered           in a batch, for what a single call is told as a problem
 
 A class's docstring is its default message. How an error is shown over HTTP is said in `app/api/problems.py`.
 """
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from app.core.jsonable import to_text
 
@@ -45,6 +52,10 @@ ErrorKind = Literal[
     "execution_error",
     "timeout",
     "output_error",
+    "denied",
+    "rejected",
+    "approval_required",
+    "overloaded",
     "missing_context",
 ]
 
@@ -133,10 +144,38 @@ class MissingContext(RequestError):
     """The tool needs a value that the caller, not the model, has to supply."""
 
 
+class GuardrailTripped(RequestError):
+    """A guardrail of the tool refuses this request."""
+
+
+class ToolCallFailed(RequestError):
+    """The tool failed, and its author lets such a failure reach the calling program."""
+
+
+class UnknownApproval(RequestError):
+    """There is no such approval, or it has expired."""
+
+
+class ApprovalConflict(RequestError):
+    """The approval cannot be decided like this any more."""
+
+
+class InvalidDecision(RequestError):
+    """The decision does not fit the call."""
+
+
+class TooManyApprovals(RequestError):
+    """So many calls wait for a person's approval that this server takes no more."""
+
+
+class UnknownArtifact(RequestError):
+    """There is no such artifact, or it has expired."""
+
+
 class ToolFailure(SidecallError):
     """The call failed, and the model is told why."""
 
-    kind: ClassVar[ErrorKind]
+    kind: ErrorKind
     retryable: bool = False
     retry_after_ms: int | None = None
     errors: Sequence[FieldError] = ()
@@ -231,6 +270,26 @@ class ToolOutputError(ToolFailure):
     """The tool answered with something that cannot be sent."""
 
     kind = "output_error"
+
+
+class CallDenied(ToolFailure):
+    """The call was refused by a guardrail."""
+
+    kind = "denied"
+
+
+class CallRejected(ToolFailure):
+    """Tool execution was not approved."""
+
+    kind = "rejected"
+
+
+class CallUnanswered(ToolFailure):
+    """Stand in a batch's answer for what a single call is told by its status code."""
+
+    def __init__(self, kind: ErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 def field_path(loc: Sequence[str | int]) -> str:

@@ -21,6 +21,7 @@ _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
     "union_tag_invalid": lambda ctx: f"Field {ctx['discriminator']} must be one of {ctx['expected_tags']}",
     "uuid_parsing": lambda _: "Input should be a valid UUID",
     "url_parsing": lambda _: "Input should be a valid URL",
+    "byte_size_unit": lambda _: "Input should be a number of bytes, or one with a unit such as KB or MiB",
 }
 # Where custom types put what was sent; authors' own ValueErrors are theirs to word.
 _QUOTING = ("value", "tag", "input_value")
@@ -67,6 +68,37 @@ def schema_at(schema: Schema, loc: Sequence[str | int]) -> Schema | None:
         if not isinstance(node, dict):
             return None
     return resolved(node, schema)
+
+
+def is_free(schema: Schema, path: Loc) -> bool:
+    """Tell whether the member at a path is an entry of an object with free keys, and not a field of its own."""
+    nodes = _options(schema, schema)
+    for part in path[:-1]:
+        nodes = [option for node in nodes for inner in _inside(node, part) for option in _options(inner, schema)]
+    if any(path[-1] in node.get("properties", {}) for node in nodes):
+        return False
+    return any(node.get("additionalProperties") or "patternProperties" in node for node in nodes)
+
+
+def _options(node: Any, root: Schema) -> list[Schema]:
+    """List what a schema may stand for: itself, and all that it joins or chooses from."""
+    waiting, found = [node], []
+    while waiting:
+        one = waiting.pop()
+        one = resolved(one, root) if isinstance(one, dict) else {}
+        if one not in found:
+            found.append(one)
+            waiting.extend(option for keyword in ("anyOf", "oneOf", "allOf") for option in one.get(keyword, ()))
+    return found
+
+
+def _inside(node: Schema, part: str | int) -> list[Any]:
+    if isinstance(part, int):
+        listed = node.get("prefixItems", [])
+        return [listed[part] if part < len(listed) else node.get("items")]
+    if part in node.get("properties", {}):
+        return [node["properties"][part]]
+    return [node.get("additionalProperties"), *node.get("patternProperties", {}).values()]
 
 
 def data_path(data: Any, loc: Loc) -> Loc:

@@ -1,7 +1,7 @@
 """Mark the parameters that the caller or the server fills in, never the model."""
 
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -10,8 +10,9 @@ from pydantic.errors import PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 
 from app.core.context import ToolContext
-from app.core.errors import MissingContext, SchemaInferenceError, field_path
-from app.core.signature import VARIADIC, Parameter
+from app.core.errors import MissingContext, SchemaInferenceError, SidecallError, ToolExecutionError, field_path
+from app.core.foreign import foreign_marker, foreign_type
+from app.core.signature import VARIADIC, Bound, Parameter
 from app.core.store import Store
 
 
@@ -35,26 +36,51 @@ class InjectedStore(InjectedToolArg):
     """Hide a parameter and fill it with the store."""
 
 
+class Secret(InjectedToolArg):
+    """Hide a parameter and fill it with a secret of the server's: `Annotated[str, Secret("API_KEY")]`."""
+
+    def __init__(self, name: str) -> None:
+        """Inject the secret of this name: an environment variable, or a file in `SIDECALL_SECRETS_DIR`."""
+        self.name = name
+
+
+class FromCaller(InjectedToolArg):
+    """Hide a parameter and fill it from `context` by its name, or else from `state`."""
+
+
+class Made(InjectedToolArg):
+    """Hide a parameter and fill it with what a function makes of the call's ToolContext."""
+
+    def __init__(self, make: Callable[[ToolContext], Any]) -> None:
+        """Inject what this function returns."""
+        self.make = make
+
+
 _ABSENT = object()
 
-Source = Literal["context", "call_id", "state", "store", "tool_context"]
+Source = Literal["context", "call_id", "state", "store", "secret", "tool_context", "caller", "made"]
 
 
 @dataclass(frozen=True, slots=True)
 class Supply:
-    """Hold what one call may be given besides its arguments; `tool_context` is what a ToolContext parameter gets."""
+    """Hold what one call may be given besides its arguments.
+
+    `tool_context` is what a ToolContext parameter gets; `secrets` finds a secret by its name.
+    """
 
     call_id: str
     state: Any
     context: Mapping[str, Any]
     tool_context: ToolContext
+    secrets: Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Injection:
     """Plan how one hidden parameter is filled.
 
-    `adapter` checks what the caller sent against the annotation; what the server makes itself needs no check.
+    `adapter` checks what the caller sent against the annotation; what the server makes itself needs no check. `make`
+    makes the value where nothing else supplies it.
     """
 
     parameter: str
@@ -62,12 +88,14 @@ class Injection:
     field: str | None
     required: bool
     adapter: TypeAdapter[Any] | None
+    make: Callable[[ToolContext], Any] | None = None
 
     def fill(self, values: dict[str, Any], supply: Supply) -> None:
         """Add this parameter's value to `values`; leave it out when the function's default is to be used.
 
         Raises:
             MissingContext: The caller sent nothing for it and it has no default, or what it sent does not fit.
+            ToolExecutionError: The server lacks a secret, or a validator of the author's crashed.
         """
         if self.source == "call_id":
             values[self.parameter] = supply.call_id
@@ -75,8 +103,13 @@ class Injection:
             values[self.parameter] = supply.tool_context
         elif self.source == "store":
             self._fill_store(values, supply.tool_context.store)
+        elif self.source == "secret":
+            self._fill_secret(values, supply)
+        elif self.make is not None:
+            made = self.make(supply.tool_context)
+            values.update({} if made is _ABSENT else {self.parameter: made})
         else:
-            self._fill_from_caller(values, supply.state if self.source == "state" else supply.context)
+            self._fill_from_caller(values, self._given(supply), supply)
 
     def _fill_store(self, values: dict[str, Any], store: Store | None) -> None:
         if store is not None:
@@ -84,13 +117,35 @@ class Injection:
         elif self.required:
             raise MissingContext(f"The tool needs a store for its parameter `{self.parameter}`, and there is none.")
 
-    def _fill_from_caller(self, values: dict[str, Any], given: Any) -> None:
+    def _fill_secret(self, values: dict[str, Any], supply: Supply) -> None:
+        secret = supply.secrets(self.field or "")
+        if secret is None and self.required:
+            raise _unfit(supply, f"The secret {self.field} is not set, neither as a variable nor as a file.")
+        if secret is None:
+            return
+        try:
+            values[self.parameter] = secret if self.adapter is None else self.adapter.validate_python(secret)
+        except ValidationError as error:
+            rule = error.errors(include_url=False, include_input=False)[0]["type"]
+        except Exception as error:  # A validator of the author's crashed.
+            rule = type(error).__name__
+        else:
+            return
+        # Outside the handler, since the error itself would show the secret in the log.
+        raise _unfit(supply, f"The secret {self.field} is of no use: {rule}.")
+
+    def _given(self, supply: Supply) -> Any:
+        if self.source == "caller":
+            return supply.context if self.field in supply.context else supply.state
+        return supply.state if self.source == "state" else supply.context
+
+    def _fill_from_caller(self, values: dict[str, Any], given: Any, supply: Supply) -> None:
         if self.field is not None:
             given = given.get(self.field, _ABSENT) if isinstance(given, Mapping) else _ABSENT
         elif given is None:
             given = _ABSENT
         if given is not _ABSENT:
-            values[self.parameter] = self._checked(given)
+            values[self.parameter] = self._checked(given, supply)
         elif self.required:
             raise MissingContext(
                 f"The tool needs `{self.place}` beside the call, for its parameter `{self.parameter}`."
@@ -99,9 +154,10 @@ class Injection:
     @property
     def place(self) -> str:
         """Where the caller writes the value, for instance `state.user_id`."""
-        return f"{self.source}.{self.field}" if self.field else self.source
+        source = "context" if self.source == "caller" else self.source
+        return f"{source}.{self.field}" if self.field else source
 
-    def _checked(self, value: Any) -> Any:
+    def _checked(self, value: Any, supply: Supply) -> Any:
         if self.adapter is None:
             return value
         try:
@@ -110,6 +166,16 @@ class Injection:
             first = error.errors(include_url=False, include_input=False)[0]
             where = field_path((self.place, *first["loc"]))
             raise MissingContext(f"The tool cannot use what was sent as `{where}`: {first['msg']}.") from None
+        except Exception as error:  # A validator of the author's crashed.
+            context = supply.tool_context
+            raise ToolExecutionError(context.tool_name, context.tool_call_id) from error
+
+
+def _unfit(supply: Supply, reason: str) -> ToolExecutionError:
+    context = supply.tool_context
+    error = ToolExecutionError(context.tool_name, context.tool_call_id)
+    error.__cause__ = SidecallError(reason)
+    return error
 
 
 def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
@@ -117,15 +183,38 @@ def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
     plain = typing.get_origin(annotation) or annotation
     if isinstance(plain, type) and issubclass(plain, ToolContext):
         return plain
-    for part in _parts(annotation):
-        if isinstance(part, InjectedToolArg):
-            return part
-        if isinstance(part, type) and issubclass(part, InjectedToolArg):
-            return part()
-        found = find_marker(part)
-        if found is not None:
-            return found
-    return None
+    known = foreign_type(plain)
+    if known is not None:
+        return ToolContext if known == "tool_context" else Made(_runnable_config)
+    return next((marker for part in _parts(annotation) if (marker := _marker(part)) is not None), None)
+
+
+def _marker(part: Any) -> InjectedToolArg | type[ToolContext] | None:
+    if isinstance(part, InjectedToolArg):
+        return part
+    if part is Secret:
+        raise SchemaInferenceError("a Secret needs a name: Annotated[str, Secret('API_KEY')].")
+    if isinstance(part, type) and issubclass(part, InjectedToolArg):
+        return part()
+    if part is Bound:
+        return Made(lambda _: _ABSENT)
+    known = foreign_marker(part)
+    if known == "state":
+        return InjectedState(getattr(part, "field", None))
+    return find_marker(part) if known is None else _OURS[known]()
+
+
+# What does for a parameter what another library's marker asks for.
+_OURS: Mapping[str, Callable[[], InjectedToolArg]] = {
+    "context": InjectedToolArg,
+    "call_id": InjectedToolCallId,
+    "store": InjectedStore,
+}
+
+
+def _runnable_config(context: ToolContext) -> dict[str, Any]:
+    """Make what LangChain gives a parameter of the type RunnableConfig."""
+    return {"configurable": dict(context.context), "tags": [], "metadata": {}}
 
 
 def _parts(annotation: Any) -> Iterable[Any]:
@@ -138,16 +227,23 @@ def plan_injections(parameters: Iterable[Parameter]) -> tuple[Injection, ...]:
     Raises:
         SchemaInferenceError: `*args` or `**kwargs` is marked.
     """
-    found = ((parameter, find_marker(parameter.annotation)) for parameter in parameters)
+    found = ((parameter, _marker_of(parameter)) for parameter in parameters)
     return tuple(_plan(parameter, marker) for parameter, marker in found if marker is not None)
+
+
+def _marker_of(parameter: Parameter) -> InjectedToolArg | type[ToolContext] | None:
+    try:
+        return find_marker(parameter.annotation)
+    except SchemaInferenceError as error:
+        raise SchemaInferenceError(f"parameter `{parameter.name}`: {error.message}") from error
 
 
 def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> Injection:
     source, field = _source(parameter.name, marker)
     if parameter.kind in VARIADIC:
         raise SchemaInferenceError(f"parameter `{parameter.name}` takes any number of values and cannot be injected.")
-    adapter = _adapter(parameter.annotation) if source in ("context", "state") else None
-    return Injection(parameter.name, source, field, parameter.required, adapter)
+    adapter = _adapter(parameter.annotation) if source in ("context", "state", "secret", "caller") else None
+    return Injection(parameter.name, source, field, parameter.required, adapter, getattr(marker, "make", None))
 
 
 def _adapter(annotation: Any) -> TypeAdapter[Any]:
@@ -162,7 +258,7 @@ def plan_model_injections(model: type[BaseModel]) -> tuple[Injection, ...]:
     """Plan the filling of the fields that the author's own model marks; the model checks the values itself."""
     fields = ((name, field, find_marker(annotation_of(field))) for name, field in model.model_fields.items())
     return tuple(
-        Injection(name, *_source(name, marker), required=field.is_required(), adapter=None)
+        Injection(name, *_source(name, marker), field.is_required(), adapter=None, make=getattr(marker, "make", None))
         for name, field, marker in fields
         if marker is not None
     )
@@ -182,4 +278,8 @@ def _source(name: str, marker: InjectedToolArg | type[ToolContext]) -> tuple[Sou
         return "state", marker.field
     if isinstance(marker, InjectedStore):
         return "store", None
-    return "context", name
+    if isinstance(marker, Secret):
+        return "secret", marker.name
+    if isinstance(marker, Made):
+        return "made", None
+    return "caller" if isinstance(marker, FromCaller) else "context", name

@@ -7,9 +7,9 @@ from typing import Any
 
 import jsonschema_rs
 
-from app.core.errors import FieldError, InvalidArguments, SchemaInferenceError
+from app.core.errors import FieldError, InvalidArguments, InvalidToolOption, SchemaInferenceError
 from app.core.explain import no_such_argument, schema_at
-from app.core.json_schema import Schema, describe, inlined, resolved, without_titles
+from app.core.json_schema import Schema, describe, inlined, resolved, rooted, without_titles
 from app.core.repair import decoded_at
 
 # Stands in messages where the validator would repeat what was sent.
@@ -44,36 +44,52 @@ class JsonArguments:
         """
         del injected  # A schema has no fields of its own to be injected.
         given: Any = dict(args)
-        errors = list(self.validator.iter_errors(given))
+        errors = self._errors(given)
         mended = given
         for error in errors:
             if error.kind.name == "type":
-                mended = decoded_at(mended, tuple(error.instance_path), repaired)
+                mended = decoded_at(mended, _path(error, given), repaired)
         if mended is not given:
-            given, errors = mended, list(self.validator.iter_errors(mended))
+            given, errors = mended, self._errors(mended)
         if errors:
-            raise InvalidArguments([entry for error in errors for entry in _entries(error, self.flat)])
+            found = [(error, _path(error, given)) for error in errors]
+            raise InvalidArguments([entry for error, path in found for entry in _entries(error, path, self.flat)])
         values: dict[str, Any] = _with_defaults(given, self.flat, self.flat)
         return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
 
+    def _errors(self, given: Any) -> list[Any]:
+        try:
+            return list(self.validator.iter_errors(given))
+        except ValueError as error:
+            # What only this process can send: objects, and keys that are no texts.
+            raise InvalidArguments(
+                [{"loc": [], "type": "json_type", "msg": f"Input should be JSON: {error}"}]
+            ) from error
 
-def make_json_arguments(where: str, schema: Schema, takes: frozenset[str] | None) -> JsonArguments:
+
+def make_json_arguments(
+    where: str, schema: Schema, takes: frozenset[str] | None, *, forbid_unknown: bool
+) -> JsonArguments:
     """Compile a JSON Schema.
 
     Args:
         where: The tool's name and file, for errors.
         schema: The schema of an object.
         takes: The function's parameters; None when it has `**kwargs`.
+        forbid_unknown: Whether an argument that the schema does not name is refused.
 
     Raises:
         SchemaInferenceError: It is no JSON Schema, not one of an object, or has properties the function does not take.
+        InvalidToolOption: Unknown arguments are to be refused by a schema that wants them.
     """
-    clean = without_titles({key: value for key, value in schema.items() if key != "description"})
+    clean = without_titles({key: value for key, value in rooted(schema).items() if key != "description"})
     clean = {"type": "object", "properties": {}, **clean}
     surplus = sorted(set() if takes is None else clean["properties"].keys() - takes)
     if clean["type"] != "object" or surplus:
         reason = f"the function does not take {', '.join(surplus)}" if surplus else "it has to describe an object"
         raise SchemaInferenceError(f"{where}: args_schema: {reason}.")
+    if forbid_unknown:
+        clean = _closed(where, clean)
     try:
         validator = jsonschema_rs.validator_for(clean, mask=_MASK)
     except ValueError as error:
@@ -82,8 +98,32 @@ def make_json_arguments(where: str, schema: Schema, takes: frozenset[str] | None
     return JsonArguments(clean, inlined(clean), validator, takes)
 
 
-def _entries(error: Any, schema: Schema) -> list[FieldError]:
-    loc = list(error.instance_path)
+# Where a schema can name properties that `additionalProperties` beside them does not see.
+_ELSEWHERE = ("$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas")
+
+
+def _closed(where: str, schema: Schema) -> Schema:
+    """Refuse unknown arguments in the words of JSON Schema, which a schema can say more exactly for itself."""
+    said = [keyword for keyword in ("additionalProperties", *_ELSEWHERE) if keyword in schema]
+    if said and schema.get("additionalProperties") is not False:
+        raise InvalidToolOption(
+            f"{where}: unknown_args='forbid' and args_schema, which has `{said[0]}`, may contradict each other; say in"
+            " the schema itself which arguments are refused, and leave unknown_args out."
+        )
+    return {**schema, "additionalProperties": False}
+
+
+def _path(error: Any, given: Any) -> tuple[str | int, ...]:
+    """Find where an error is; the validator takes a key of digits for an index."""
+    path: list[str | int] = []
+    for step in error.instance_path:
+        path.append(step if isinstance(given, list) else str(step))
+        given = given[path[-1]]
+    return tuple(path)
+
+
+def _entries(error: Any, path: tuple[str | int, ...], schema: Schema) -> list[FieldError]:
+    loc = list(path)
     if error.kind.name == "required":
         wanted = schema_at(schema, [*loc, error.kind.property]) or {}
         return [{"loc": [*loc, error.kind.property], "type": "missing", "msg": f"Field required ({describe(wanted)})"}]

@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from app.core.pointer import follow, steps_of
+
 Schema = dict[str, Any]
 
 # Keywords whose value is a schema, a list of schemas, or a mapping of names to schemas (JSON Schema 2020-12).
@@ -51,79 +53,152 @@ def without_titles(schema: Schema) -> Schema:
     return map_children({key: value for key, value in schema.items() if key != "title"}, without_titles)
 
 
+def with_tags_required(schema: Schema) -> Schema:
+    """Require the tag in each member of a discriminated union, which pydantic wants to see even if it has a default."""
+    unions = [node for _, node in walk(schema) if isinstance(node.get("discriminator"), dict)]
+    tagged = [
+        (union["discriminator"].get("propertyName"), resolved(option, schema))
+        for union in unions
+        for option in union.get("oneOf", ())
+    ]
+    for tag, option in tagged:
+        if tag in option.get("properties", {}) and tag not in option.get("required", ()):
+            option["required"] = [*option.get("required", ()), tag]
+    return schema
+
+
+def as_arguments(schema: Schema, hidden: frozenset[str]) -> Schema:
+    """Shape the schema of a model as that of a tool's arguments: an object without description and hidden fields."""
+    schema = rooted(schema)  # A model that contains itself is a bare reference.
+    properties = {name: value for name, value in schema.get("properties", {}).items() if name not in hidden}
+    required = [name for name in schema.get("required", []) if name not in hidden]
+    said = ("type", "properties", "required", "description")
+    rest = {key: value for key, value in schema.items() if key not in said}
+    return {"type": "object", "properties": properties, **({"required": required} if required else {}), **rest}
+
+
+def rooted(schema: Schema) -> Schema:
+    """Put the target of a reference at the root in its place, where every provider wants an object."""
+    target = resolved(schema, schema)
+    return schema if target is schema else _joined(target, {key: schema[key] for key in schema if key != "$ref"})
+
+
 def inlined(schema: Schema) -> Schema:
     """Put the target of each `$ref` in its place, since several providers refuse references.
 
-    What refers to itself cannot be inlined: such a reference stays, and its target stays in `$defs`. A schema that
-    would grow out of all proportion stays as it is.
+    What refers to itself cannot be inlined: such a reference stays, and its target stays among the definitions. A
+    schema that would grow out of all proportion stays as it is.
     """
-    definitions: Schema = schema.get("$defs", {})
-    body = {key: value for key, value in schema.items() if key != "$defs"}
-    if _inlined_size(body, definitions, {}) > _MAX_SIZE:
+    body = {key: value for key, value in schema.items() if key not in _HOLDERS}
+    if _inlined_size(body, schema, {}) > _MAX_SIZE:
         return schema
     kept: set[str] = set()
-    result: Schema = _inline(body, definitions, kept)
-    if not kept:
-        return result
-    cyclic = _closure(kept, definitions)
-    return {**result, "$defs": {name: definitions[name] for name in definitions if name in cyclic}}
+    result: Schema = _inline(body, schema, kept)
+    return {**result, **_kept_definitions(schema, kept)}
 
 
 def resolved(node: Schema, root: Schema) -> Schema:
-    """Follow a reference to a definition of the root schema; any other node is itself."""
-    name = _target(node)
-    found: Schema = root.get("$defs", {}).get(name, node)
-    return found
+    """Follow a reference into the root schema to its end; any other node is itself."""
+    passed: set[str] = set()
+    while (reference := _reference(node)) is not None and reference not in passed:
+        passed.add(reference)
+        found = follow(reference, root)
+        node = found if isinstance(found, dict) else node
+    return node
 
 
+# Where schemas keep what they refer to.
+_HOLDERS = ("$defs", "definitions")
 # Schemas that models read are far smaller; ten definitions that use each other twice make a thousand.
 _MAX_SIZE = 10_000
+# What may stand beside a reference or a lone `allOf` without narrowing it.
+ANNOTATIONS = frozenset(
+    "$anchor $comment $defs $schema contentEncoding contentMediaType contentSchema default definitions deprecated"
+    " description examples readOnly title writeOnly".split()
+)
 
 
-def _inlined_size(schema: Schema, definitions: Schema, known: dict[str, int]) -> int:
-    """Count the schemas that inlining would make, each definition measured once."""
+def _inlined_size(schema: Schema, root: Schema, known: dict[str, int]) -> int:
+    """Count the schemas that inlining would make, each target measured once."""
     size = 0
     for _, node in walk(schema):
-        name = _target(node)
-        if name is not None and name in definitions and name not in known:
-            known[name] = 0  # What it finds of itself is not inlined.
-            known[name] = _inlined_size(definitions[name], definitions, known)
-        size += 1 + known.get(name or "", 0)
+        reference = _reference(node)
+        if reference is not None and reference not in known:
+            known[reference] = 0  # What it finds of itself is not inlined.
+            known[reference] = _inlined_size(_target(reference, root) or {}, root, known)
+        size += 1 + known.get(reference or "", 0)
     return size
 
 
-def _inline(node: Schema, definitions: Schema, kept: set[str]) -> Schema:
-    name = _target(node)
-    if name is None or name not in definitions:
-        return map_children(node, lambda child: _inline(child, definitions, kept))
-    if name in _closure_of_references(definitions[name], definitions):
-        kept.add(name)
+def _inline(node: Schema, root: Schema, kept: set[str]) -> Schema:
+    reference = _reference(node)
+    target = None if reference is None else _target(reference, root)
+    if reference is None or target is None:
+        return map_children(_without_mapping(node), lambda child: _inline(child, root, kept))
+    if reference in _closure(_references(target), root):
+        kept.add(reference)
         return node
-    siblings = {key: value for key, value in node.items() if key != "$ref"}
-    return _inline({**definitions[name], **siblings}, definitions, kept)
+    beside = {key: value for key, value in node.items() if key != "$ref"}
+    return _inline(_joined(target, beside), root, kept)
 
 
-def _target(node: Schema) -> str | None:
+def _without_mapping(node: Schema) -> Schema:
+    """Leave out which reference a tag means, once the targets are in place."""
+    tag = node.get("discriminator")
+    if not isinstance(tag, dict):
+        return node
+    return {**node, "discriminator": {key: value for key, value in tag.items() if key != "mapping"}}
+
+
+def _joined(target: Schema, beside: Schema) -> Schema:
+    """Let what stands beside a reference win where it only describes; where both set rules, both hold."""
+    clashing = [key for key in target.keys() & beside.keys() - ANNOTATIONS if target[key] != beside[key]]
+    if clashing:
+        return {**beside, "allOf": [target, *beside.get("allOf", [])]}
+    return {**target, **beside}
+
+
+def _reference(node: Schema) -> str | None:
     reference = node.get("$ref")
-    return reference.removeprefix("#/$defs/") if isinstance(reference, str) else None
+    return reference if isinstance(reference, str) else None
+
+
+def _target(reference: str, root: Schema) -> Schema | None:
+    """Find the schema that is referred to; True and False are schemas too, of anything and of nothing."""
+    found = follow(reference, root)
+    if isinstance(found, bool):
+        return {} if found else {"not": {}}
+    return found if isinstance(found, dict) else None
 
 
 def _references(schema: Schema) -> set[str]:
-    return {name for _, node in walk(schema) if (name := _target(node)) is not None}
+    return {reference for _, node in walk(schema) if (reference := _reference(node)) is not None}
 
 
-def _closure_of_references(schema: Schema, definitions: Schema) -> set[str]:
-    return _closure(_references(schema), definitions)
-
-
-def _closure(names: set[str], definitions: Schema) -> set[str]:
+def _closure(references: set[str], root: Schema) -> set[str]:
     found: set[str] = set()
-    waiting = set(names)
+    waiting = set(references)
     while waiting:
-        name = waiting.pop()
-        found.add(name)
-        waiting |= _references(definitions.get(name, {})) - found
+        reference = waiting.pop()
+        found.add(reference)
+        waiting |= _references(_target(reference, root) or {}) - found
     return found
+
+
+def _kept_definitions(schema: Schema, kept: set[str]) -> Schema:
+    """Choose the definitions that the references which stay lead to."""
+    places = {_place(reference) for reference in _closure({it for it in kept if _place(it) is not None}, schema)}
+    chosen = {
+        holder: {name: value for name, value in schema.get(holder, {}).items() if (holder, name) in places}
+        for holder in _HOLDERS
+    }
+    return {holder: definitions for holder, definitions in chosen.items() if definitions}
+
+
+def _place(reference: str) -> tuple[str, str] | None:
+    """Name the definition that a reference leads into, None when it leads elsewhere."""
+    steps = steps_of(reference) or []
+    return (steps[0], steps[1]) if len(steps) > 1 and steps[0] in _HOLDERS else None
 
 
 def describe(schema: Schema) -> str:

@@ -20,17 +20,29 @@ def parse_json(text: bytes) -> Any:
         ValueError: The text is not such JSON; the message says where.
     """
     value = from_json(text, allow_inf_nan=False)
-    if _MAYBE_HUGE.search(text) and not _is_finite(value):
+    if _MAYBE_HUGE.search(text) and not is_finite(value):
         raise ValueError("number out of range")
     return value
 
 
-def _is_finite(value: Any) -> bool:
-    if isinstance(value, float):
+def is_finite(value: Any) -> bool:
+    """Tell whether every number in parsed JSON is one that JSON has."""
+    kind = type(value)
+    if kind is float:
         return math.isfinite(value)
-    if isinstance(value, dict):
-        return all(_is_finite(item) for item in value.values())
-    return all(_is_finite(item) for item in value) if isinstance(value, list) else True
+    # Spelled out rather than with all(), since every call passes here.
+    if kind is dict:
+        for item in value.values():
+            if type(item) in _NESTED and not is_finite(item):
+                return False
+    elif kind is list:
+        for item in value:
+            if type(item) in _NESTED and not is_finite(item):
+                return False
+    return True
+
+
+_NESTED = frozenset((float, dict, list))
 
 
 def json_kind(value: Any) -> str:

@@ -1,10 +1,18 @@
 """Mend what models often get wrong in the form of their arguments, and say so."""
 
 import re
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-from app.core.explain import Loc
-from app.core.json_text import parse_json
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from app.core.errors import InvalidArguments, field_path
+from app.core.explain import Loc, data_path, field_errors, is_free, without
+from app.core.json_schema import Schema
+from app.core.json_text import json_kind, parse_json
+
+Checked = TypeVar("Checked")
 
 _FENCE = re.compile(r"\s*```(?:json|JSON)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
 
@@ -35,16 +43,22 @@ def decoded_at(data: Any, path: Loc, repaired: list[str]) -> Any:
 
     Models write nested objects as text where they should write them out.
     """
-    if not path:
-        return _container(data)
-    head: Any = path[0]
-    inner = decoded_at(data[head], path[1:], repaired)
-    if inner is data[head]:
+    value = data
+    for step in path:
+        value = value[step]
+    inner = _container(value)
+    if inner is value:
         return data
-    if len(path) == 1:
-        repaired.append(f"{head}: JSON text instead of {'an array' if isinstance(inner, list) else 'an object'}")
+    repaired.append(f"{field_path(path)}: JSON text instead of {json_kind(inner)}")
+    return _replaced(data, path, inner)
+
+
+def _replaced(data: Any, path: Loc, inner: Any) -> Any:
+    if not path:
+        return inner
+    head: Any = path[0]
     copy = data.copy()
-    copy[head] = inner
+    copy[head] = _replaced(data[head], path[1:], inner)
     return copy
 
 
@@ -55,3 +69,58 @@ def _container(text: Any) -> Any:
         return parse_json(text.encode())
     except ValueError:
         return text
+
+
+def check_mended(
+    check: Callable[[Mapping[str, Any]], Checked], given: Mapping[str, Any], schema: Schema, repaired: list[str]
+) -> Checked:
+    """Check arguments, and once more with what models often do read as they mean it, if that is needed.
+
+    Null is "not given" where an optional field refuses it, since strict schemas make models send it; an entry of an
+    object with free keys is no field. JSON text is what it says where an object or an array is wanted, which is noted
+    in `repaired`.
+
+    Raises:
+        InvalidArguments: They do not fit even so: one entry per offending field, worded with the schema.
+    """
+    try:
+        return check(given)
+    except ValidationError as error:
+        return _check_again(check, given, error, schema, repaired)
+
+
+def _check_again(
+    check: Callable[[Mapping[str, Any]], Checked],
+    given: Mapping[str, Any],
+    error: ValidationError,
+    schema: Schema,
+    repaired: list[str],
+) -> Checked:
+    refused: dict[Loc, ErrorDetails] = {}
+    mended: Any = given
+    for detail in error.errors():
+        path = data_path(given, detail["loc"])
+        if detail["input"] is None and path and not is_free(schema, path):
+            refused[path] = detail
+            mended = without(mended, path)
+        elif detail["type"] in _WANT_CONTAINER:
+            mended = decoded_at(mended, path, repaired)
+    if mended is not given:
+        try:
+            return check(mended)
+        except ValidationError as second:
+            error = second
+    details = [_original(detail, refused) for detail in error.errors(include_url=False)]
+    raise InvalidArguments(field_errors(details, schema), error) from None
+
+
+# The errors of fields that want a JSON object or array.
+_WANT_CONTAINER = frozenset(
+    "dict_type mapping_type model_type model_attributes_type dataclass_type typed_dict_type list_type tuple_type"
+    " set_type frozen_set_type iterable_type".split()
+)
+
+
+def _original(detail: ErrorDetails, refused: Mapping[Loc, ErrorDetails]) -> ErrorDetails:
+    """Blame a null for being null, not for being left out."""
+    return refused.get(detail["loc"], detail) if detail["type"] == "missing" else detail

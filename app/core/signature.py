@@ -1,11 +1,12 @@
 """Read a function's parameters with their annotations resolved."""
 
+import functools
 import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 EMPTY = inspect.Parameter.empty
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -26,6 +27,10 @@ class Parameter:
         return self.default is EMPTY and self.kind not in VARIADIC
 
 
+class Bound:
+    """Mark a parameter whose value functools.partial has: nobody else may give it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Signature:
     """Hold the parameters of a function in order, and its return annotation (`EMPTY` when there is none)."""
@@ -37,19 +42,60 @@ class Signature:
 def read_signature(function: Callable[..., Any]) -> Signature:
     """Read the signature of any callable.
 
-    ToolAnnotations written as text are looked up in the function's module and in the variables it closes over.
+    What functools.partial has is marked as `Bound`, so that it stays known and nobody may give it.
+
+    Annotations written as text are looked up in the function's module and in the variables it closes over.
 
     Raises:
         NameError: A parameter's annotation names something that does not exist. A return annotation that cannot be
             resolved is left out instead, since only the output schema depends on it.
+        ValueError: A functools.partial has arguments that its function does not take, or something written in C does
+            not say what it takes.
     """
-    target = inspect.unwrap(function)
+    target = innermost(function)
     hints = _hints(_code_of(target))
-    parameters = tuple(
+    outer = inspect.unwrap(function, stop=_is_partial)
+    read, bound = _of_partial(outer) if _is_partial(outer) else (inspect.signature(function), ())
+    free = [
         Parameter(p.name, p.kind, hints.get(p.name, p.annotation), p.default)
-        for p in inspect.signature(function).parameters.values()
-    )
+        for p in read.parameters.values()
+        if p.name not in bound
+    ]
+    hidden = [Parameter(name, inspect.Parameter.KEYWORD_ONLY, Annotated[Any, Bound], None) for name in bound]
+    parameters = tuple(sorted([*free, *hidden], key=lambda parameter: parameter.kind))
     return Signature(parameters, target if inspect.isclass(target) else hints.get("return", EMPTY))
+
+
+def innermost(function: Any) -> Any:
+    """Find what an author wrote below decorators and functools.partial."""
+    while _is_partial(outer := inspect.unwrap(function, stop=_is_partial)):
+        function = outer.func
+    return outer
+
+
+def _is_partial(function: Any) -> bool:
+    return isinstance(function, functools.partial)
+
+
+def _of_partial(function: Any) -> tuple[inspect.Signature, tuple[str, ...]]:
+    """Read what is left to give, and name what a partial has: positional values, and keywords, even of `**kwargs`."""
+    flat = _flattened(function)
+    try:
+        whole, left = inspect.signature(flat.func), inspect.signature(flat)
+    except ValueError as error:
+        raise ValueError("the arguments of functools.partial do not fit its function") from error
+    names = [name for name in whole.parameters if name not in left.parameters]
+    return left, tuple(dict.fromkeys([*names, *flat.keywords]))
+
+
+def _flattened(function: Any) -> Any:
+    """Make one partial of nested ones, without what functools.update_wrapper wrote on them."""
+    args, keywords = function.args, function.keywords
+    inner = function.func
+    while _is_partial(inner):
+        args, keywords = (*inner.args, *args), {**inner.keywords, **keywords}
+        inner = inner.func
+    return functools.partial(inner, *args, **keywords)
 
 
 def _code_of(target: Any) -> Any:

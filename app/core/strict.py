@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import unquote
 
-from app.core.json_schema import Schema, map_children, walk
+from app.core.json_schema import ANNOTATIONS, Schema, map_children, walk
+from app.core.pointer import follow
 
 # Keywords the API refuses in strict mode; what they say goes into the description instead.
 _REFUSED = ("default", "uniqueItems", "prefixItems", "discriminator")
@@ -14,11 +14,6 @@ _UNSAYABLE = (
     "if then else dependentSchemas dependentRequired propertyNames unevaluatedProperties unevaluatedItems"
     " contains minContains maxContains minProperties maxProperties"
 ).split()
-# What may stand beside `$ref` or a lone `allOf` without narrowing it.
-_ANNOTATIONS = frozenset(
-    "$anchor $comment $defs $schema contentEncoding contentMediaType contentSchema default definitions deprecated"
-    " description examples readOnly title writeOnly".split()
-)
 # The formats that strict mode takes; others are refused with 400.
 _FORMATS = frozenset("date-time time date duration email hostname ipv4 ipv6 uuid".split())
 _TYPED = {"type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref", "properties"}
@@ -62,15 +57,15 @@ def _obstacles(node: Schema, root: Schema) -> Iterator[str]:
 def _obstacles_of_parts(node: Schema, whole: Schema, root: Schema) -> Iterator[str]:
     """Refuse what cannot be merged without changing what is accepted."""
     lone = node["allOf"][0] if len(node.get("allOf", ())) == 1 else {}
-    clashing = [key for key in lone.keys() & node.keys() if key not in _ANNOTATIONS and lone[key] != node[key]]
+    clashing = [key for key in lone.keys() & node.keys() if key not in ANNOTATIONS and lone[key] != node[key]]
     yield from (f"allOf and what stands beside it contradict each other in `{key}`" for key in sorted(clashing))
     if "$ref" not in whole:
         return
     if "$id" in whole and node is not root:
         yield "strict mode has no schemas with an address of their own ($id)"
-    elif not isinstance(_target(whole["$ref"], root), dict):
+    elif not isinstance(follow(whole["$ref"], root), dict):
         yield f"{whole['$ref']} refers to nothing in the schema"
-    beside = sorted(whole.keys() - _ANNOTATIONS - {"$ref", "$id"})
+    beside = sorted(whole.keys() - ANNOTATIONS - {"$ref", "$id"})
     if beside:
         yield f"strict mode has no {', '.join(beside)} beside a reference"
 
@@ -109,17 +104,6 @@ def _merged(node: Schema) -> Schema:
     return node
 
 
-def _target(reference: str, root: Schema) -> Any:
-    """Find what a JSON pointer into the schema refers to, None when there is no such thing."""
-    if not reference.startswith("#"):
-        return None
-    node: Any = root
-    for step in reference.removeprefix("#").split("/")[1:]:
-        name = unquote(step).replace("~1", "/").replace("~0", "~")
-        node = node.get(name) if isinstance(node, dict) else None
-    return node
-
-
 def to_strict(schema: Schema) -> Schema:
     """Rewrite a schema without obstacles: every property required, optional ones nullable, objects closed.
 
@@ -137,7 +121,7 @@ def _strict(node: Schema, root: Schema, inside: tuple[str, ...]) -> Schema:
     if reference is not None and len(node) > 1 and reference not in inside and len(inside) < _MAX_INLINED:
         # Nothing may stand beside a reference, so its target takes its place.
         beside = {key: value for key, value in node.items() if key != "$ref"}
-        return _strict({**_target(reference, root), **beside}, root, (*inside, reference))
+        return _strict({**follow(reference, root), **beside}, root, (*inside, reference))
     node = map_children(node, lambda child: _strict(child, root, inside))
     if "oneOf" in node:
         node["anyOf"] = [*node.get("anyOf", []), *node.pop("oneOf")]

@@ -3,53 +3,27 @@
 import inspect
 import re
 import typing
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter
 
-from app.core.annotations import ToolAnnotations
 from app.core.arguments import Arguments
+from app.core.command import is_command_type
 from app.core.docstrings import Docstring, Style, parse_docstring
 from app.core.errors import InvalidDocstring, InvalidToolName, SchemaInferenceError
-from app.core.injection import Injection, plan_injections, plan_model_injections
+from app.core.injection import Injection, plan_injections
 from app.core.json_args import make_json_arguments
 from app.core.json_schema import Schema, inlined, without_titles
-from app.core.schema import adopt_args_schema, infer_args_schema
-from app.core.signature import EMPTY, Parameter, Signature, read_signature
-from app.core.single_input import SingleInput
-
-ResponseFormat = Literal["content", "content_and_artifact"]
-ExecutorName = Literal["inline", "thread"]
-UnknownArgs = Literal["ignore", "forbid"]
-Handler = bool | str | Callable[[Any], Any]
+from app.core.options import ExecutorName, ToolOptions
+from app.core.schema import adopt_args_schema, infer_args_schema, model_injections
+from app.core.signature import EMPTY, Parameter, Signature, innermost, read_signature
+from app.core.strict import strict_obstacles
+from app.core.v1_types import with_v1_models
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolOptions:
-    """Hold what an author may say about a tool besides its function.
-
-    `timeout` is in seconds; None means the server's default. `executor` None means inline for async functions and a
-    thread for the others. `unknown_args` says what happens to an argument that no parameter takes. The handlers word
-    what the model reads of a ToolException and of arguments that do not fit: True and False keep the default (for
-    arguments True is LangChain's fixed text), a text replaces it, a function makes it from the exception.
-    """
-
-    return_direct: bool = False
-    response_format: ResponseFormat = "content"
-    tags: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    timeout: float | None = None
-    executor: ExecutorName | None = None
-    unknown_args: UnknownArgs = "ignore"
-    extras: Mapping[str, Any] = field(default_factory=dict)
-    annotations: ToolAnnotations = field(default_factory=ToolAnnotations)
-    handle_tool_error: Handler = False
-    handle_validation_error: Handler = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,17 +64,17 @@ class CompiledTool:
     source: str
     notes: tuple[str, ...] = ()
 
-    def bind(self, values: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    def bind(self, values: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """Sort values by parameter name into positional and keyword arguments of the function."""
         if not self.takes_positional:
-            return [], dict(values)
+            return (), values
         rest = dict(values)
         positional: list[Any] = []
         for parameter in self.parameters:
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
                 positional.extend(rest.pop(parameter.name))
                 break
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+            if parameter.kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
                 break
             positional.append(rest.pop(parameter.name, parameter.default))
         return positional, rest
@@ -120,7 +94,7 @@ def compile_tool(
     *,
     name: str,
     documentation: Documentation,
-    args_schema: type[BaseModel] | Schema | SingleInput | None = None,
+    args_schema: type[BaseModel] | Schema | Arguments | None = None,
     origin: object = None,
 ) -> CompiledTool:
     """Compile a function into a tool.
@@ -145,6 +119,7 @@ def compile_tool(
     docstring = _docstring(where, documentation, names)
     injections = _injections(where, signature, args_schema if isinstance(args_schema, type) else None)
     schema = _args_schema(where, signature, docstring, injections, args_schema, options)
+    _hold_to_strict(where, schema, options)
     is_async = _is_async(function)
     return CompiledTool(
         name=name,
@@ -169,10 +144,12 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITION
 
 def _signature(where: str, function: Callable[..., Any]) -> Signature:
     try:
-        return read_signature(function)
+        return with_v1_models(read_signature(function), where)
     except NameError as error:
         text = f"{where}: {error}, in the annotation of a parameter. Import it at the top of the module."
         raise SchemaInferenceError(text) from error
+    except ValueError as error:
+        raise SchemaInferenceError(f"{where}: {error}.") from error
 
 
 def _injections(where: str, signature: Signature, model: type[BaseModel] | None) -> tuple[Injection, ...]:
@@ -182,7 +159,7 @@ def _injections(where: str, signature: Signature, model: type[BaseModel] | None)
     except SchemaInferenceError as error:
         raise SchemaInferenceError(f"{where}: {error.message}") from error
     known = {injection.parameter for injection in planned}
-    extra = plan_model_injections(model) if model is not None else ()
+    extra = model_injections(where, model)
     return (*planned, *(injection for injection in extra if injection.parameter not in known))
 
 
@@ -191,18 +168,26 @@ def _args_schema(
     signature: Signature,
     docstring: Docstring,
     injections: tuple[Injection, ...],
-    given: type[BaseModel] | Schema | SingleInput | None,
+    given: type[BaseModel] | Schema | Arguments | None,
     options: ToolOptions,
 ) -> Arguments:
     injected = frozenset(injection.parameter for injection in injections)
-    if isinstance(given, SingleInput):
+    is_closed = options.unknown_args == "forbid"
+    if given is not None and not isinstance(given, (dict, type)):
         return given
     if isinstance(given, dict):
-        return make_json_arguments(where, given, _takes(signature.parameters, injected))
+        return make_json_arguments(where, given, _takes(signature.parameters, injected), forbid_unknown=is_closed)
     if given is not None:
-        return adopt_args_schema(where, given, signature.parameters, injected)
-    visible = [parameter for parameter in signature.parameters if parameter.name not in injected]
-    return infer_args_schema(where, visible, docstring.parameters, forbid_unknown=options.unknown_args == "forbid")
+        return adopt_args_schema(where, given, signature.parameters, injected, forbid_unknown=is_closed)
+    described = docstring.parameters
+    return infer_args_schema(where, signature.parameters, described, injected, forbid_unknown=is_closed)
+
+
+def _hold_to_strict(where: str, schema: Arguments, options: ToolOptions) -> None:
+    obstacles = strict_obstacles(schema.flat) if options.strict else []
+    if obstacles:
+        reasons = "; ".join(obstacles)
+        raise SchemaInferenceError(f"{where}: has strict=True, but cannot be said strictly: {reasons}. Leave it out.")
 
 
 def _takes(parameters: tuple[Parameter, ...], injected: frozenset[str]) -> frozenset[str] | None:
@@ -216,7 +201,7 @@ def _output_schema(returns: Any, options: ToolOptions) -> Schema | None:
     if options.response_format == "content_and_artifact":
         parts = typing.get_args(returns)
         returns = parts[0] if typing.get_origin(returns) is tuple and len(parts) == 2 else EMPTY
-    if returns is EMPTY or returns is Any:
+    if returns is EMPTY or returns is Any or is_command_type(returns):
         return None
     try:
         return inlined(without_titles(TypeAdapter(returns).json_schema(mode="serialization")))
@@ -253,14 +238,14 @@ def _notes(docstring: Docstring, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
-    plain = inspect.unwrap(function)
+    plain = innermost(function)
     called = (plain, getattr(plain, "__call__", None))  # noqa: B004  an object may be called through an async method
     return any(inspect.iscoroutinefunction(it) or inspect.isasyncgenfunction(it) for it in called)
 
 
 def source_of(function: Any) -> str:
     """Name the file and line where a function or class is written, relative to the working directory if inside it."""
-    plain = inspect.unwrap(function) if callable(function) else function
+    plain = innermost(function) if callable(function) else function
     target = getattr(plain, "__func__", plain)
     code = getattr(target, "__code__", None)
     if code is None:

@@ -1,21 +1,43 @@
 """Wait for what a tool returns to be complete."""
 
 import inspect
+from collections.abc import Callable
+from types import CoroutineType
 from typing import Any
 
+# What most tools return: nothing of these is left to wait for.
+_COMPLETE = frozenset((str, int, float, bool, dict, list, tuple, type(None)))
 
-async def settled(result: Any) -> Any:
+# Hears of each part that a generator yields.
+Say = Callable[[Any], None]
+
+
+async def settled(result: Any, say: Say) -> Any:
     """Await an awaitable and drain an async generator, as often as one comes out of the other."""
+    if type(result) is CoroutineType:
+        result = await result
+    if type(result) in _COMPLETE:
+        return result
     while inspect.isawaitable(result):
         result = await result
-    if inspect.isasyncgen(result):
-        return _joined([part async for part in result])
-    return drained(result)
+    if not inspect.isasyncgen(result):
+        return drained(result, say)
+    parts = []
+    async for part in result:
+        say(part)
+        parts.append(part)
+    return _joined(parts)
 
 
-def drained(result: Any) -> Any:
+def drained(result: Any, say: Say) -> Any:
     """Drain a generator; the parts of a text become one text, any others a list."""
-    return _joined(list(result)) if inspect.isgenerator(result) else result
+    if not inspect.isgenerator(result):
+        return result
+    parts = []
+    for part in result:
+        say(part)
+        parts.append(part)
+    return _joined(parts)
 
 
 def _joined(parts: list[Any]) -> Any:

@@ -2,12 +2,18 @@
 
 import asyncio
 import contextvars
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import itertools
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any
 
 from app.core.invocation import Invocation
+from app.core.tool import CompiledTool
+from app.executors.base import Occupancy
 from app.executors.results import drained, settled
 
 
@@ -17,34 +23,161 @@ class _Outcome:
     error: BaseException | None = None
 
 
-class ThreadExecutor:
-    """Run calls in a bounded pool.
+@dataclass(eq=False, slots=True)
+class _Job:
+    """One call, and where its outcome is waited for. All but the outcome changes under the pool's lock only."""
 
-    A call that outlives its deadline keeps its thread until it ends, so the pool never grows past its size.
+    invocation: Invocation
+    context: contextvars.Context
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[_Outcome]
+    waits_since: float = 0.0
+    is_running: bool = False
+    is_done: bool = False
+    is_abandoned: bool = False
+
+    def run(self) -> _Outcome:
+        # As a value, since a StopIteration set on a future leaves its waiter hanging for ever.
+        try:
+            return _Outcome(value=self.context.run(self._result))
+        except BaseException as error:
+            return _Outcome(error=error)
+
+    def _result(self) -> Any:
+        positional, keywords = self.invocation.tool.bind(self.invocation.values)
+        return drained(self.invocation.tool.function(*positional, **keywords), self.invocation.say_part)
+
+    def deliver(self, outcome: _Outcome) -> None:
+        with suppress(RuntimeError):  # The loop is closed, and nobody is left to be told.
+            self.loop.call_soon_threadsafe(_settle, self.future, outcome)
+
+
+_Inbox = SimpleQueue[_Job | None]
+
+
+class ThreadExecutor:
+    """Run calls in a bounded pool of threads, which are started on demand.
+
+    A call that outlives its deadline keeps its thread until it ends, so the pool never grows past its size. The threads
+    are daemons, unlike those of `concurrent.futures`: a tool that is stuck does not keep the process from ending.
     """
 
     def __init__(self, threads: int) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="sidecall-tool")
+        self._size = threads
+        self._lock = threading.Lock()
+        self._names = itertools.count()
+        self._started = 0
+        self._idle: list[_Inbox] = []
+        self._waiting: dict[_Job, None] = {}
+        self._abandoned = 0
+        self._closed = False
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """How many threads are taken, and how many calls wait for one."""
+        with self._lock:
+            busy = self._started - len(self._idle)
+            return Occupancy(self._size, busy, len(self._waiting), self._abandoned)
+
+    async def start(self, _: Iterable[CompiledTool]) -> None:
+        """Start no thread before there is a call for it."""
 
     async def run(self, invocation: Invocation) -> Any:
         """Call the function in a thread that sees the caller's context variables."""
-        positional, keywords = invocation.tool.bind(invocation.values)
-        context = contextvars.copy_context()
         loop = asyncio.get_running_loop()
-        call = (invocation.tool.function, positional, keywords)
-        outcome = await loop.run_in_executor(self._pool, context.run, _run, *call)
+        job = _Job(invocation, contextvars.copy_context(), loop, loop.create_future())
+        self._place(job)
+        try:
+            outcome = await job.future
+        except asyncio.CancelledError:
+            self._give_up(job)
+            raise
         if outcome.error is not None:
             raise outcome.error
-        return await settled(outcome.value)
+        return await settled(outcome.value, invocation.say_part)
 
     async def close(self) -> None:
         """Start nothing more; what runs is left to end."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            self._closed = True
+            waiting, self._waiting = self._waiting, {}
+            for inbox in self._idle:
+                inbox.put(None)
+            self._started -= len(self._idle)
+            self._idle.clear()
+        for job in waiting:
+            job.deliver(_Outcome(error=RuntimeError("the server is stopping")))
+
+    def _place(self, job: _Job) -> None:
+        """Hand a job to a thread that is idle, or to a new one, or let it wait."""
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the server is stopping")
+            job.is_running = bool(self._idle) or self._started < self._size
+            if not job.is_running:
+                job.waits_since = time.monotonic()
+                self._waiting[job] = None
+                return
+            if self._idle:
+                self._idle.pop().put(job)
+                return
+            self._started += 1
+        self._start_thread(job)
+
+    def _start_thread(self, job: _Job) -> None:
+        inbox: _Inbox = SimpleQueue()
+        inbox.put(job)
+        name = f"sidecall-tool_{next(self._names)}"
+        try:
+            threading.Thread(target=self._work, args=(inbox,), name=name, daemon=True).start()
+        except RuntimeError:  # The system has no more threads to give.
+            with self._lock:
+                self._started -= 1
+            raise
+
+    def _work(self, inbox: _Inbox) -> None:
+        job = inbox.get()
+        while job is not None:
+            job = self._ended(job, job.run(), inbox)
+            if job is None:
+                job = inbox.get()
+
+    def _ended(self, job: _Job, outcome: _Outcome, inbox: _Inbox) -> _Job | None:
+        """Tell who waits for this job, and take the next one, if any."""
+        with self._lock:
+            job.is_done = True
+            self._abandoned -= job.is_abandoned
+            following = self._next(inbox)
+        # After the thread is idle again, so that a caller who comes back at once finds it.
+        job.deliver(outcome)
+        return following
+
+    def _next(self, inbox: _Inbox) -> _Job | None:
+        following = next(iter(self._waiting), None)
+        if following is not None:
+            self._wait_no_more(following)
+            following.is_running = True
+        elif self._closed:
+            self._started -= 1
+            inbox.put(None)
+        else:
+            self._idle.append(inbox)
+        return following
+
+    def _give_up(self, job: _Job) -> None:
+        """Take a job back that has not begun; one that runs is abandoned."""
+        with self._lock:
+            if job in self._waiting:
+                self._wait_no_more(job)
+            elif job.is_running and not job.is_done:
+                job.is_abandoned = True
+                self._abandoned += 1
+
+    def _wait_no_more(self, job: _Job) -> None:
+        del self._waiting[job]
+        job.invocation.waited += time.monotonic() - job.waits_since
 
 
-def _run(function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> _Outcome:
-    # As a value, since a StopIteration set on a future leaves its waiter hanging for ever.
-    try:
-        return _Outcome(value=drained(function(*positional, **keywords)))
-    except BaseException as error:
-        return _Outcome(error=error)
+def _settle(future: asyncio.Future[_Outcome], outcome: _Outcome) -> None:
+    if not future.done():
+        future.set_result(outcome)

@@ -1,12 +1,17 @@
 """Run the tool, under its deadline, where its executor says."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
+from typing import Any
 
-from app.core.errors import ToolExecutionError, ToolFailure, ToolTimeout
+from app.core.errors import ToolExecutionError, ToolFailure
 from app.core.invocation import Invocation
-from app.core.tool import ExecutorName
+from app.core.options import ExecutorName
 from app.executors.base import Executor
+from app.pipeline.attempts import run_again
+from app.pipeline.bounded import Bounded, DeadlinePassed
+from app.pipeline.deadline import seconds_left, timed_out
+from app.pipeline.hooks import is_cancelled
 
 
 class Execute:
@@ -14,40 +19,42 @@ class Execute:
 
     def __init__(self, executors: Mapping[ExecutorName, Executor]) -> None:
         self._executors = executors
+        # Kept here, since the event loop holds its tasks by weak references only.
+        self._abandoned: set[asyncio.Task[Any]] = set()
 
     async def __call__(self, invocation: Invocation) -> None:
         """Run the tool and keep what it returns.
 
         Raises:
             ToolException: The tool raised it.
-            ToolTimeout: The deadline passed.
+            ToolTimeout: The deadline passed; the tool's code may go on, but nobody waits for it.
             ToolExecutionError: The tool raised anything else, SystemExit and its own TimeoutError included.
         """
-        deadline = _on_loop_clock(invocation)
+        executor = self._executors[invocation.tool.executor]
+        retry = invocation.tool.options.retry
+        running = executor.run(invocation) if retry is None else run_again(executor, invocation, retry)
+        seconds = seconds_left(invocation)
         try:
-            async with asyncio.timeout_at(deadline) as scope:
-                invocation.output = await self._executors[invocation.tool.executor].run(invocation)
+            if seconds is None:
+                invocation.output = await running
+            else:
+                invocation.output = await Bounded(running, seconds, self._abandon, invocation.give_up)
         except ToolFailure:
             raise
+        except DeadlinePassed:
+            raise timed_out(invocation) from None
         except BaseException as error:
-            if isinstance(error, TimeoutError) and scope.expired():
-                raise ToolTimeout(invocation.tool.name, _allowed(invocation)) from None
-            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+            if isinstance(error, asyncio.CancelledError) and is_cancelled():
+                invocation.give_up()
                 raise  # The caller went away or the server stops; a tool that raises it itself has crashed.
             raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
 
+    def _abandon(self, rest: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.ensure_future(rest)
+        self._abandoned.add(task)
+        task.add_done_callback(self._forget)
 
-def _on_loop_clock(invocation: Invocation) -> float | None:
-    # Event loops promise a monotonic clock, not that it is time.monotonic().
-    if invocation.deadline is None:
-        return None
-    return asyncio.get_running_loop().time() + _allowed(invocation)
-
-
-def _allowed(invocation: Invocation) -> float:
-    return round((invocation.deadline or 0.0) - invocation.started, 6)
-
-
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        self._abandoned.discard(task)
+        if not task.cancelled():
+            task.exception()  # Looked at, so that nobody is told of an error that the call was not answered with.

@@ -4,15 +4,21 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from app.core.errors import ToolFailure, ToolOutputError
+from app.core.command import ReadCommand, Spoken, is_command, is_message, read_command, spoken_by
+from app.core.errors import RequestError, ToolFailure, ToolOutputError
 from app.core.invocation import Invocation, new_invocation_id
-from app.core.jsonable import sendable, to_plain, to_text
+from app.core.jsonable import Lose, losing_silently, sendable, to_plain, to_text
+from app.core.lost_numbers import LostNumbers
 from app.core.messages import Content, ToolCall, ToolMessage
+from app.pipeline.guard import guarded_text
 from app.pipeline.handle import handled
-from app.telemetry import log_handler_failure
+from app.telemetry import log_hook_failure
 
 # The types that LangChain's ToolMessage passes on as blocks.
 _BLOCK_TYPES = frozenset("text image_url image json search_result custom_tool_call_output document file".split())
+
+# Results of which nothing has to be found out.
+_SIMPLE = frozenset((str, int, bool, type(None)))
 
 
 async def format_output(invocation: Invocation) -> None:
@@ -21,30 +27,51 @@ async def format_output(invocation: Invocation) -> None:
     Raises:
         ToolOutputError: The result is not what `response_format` promises, or cannot be said in JSON.
     """
-    content, artifact = _split(invocation)
-    if isinstance(content, ToolMessage):
-        invocation.message = _readdressed(content, invocation)
-        return
     name = invocation.tool.name
-    invocation.message = _message(
-        invocation,
-        content=_content(name, content),
-        artifact=None if artifact is None else _jsonable(name, artifact),
-    )
+    if type(invocation.output) in _SIMPLE and invocation.tool.options.response_format == "content":
+        invocation.message = _message(invocation, {}, {"content": _content(name, invocation.output)})
+        return
+    content, artifact = _split(invocation)
+    lost = LostNumbers()
+    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
+    if is_command(content):
+        command = read_command(name, content, invocation.call.id)
+        told = _told(name, command, lost)
+        content, artifact, fields = _spoken(name, command.answer, artifact)
+    elif is_message(content):
+        content, artifact, fields = _spoken(name, spoken_by(content), artifact)
+    fields["content"] = _content(name, content, lost.of("content"))
+    fields["artifact"] = None if artifact is None else _jsonable(name, artifact, lost.of("artifact"))
+    invocation.notes = lost.notes
+    invocation.message = _message(invocation, told, fields)
 
 
 async def format_failure(invocation: Invocation, failure: ToolFailure) -> None:
-    """Make the message of a call that failed, in the words of the tool's author if there are any."""
+    """Make the message of a call that failed, in the words of the tool's author if there are any.
+
+    Raises:
+        ToolCallFailed: Its author wants the calling program to see the failure instead.
+        GuardrailTripped: A guardrail refuses what the tool said.
+    """
     invocation.failure = failure
     message = _failure_message(
         failure, call_id=invocation.call.id, name=invocation.tool.name, metadata=_metadata(invocation), id=invocation.id
     )
     try:
-        own = await handled(invocation.tool.options, failure)
+        own = await handled(invocation, failure)
         if own is not None:
             message.content = _content(invocation.tool.name, own)
+    except RequestError:
+        raise
     except Exception as error:
-        log_handler_failure(invocation, error)
+        log_hook_failure(invocation, "an error handler", error.__cause__ or error)
+    allowed = await guarded_text(invocation, failure, message.content)
+    if allowed is not message.content:
+        message.content = _content(invocation.tool.name, allowed)
+        said = message.content
+        message.response_metadata["error"]["message"] = said if isinstance(said, str) else to_text(said)
+    message.response_metadata.update(_metadata(invocation))
     invocation.message = message
 
 
@@ -86,34 +113,45 @@ def _split(invocation: Invocation) -> tuple[Any, Any]:
     return output
 
 
-def _readdressed(message: ToolMessage, invocation: Invocation) -> ToolMessage:
-    """Make a message that the tool wrote itself answer this call, whatever ids it carries."""
-    return _message(
-        invocation,
-        content=_content(invocation.tool.name, message.content),
-        artifact=_jsonable(invocation.tool.name, message.artifact),
-        status=message.status,
-        additional_kwargs=_jsonable(invocation.tool.name, message.additional_kwargs),
-    )
+def _told(name: str, command: ReadCommand, lost: LostNumbers) -> dict[str, Any]:
+    """Say what the caller is asked to do."""
+    update = {"state_update": _jsonable(name, command.update, lost.of("state update"))}
+    return {**update, "goto": _jsonable(name, command.goto)} if command.goto else update
 
 
-def _message(invocation: Invocation, **fields: Any) -> ToolMessage:
+def _spoken(name: str, spoken: Spoken, artifact: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """Take over what a message of the tool's own says; its artifact beats the pair's."""
+    rest = {"status": spoken.status, "additional_kwargs": _jsonable(name, dict(spoken.additional_kwargs))}
+    return spoken.content, artifact if spoken.artifact is None else spoken.artifact, rest
+
+
+def _message(invocation: Invocation, told: dict[str, Any], fields: dict[str, Any]) -> ToolMessage:
+    """Make a message that answers this call, whatever ids one of the tool's own carries."""
+    metadata = _metadata(invocation)
+    metadata.update(told)
     return ToolMessage(
         tool_call_id=invocation.call.id,
         name=invocation.tool.name,
         id=invocation.id,
-        response_metadata=_metadata(invocation),
+        response_metadata=metadata,
         **fields,
     )
 
 
 def _metadata(invocation: Invocation) -> dict[str, Any]:
-    return _said(
+    said = _said(
         duration_ms=round((time.monotonic() - invocation.started) * 1000, 3),
         return_direct=invocation.tool.options.return_direct,
         ignored_args=invocation.ignored,
         repaired=invocation.repaired,
     )
+    if invocation.verdicts:
+        said["guardrails"] = to_plain(invocation.verdicts)
+    if invocation.attempts:
+        said["attempts"] = invocation.attempts
+    if invocation.notes:
+        said["notes"] = list(invocation.notes)
+    return said
 
 
 def _said(
@@ -132,26 +170,27 @@ def _said(
     }
 
 
-def _content(name: str, value: Any) -> Content:
+def _content(name: str, value: Any, lose: Lose = losing_silently) -> Content:
     """Follow LangChain: text and lists of known blocks as they are, all else as JSON text, but never as a repr."""
     if isinstance(value, str):
         return sendable(str.__str__(value))
     if isinstance(value, (list, tuple)) and all(_is_block(item) for item in value):
-        blocks: list[Any] = _jsonable(name, list(value))
+        blocks: list[Any] = _jsonable(name, list(value), lose)
         return blocks
     try:
-        return to_text(value)
+        return to_text(value, lose)
     except ValueError as error:
         raise _unsayable(name, value) from error
 
 
 def _is_block(item: Any) -> bool:
-    return isinstance(item, str) or (isinstance(item, dict) and item.get("type") in _BLOCK_TYPES)
+    kind = item.get("type") if isinstance(item, dict) else None
+    return isinstance(item, str) or (isinstance(kind, str) and kind in _BLOCK_TYPES)
 
 
-def _jsonable(name: str, value: Any) -> Any:
+def _jsonable(name: str, value: Any, lose: Lose = losing_silently) -> Any:
     try:
-        return to_plain(value)
+        return to_plain(value, lose)
     except ValueError as error:
         raise _unsayable(name, value) from error
 

@@ -91,8 +91,13 @@ def test_every_operation_has_a_stable_name() -> None:
         "get_tool": "GET /tools/{name}",
         "create_tool_call": "POST /tool_calls",
         "create_tool_call_batch": "POST /tool_calls/batch",
+        "get_artifact": "GET /artifacts/{artifact_id}",
+        "list_approvals": "GET /approvals",
+        "get_approval": "GET /approvals/{approval_id}",
+        "decide_approval": "POST /approvals/{approval_id}",
         "get_health": "GET /healthz",
         "get_readiness": "GET /readyz",
+        "get_metrics": "GET /metrics",
     }
 
 
@@ -101,10 +106,14 @@ def test_every_operation_has_a_stable_name() -> None:
     [
         ("list_tools", {"200", "304", "422"}),
         ("get_tool", {"200", "404"}),
-        ("create_tool_call", {"200", "400", "413", "415", "422"}),
+        ("create_tool_call", {"200", "202", "400", "403", "413", "415", "422", "500", "503"}),
         ("create_tool_call_batch", {"200", "400", "413", "415", "422"}),
+        ("list_approvals", {"200", "422"}),
+        ("get_approval", {"200", "404", "422"}),
+        ("decide_approval", {"200", "400", "404", "409", "413", "415", "422"}),
         ("get_health", {"200"}),
         ("get_readiness", {"200"}),
+        ("get_artifact", {"200", "404"}),
     ],
 )
 def test_every_answer_is_documented(operation_id: str, statuses: set[str]) -> None:
@@ -155,6 +164,14 @@ def test_bodies_read_as_bytes_are_described_too(operation_id: str) -> None:
         "ResponsesFunctionCall",
         "AnthropicToolUse",
     ]
+
+
+def test_a_decision_is_described_too() -> None:
+    """Its route reads bytes as well."""
+    body = OPERATIONS["decide_approval"][2]["requestBody"]
+
+    assert body["required"] is True
+    assert body["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Decision"}
 
 
 @pytest.mark.parametrize(("schema", "example"), list(_examples()))
@@ -211,3 +228,34 @@ async def test_the_examples_of_batches_run(make_client: MakeClient) -> None:
     assert set(examples) == {"turn", "mixed"}
     assert [message["status"] for message in turn] == ["success", "error"]
     assert [answer["content"] for answer in mixed] == ["42", "42"]
+
+
+@tool(requires_approval=True)
+async def delete_order(order: int) -> str:
+    """Delete an order.
+
+    Args:
+        order: Its number.
+    """
+    return f"Deleted order {order}."
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "content"),
+    [
+        ("approve", "approved", "Deleted order 7."),
+        ("edit", "approved", "Deleted order 8."),
+        ("reject", "rejected", "Ask the customer for the order number first."),
+    ],
+)
+async def test_the_examples_of_decisions_decide(make_client: MakeClient, name: str, status: str, content: str) -> None:
+    """About the call of the example of an approval."""
+    client = await make_client(delete_order)
+    examples = OPERATIONS["get_approval"][2]["responses"]["200"]["content"]["application/json"]["examples"]
+    waiting = await client.post("/tool_calls", json=examples["pending"]["value"]["tool_call"])
+
+    approval = (await client.post(waiting.headers["Location"], json=_request_examples("decide_approval")[name])).json()
+
+    assert (approval["status"], approval["message"]["content"]) == (status, content)
+    assert set(_request_examples("decide_approval")) == {"approve", "edit", "reject"}
+    assert approval.keys() == waiting.json().keys()

@@ -7,9 +7,12 @@ from uuid import UUID
 import httpx
 import pytest
 
-from app import InjectedToolArg, Registry, tool
+from app import InjectedToolArg, Registry, ToolException, ToolGuardrailFunctionOutput, tool
 from app.api.app import build_api
+from app.api.listing import Listings
 from app.api.parts import Parts
+from app.stores.approvals import MemoryApprovals
+from app.stores.artifacts import MemoryArtifacts
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 JSON = {"Content-Type": "application/json"}
@@ -24,6 +27,21 @@ async def greet(name: str, tenant: Annotated[str, InjectedToolArg]) -> str:
         tenant: For whom.
     """
     return f"Hello {name}"
+
+
+@tool(handle_tool_error=None)
+async def fail(how: str) -> None:
+    """Fail, and let the calling program know.
+
+    Args:
+        how: The words.
+    """
+    raise ToolException(how, retryable=True)
+
+
+@tool(tool_input_guardrails=[lambda _: ToolGuardrailFunctionOutput.raise_exception()])
+async def guarded() -> None:
+    """Never run."""
 
 
 class Crash:
@@ -41,7 +59,17 @@ class Crash:
 @pytest.fixture
 async def crashing() -> AsyncIterator[httpx.AsyncClient]:
     """Give a client of a server whose pipeline has a defect."""
-    app = build_api(Parts(registry=Registry(), pipeline=Crash(), max_body_bytes=1024, max_batch=2))  # type: ignore[arg-type]
+    registry = Registry()
+    parts = Parts(
+        registry=registry,
+        pipeline=Crash(),  # type: ignore[arg-type]
+        approvals=MemoryApprovals(),
+        artifacts=MemoryArtifacts(),
+        listings=Listings(registry),
+        max_body_bytes=1024,
+        max_batch=2,
+    )
+    app = build_api(parts)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://sidecall") as client:
         yield client
@@ -67,6 +95,31 @@ async def crashing() -> AsyncIterator[httpx.AsyncClient]:
         ),
         (
             "POST",
+            "/tool_calls",
+            b'{"name": "guarded", "args": {}}',
+            403,
+            "guardrail-tripped",
+            "A guardrail of the tool refuses this request.",
+        ),
+        (
+            "POST",
+            "/tool_calls",
+            b'{"name": "fail", "args": {"how": "Busy."}}',
+            500,
+            "tool-call-failed",
+            "The tool failed, and its author lets such a failure reach the calling program.",
+        ),
+        ("GET", "/approvals/nope", b"", 404, "unknown-approval", "There is no such approval, or it has expired."),
+        (
+            "POST",
+            "/approvals/nope",
+            b'{"decision": "perhaps"}',
+            422,
+            "invalid-decision",
+            "The decision does not fit the call.",
+        ),
+        (
+            "POST",
             "/tool_calls/batch",
             b"[1, 2, 3]",
             422,
@@ -80,7 +133,7 @@ async def test_every_problem_has_the_members_of_rfc_9457(
     make_client: MakeClient, method: str, path: str, content: bytes, status: int, slug: str, title: str
 ) -> None:
     """A client can show and log any of them alike."""
-    client = await make_client(greet, max_body_bytes=1024, max_batch=2)
+    client = await make_client(greet, guarded, fail, max_body_bytes=1024, max_batch=2)
 
     response = await client.request(method, path, content=content, headers={**JSON, "X-Request-Id": "req-1"})
     problem = response.json()
@@ -113,6 +166,8 @@ async def test_a_problem_has_an_instance_without_a_sent_id(make_client: MakeClie
         ("GET", "/tool_calls", "POST"),
         ("PATCH", "/tool_calls/batch", "POST"),
         ("DELETE", "/healthz", "GET"),
+        ("DELETE", "/approvals", "GET"),
+        ("DELETE", "/approvals/7", "GET, POST"),
     ],
 )
 async def test_a_wrong_method_is_told_the_right_one(

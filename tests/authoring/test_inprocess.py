@@ -1,12 +1,15 @@
 """A tool runs in a test as it runs on the server."""
 
+import asyncio
 import uuid
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from app import ToolCall, ToolException, tool
-from app.core.errors import InvalidArguments, ToolExecutionError
+from app import ToolCall, ToolException, ToolGuardrailFunctionOutput, tool
+from app.core.approval import ApprovalRequired
+from app.core.errors import CallDenied, GuardrailTripped, InvalidArguments, ToolCallFailed, ToolExecutionError
 
 
 @tool
@@ -84,3 +87,102 @@ def test_invoke_works_without_an_event_loop() -> None:
 async def test_invoke_works_inside_an_event_loop() -> None:
     """Which it blocks, as sync code does."""
     assert double.invoke({"number": 2}) == {"doubled": 4}
+
+
+def refuse(data: Any) -> ToolGuardrailFunctionOutput:
+    """Refuse the call."""
+    return ToolGuardrailFunctionOutput.reject_content("No.")
+
+
+def trip(data: Any) -> ToolGuardrailFunctionOutput:
+    """Refuse the request."""
+    return ToolGuardrailFunctionOutput.raise_exception()
+
+
+def clean(data: Any) -> ToolGuardrailFunctionOutput:
+    """Change the output."""
+    return ToolGuardrailFunctionOutput.replace("clean")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"requires_approval": True}, ApprovalRequired),
+        ({"tool_input_guardrails": [refuse]}, CallDenied),
+        ({"tool_output_guardrails": [refuse]}, CallDenied),
+        ({"tool_output_guardrails": [trip]}, GuardrailTripped),
+    ],
+)
+async def test_plain_arguments_are_held_to_the_same_rules(options: Any, expected: type[Exception]) -> None:
+    """No way around what stands between model and tool."""
+
+    @tool(**options)
+    async def work() -> str:
+        """Work."""
+        return "done"
+
+    with pytest.raises(expected):
+        await work.ainvoke({})
+
+
+async def test_a_plain_result_has_been_judged() -> None:
+    """What a guardrail made of it is what one gets."""
+
+    @tool(tool_output_guardrails=[clean])
+    async def work() -> str:
+        """Work."""
+        return "dirty"
+
+    assert await work.ainvoke({}) == "clean"
+
+
+async def test_a_failure_that_goes_through_has_its_cause() -> None:
+    """A test can look at it, for a ToolCall and for plain arguments."""
+
+    @tool(handle_tool_error=None)
+    async def work() -> str:
+        """Work."""
+        raise ValueError("secret")
+
+    with pytest.raises(ToolCallFailed) as of_call:
+        await work.ainvoke({"type": "tool_call", "args": {}, "id": "call_1"})
+    with pytest.raises(ToolCallFailed):
+        await work.ainvoke({})
+
+    assert isinstance(of_call.value.__cause__, ToolExecutionError)
+    assert isinstance(of_call.value.__cause__.__cause__, ValueError)
+
+
+@pytest.mark.parametrize("call", [{}, {"type": "tool_call", "args": {}, "id": "call_1"}], ids=["plain", "call"])
+async def test_a_call_can_be_approved_by_whoever_makes_it(call: Any) -> None:
+    """There is no other person; sync code may do so too."""
+
+    @tool(requires_approval=True)
+    async def work() -> str:
+        """Work."""
+        return "done"
+
+    approved = await work.ainvoke(call, approved=True)
+    synchronously = work.invoke(call, approved=True)
+
+    assert getattr(approved, "content", approved) == "done"
+    assert getattr(synchronously, "content", synchronously) == "done"
+
+
+@tool(timeout=0.01)
+async def stubborn() -> None:
+    """Set a limit of its own, and take no notice of any."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(0.2):
+            while True:
+                with suppress(asyncio.CancelledError):
+                    await asyncio.sleep(0.05)
+                    return
+
+
+async def test_what_a_tool_leaves_behind_does_not_cancel_its_caller() -> None:
+    """Timers that it set belong to a task of the call's own."""
+    message = await stubborn.ainvoke({"type": "tool_call", "name": "stubborn", "args": {}, "id": "call_1"})
+    await asyncio.sleep(0.25)
+
+    assert message.response_metadata["error"]["kind"] == "timeout"

@@ -1,12 +1,14 @@
 """Tools made from functions, as LangChain makes them."""
 
 import functools
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, Field
 
-from app import StructuredTool, Tool
+from app import StructuredTool, Tool, tool
 from app.core.errors import InvalidToolOption
 
 
@@ -96,7 +98,7 @@ def test_a_coroutine_alone_is_enough() -> None:
         (lambda: Tool("x")("text"), "Tool 'x' has to be given a function: func=... or coroutine=..."),
         (
             lambda: StructuredTool.from_function(functools.partial(add, 1)),
-            "functools.partial: this callable has no name of its own; give one: name='...'.",
+            "tests/authoring/test_structured.py:15: this callable has no name of its own; give one: name='...'.",
         ),
     ],
 )
@@ -126,6 +128,58 @@ async def test_a_single_input_tool_shows_the_model_one_text(made: Tool, answer: 
     assert await made.ainvoke({"__arg1": "a"}) == answer
 
 
+class Adder:
+    """Add to something."""
+
+    def __init__(self, base: int) -> None:
+        self.base = base
+
+    def __call__(self, a: int) -> int:
+        """Add to the base.
+
+        Args:
+            a: What to add.
+        """
+        return self.base + a
+
+
+class Waiter:
+    """Wait for what is asked for."""
+
+    async def __call__(self, a: int) -> int:  # noqa: D102  its class says it
+        return a
+
+
+@dataclass
+class Point:
+    """Make a point."""
+
+    x: int
+    y: int = 0
+
+
+@pytest.mark.parametrize(
+    ("made", "description", "is_async", "answer"),
+    [
+        pytest.param(tool("add")(Adder(2)), "Add to the base.", False, 3, id="object"),
+        pytest.param(tool("wait")(Waiter()), "Wait for what is asked for.", True, 1, id="async object"),
+        pytest.param(tool(lru_cache(add)), "Add.", False, 2, id="decorated in C"),
+    ],
+)
+def test_any_callable_becomes_a_tool(made: StructuredTool, description: str, is_async: bool, answer: int) -> None:
+    """What its `__call__` says describes it, else its class."""
+    assert (made.compiled.description, made.compiled.is_async) == (description, is_async)
+    assert made.invoke({"a": 1}) == answer
+
+
+def test_a_class_becomes_a_tool() -> None:
+    """Which makes instances."""
+    point = tool("point")(Point)
+
+    assert point.compiled.description == "Make a point."
+    assert point.invoke({"x": "1"}) == Point(1, 0)
+
+
 def test_a_single_input_tool_can_be_called_and_reads_the_docstring() -> None:
     """The wrapper around the function is not what is documented."""
     made = Tool("shout", shout)
@@ -133,3 +187,10 @@ def test_a_single_input_tool_can_be_called_and_reads_the_docstring() -> None:
     assert made("a") == "A"
     assert made.compiled.description == "Shout."
     assert made.compiled.source.startswith("tests/authoring/test_structured.py:")
+
+
+def test_a_method_of_a_type_written_in_c_takes_a_text() -> None:
+    """It needs no instance: the text is one."""
+    made = Tool("shout", str.upper, "Shout.")
+
+    assert made.invoke({"__arg1": "a"}) == "A"

@@ -11,10 +11,11 @@ from app import BaseTool, InjectedState, ToolContext, tool
 from app.core.errors import InvalidToolOption
 
 OPTIONS = (
-    "description, args_schema, return_direct, response_format, tags, metadata, timeout, executor, unknown_args, extras,"
-    " annotations,"
-    " handle_tool_error, handle_validation_error, parse_docstring, error_on_invalid_docstring, docstring_style,"
-    " use_docstring_info"
+    "return_direct, response_format, tags, metadata, timeout, timeout_behavior, timeout_error_function, executor,"
+    " memory_limit_mb, unknown_args, extras, annotations, handle_tool_error, handle_validation_error,"
+    " failure_error_function, callbacks, tool_input_guardrails, tool_output_guardrails, is_enabled, requires_approval,"
+    " strict, max_concurrency, sequential, retry, max_content_bytes, description, args_schema, parse_docstring,"
+    " error_on_invalid_docstring, docstring_style, use_docstring_info"
 )
 
 
@@ -157,11 +158,16 @@ def test_a_tool_is_compiled_once() -> None:
         ({"tags": "web"}, "option `tags`: Input should be a valid list."),
         ({"tags": ["a", 1]}, "option `tags[1]`: Input should be a valid string."),
         ({"metadata": 3}, "option `metadata`: Input should be a valid dictionary."),
-        ({"executor": "gpu"}, "option `executor`: Input should be 'inline' or 'thread'."),
+        ({"executor": "gpu"}, "option `executor`: Input should be 'inline', 'thread' or 'process'."),
         (
             {"return_direct": "maybe"},
             "option `return_direct`: Input should be a valid boolean, unable to interpret input.",
         ),
+        ({"timeout_behavior": "explode"}, "option `timeout_behavior`: Input should be 'error_as_result' or 'raise'."),
+        ({"strict": "yes"}, "option `strict`: Input should be a valid boolean."),
+        ({"callbacks": 5}, "option `callbacks`: Input should be a valid list."),
+        ({"tool_input_guardrails": len}, "option `tool_input_guardrails`: Input should be a valid list."),
+        ({"tool_output_guardrails": len}, "option `tool_output_guardrails`: Input should be a valid list."),
         ({"unknown_args": "keep"}, "option `unknown_args`: Input should be 'ignore' or 'forbid'."),
         ({"description": 5}, "option `description`: Input should be a valid string."),
     ],

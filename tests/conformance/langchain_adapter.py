@@ -22,7 +22,11 @@ from app.core.definitions import render
 from app.core.errors import RequestError
 from app.stores.memory import MemoryStore
 
-NAMES = {"ToolFailure": ToolException, "ToolResult": lambda content, **fields: ToolMessage(content=content, **fields)}
+NAMES = {
+    "StateUpdate": app.Command,
+    "ToolFailure": ToolException,
+    "ToolResult": lambda content, **fields: ToolMessage(content=content, **fields),
+}
 MARKERS = {
     Injected: app.InjectedToolArg,
     InjectedCallId: app.InjectedToolCallId,

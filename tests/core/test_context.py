@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from app import Caller, ToolContext, tool
+from app.core.context import Signals
 
 
 def _context(**fields: Any) -> ToolContext:
@@ -68,3 +69,79 @@ async def test_a_tool_is_told_about_its_call() -> None:
     )
 
     assert message.content == '{"ids": ["look", "call_1"], "sent": [[1], {"k": 2}], "has_time": true}'
+
+
+@pytest.mark.parametrize(
+    ("call_id", "prefix"),
+    [("call_1", "[search call_1]"), ("100%", "[search 100%]"), ("%s %d", "[search %s %d]")],
+)
+def test_whatever_a_call_is_called_its_lines_are_written(
+    caplog: pytest.LogCaptureFixture, call_id: str, prefix: str
+) -> None:
+    """The id comes from outside, and may look like a format."""
+    context = dataclasses.replace(_context(), tool_call_id=call_id)
+
+    with caplog.at_level(logging.INFO, "sidecall.tool"):
+        context.log.info("%s pages", 3)
+
+    assert caplog.messages == [f"{prefix} 3 pages"]
+
+
+PROGRESS: list[Any] = [
+    ((3, 10, "third page"), {"done": 3, "total": 10, "message": "third page"}, "progress 3 of 10 third page"),
+    ((0.5,), {"done": 0.5, "total": None, "message": ""}, "progress 0.5 of None "),
+    (
+        (1234567, 2000000, "rows, 100% sure"),
+        {"done": 1234567, "total": 2000000, "message": "rows, 100% sure"},
+        "progress 1234567 of 2000000 rows, 100% sure",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "heard", "line"), PROGRESS)
+async def test_a_tool_says_how_far_it_has_come(
+    caplog: pytest.LogCaptureFixture, given: Any, heard: dict[str, Any], line: str
+) -> None:
+    """To whoever listens to the call and to the log, from async tools and from others."""
+    told: list[Any] = []
+    context = _context(signals=Signals(listener=lambda *event: told.append(event)))
+
+    with caplog.at_level(logging.DEBUG, "sidecall.tool"):
+        await context.progress(*given)
+        context.report_progress(*given)
+
+    assert told == [("progress", "call_1", heard)] * 2
+    assert caplog.messages == [f"[search call_1] {line}"] * 2
+
+
+def test_progress_that_nobody_listens_to_does_no_harm(caplog: pytest.LogCaptureFixture) -> None:
+    """The log has it when one looks closely."""
+    with caplog.at_level(logging.INFO, "sidecall.tool"):
+        _context().report_progress(3, 10)
+
+    assert caplog.messages == []
+
+
+def test_a_tool_may_ask_whether_anybody_still_waits() -> None:
+    """It is told by those around the call."""
+    context = _context()
+    before = context.cancelled
+
+    context.signals.cancelled = True
+
+    assert (before, context.cancelled) == (False, True)
+
+
+async def test_a_tool_may_report_progress_while_it_runs(caplog: pytest.LogCaptureFixture) -> None:
+    """Under the names of its own call."""
+
+    @tool
+    def count(ctx: ToolContext) -> str:
+        """Count."""
+        ctx.report_progress(1, 2, "one")
+        return "done"
+
+    with caplog.at_level(logging.DEBUG, "sidecall.tool"):
+        await count.ainvoke({"type": "tool_call", "args": {}, "id": "call_9"})
+
+    assert "[count call_9] progress 1 of 2 one" in caplog.messages

@@ -5,15 +5,23 @@ import math
 import pytest
 
 from app.core.errors import (
+    ApprovalConflict,
+    CallDenied,
+    CallRejected,
+    CallUnanswered,
+    GuardrailTripped,
     InvalidArguments,
     MalformedArguments,
     RequestError,
     SidecallError,
     ToolAlreadyRegistered,
+    ToolCallFailed,
     ToolException,
     ToolExecutionError,
     ToolNotFound,
     ToolTimeout,
+    TooManyApprovals,
+    UnknownApproval,
     UnknownTool,
     field_path,
 )
@@ -26,6 +34,14 @@ from app.core.errors import (
         (ToolAlreadyRegistered(), "Two tools have the same name."),
         (MalformedArguments(), "The arguments are not a JSON object."),
         (UnknownTool(), "There is no such tool, or it is not visible to you."),
+        (CallRejected(), "Tool execution was not approved."),
+        (CallRejected(None), "Tool execution was not approved."),
+        (CallDenied(""), "The call was refused by a guardrail."),
+        (GuardrailTripped(), "A guardrail of the tool refuses this request."),
+        (ToolCallFailed(), "The tool failed, and its author lets such a failure reach the calling program."),
+        (UnknownApproval(), "There is no such approval, or it has expired."),
+        (ApprovalConflict(), "The approval cannot be decided like this any more."),
+        (TooManyApprovals(), "So many calls wait for a person's approval that this server takes no more."),
     ],
 )
 def test_the_docstring_is_the_default_message(error: SidecallError, expected: str) -> None:
@@ -154,3 +170,16 @@ def test_a_crash_is_told_without_its_reason() -> None:
 def test_a_timeout_says_how_long_it_waited(seconds: float, expected: str) -> None:
     """Without trailing zeros."""
     assert ToolTimeout("search", seconds).content == f"Error: search timed out after {expected} seconds."
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (CallDenied("No."), "denied"),
+        (CallRejected("No."), "rejected"),
+        (CallUnanswered("approval_required", "No."), "approval_required"),
+    ],
+)
+def test_a_call_that_somebody_stopped_says_who(error: CallDenied | CallRejected | CallUnanswered, kind: str) -> None:
+    """To send it again would not help."""
+    assert (error.kind, error.content, error.retryable) == (kind, "No.", False)

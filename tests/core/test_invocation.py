@@ -5,7 +5,8 @@ import uuid
 import pytest
 
 from app import ToolCall, ToolContext, tool
-from app.core.invocation import CallRequest, new_invocation, new_invocation_id
+from app.core.invocation import NOWHERE, CallRequest, Surroundings, new_invocation, new_invocation_id
+from app.stores.memory import MemoryStore
 
 REQUEST = CallRequest(ToolCall(name="wait", args={}, id="call_1"), state=1, context={"a": 2}, headers={"h": "3"})
 
@@ -55,3 +56,45 @@ def test_a_call_carries_what_it_may_be_injected_with() -> None:
         context={"a": 2},
         headers={"h": "3"},
     )
+
+
+def test_whoever_asks_about_a_call_is_told_the_same() -> None:
+    """The tool, its guardrails and its handlers share one context."""
+    wait = tool("wait", description="Wait.")(lambda: None)
+    invocation = new_invocation(REQUEST, wait.compiled, 30.0)
+
+    assert invocation.tool_context is invocation.tool_context
+    assert invocation.supply().tool_context is invocation.tool_context
+    assert invocation.tool_context.deadline == invocation.deadline
+
+
+def test_a_call_knows_where_it_is() -> None:
+    """The store and the secrets are the server's; without one there are only variables."""
+    wait = tool("wait", description="Wait.")(lambda: None)
+    store = MemoryStore()
+
+    on_server = new_invocation(REQUEST, wait.compiled, None, Surroundings(store, {"KEY": "s3cret"}.get))
+    nowhere = new_invocation(REQUEST, wait.compiled, None)
+
+    assert on_server.tool_context.store is store
+    assert on_server.supply().secrets("KEY") == "s3cret"
+    assert (nowhere.tool_context.store, nowhere.surroundings) == (None, NOWHERE)
+    assert nowhere.supply().secrets("NO_SUCH_VARIABLE") is None
+
+
+def test_what_is_injected_is_not_visible() -> None:
+    """Policies and guardrails see what the model sent."""
+    wait = tool("wait", description="Wait.")(lambda: None)
+    invocation = new_invocation(REQUEST, wait.compiled, None)
+    invocation.values = {"query": "q", "token": "secret"}
+    invocation.injected = {"token": "secret"}
+
+    assert invocation.visible_values == {"query": "q"}
+
+
+def test_a_request_is_not_approved_unless_somebody_says_so() -> None:
+    """It comes from an anonymous program with nothing beside it."""
+    request = CallRequest(ToolCall(name="wait", args={}, id="call_1"))
+
+    assert request.approved is False
+    assert (request.caller.subject, request.state, request.context, request.headers) == ("anonymous", None, {}, {})

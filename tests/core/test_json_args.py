@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import pytest
 
 from app import InjectedToolCallId, ToolMessage, tool
-from app.core.errors import SchemaInferenceError
+from app.core.errors import InvalidToolOption, SchemaInferenceError
 
 SCHEMA: dict[str, Any] = {
     "title": "search",
@@ -95,6 +95,21 @@ async def test_what_does_not_fit_is_refused(args: dict[str, Any], content: str) 
     assert "canary" not in message.model_dump_json()
 
 
+@pytest.mark.parametrize(
+    ("args", "content"),
+    [
+        ({"query": object()}, "arguments: Input should be JSON: Unsupported type: 'object'"),
+        (
+            {"query": "tea", "box": {1: 2}},
+            "arguments: Input should be JSON: Dict key must be str or str enum. Got 'int'",
+        ),
+    ],
+)
+async def test_what_is_not_json_is_refused(args: dict[str, Any], content: str) -> None:
+    """Only this process can send it."""
+    assert (await call(**args)).content == content
+
+
 async def test_an_argument_that_the_function_does_not_take_is_reported() -> None:
     """An open schema lets it pass; the function could not."""
     message = await call(query="tea", zz=1)
@@ -145,3 +160,81 @@ def test_a_schema_that_cannot_be_used_stops_the_start(schema: dict[str, Any], co
         assert take.compiled
 
     assert "test_json_args.py" in caught.value.message
+
+
+REFERRING = {
+    "properties": {"box": {"$ref": "#/definitions/Box"}, "other": {"$ref": "#/properties/box"}},
+    "definitions": {"Box": {"type": "object", "properties": {"w": {"type": "number", "default": 1}}}},
+}
+
+
+@tool(args_schema=REFERRING)
+def refer(box: Any = None, other: Any = None) -> Any:
+    """Refer."""
+    return [box, other]
+
+
+async def test_references_of_every_kind_are_put_in_place() -> None:
+    """For models, and where defaults are filled in and refusals worded."""
+    box = {"type": "object", "properties": {"w": {"type": "number", "default": 1}}}
+
+    assert refer.compiled.args_schema.flat == {"type": "object", "properties": {"box": box, "other": box}}
+    assert await refer.ainvoke({"box": {}, "other": {"w": 2}}) == [{"w": 1}, {"w": 2}]
+
+
+def test_a_schema_may_be_a_reference_to_one_of_its_definitions() -> None:
+    """As generators for other languages write it."""
+
+    @tool(
+        args_schema={"$ref": "#/definitions/Args", "definitions": {"Args": {"properties": {"a": {"type": "integer"}}}}}
+    )
+    def take(a: int = 1) -> int:
+        """Take."""
+        return a
+
+    assert take.compiled.args_schema.flat == {"type": "object", "properties": {"a": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"type": "integer"}}},
+        {"properties": {"a": {"type": "integer"}}, "additionalProperties": False, "anyOf": [{"required": ["a"]}, {}]},
+    ],
+)
+async def test_unknown_arguments_can_be_forbidden(schema: dict[str, Any]) -> None:
+    """The option closes a schema that leaves it open, and says so."""
+
+    @tool(args_schema=schema, unknown_args="forbid")
+    def take(**given: Any) -> Any:
+        """Take."""
+        return given
+
+    message = await take.ainvoke({"type": "tool_call", "name": "take", "args": {"a": 1, "zz": 2}, "id": "c1"})
+
+    assert take.compiled.args_schema.flat["additionalProperties"] is False
+    assert message.content == "zz: There is no such argument; the arguments are: a"
+
+
+@pytest.mark.parametrize(
+    ("keyword", "schema"),
+    [
+        ("additionalProperties", {"additionalProperties": {"type": "integer"}}),
+        ("additionalProperties", {"additionalProperties": True}),
+        ("allOf", {"allOf": [{"properties": {"b": {}}}]}),
+        ("$ref", {"$ref": "#/$defs/Gone"}),
+    ],
+)
+def test_a_schema_that_may_want_more_cannot_be_closed_by_an_option(keyword: str, schema: dict[str, Any]) -> None:
+    """It can say for itself what it refuses."""
+
+    def take(**given: Any) -> Any:
+        """Take."""
+
+    with pytest.raises(InvalidToolOption) as caught:
+        _ = tool(args_schema=schema, unknown_args="forbid")(take).compiled
+
+    assert caught.value.message.endswith(
+        f"tool 'take': unknown_args='forbid' and args_schema, which has `{keyword}`, may contradict each other; say in"
+        " the schema itself which arguments are refused, and leave unknown_args out."
+    )

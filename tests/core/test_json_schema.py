@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.core.json_schema import describe, inlined, map_children, resolved, walk, without_titles
+from app.core.json_schema import as_arguments, describe, inlined, map_children, resolved, walk, without_titles
 
 EVERY_PLACE = {
     "properties": {"a": {"type": "string"}, "odd": True},
@@ -92,6 +92,78 @@ def test_what_refers_to_itself_keeps_its_definitions_and_nothing_else_does() -> 
     }
 
 
+@pytest.mark.parametrize(
+    ("schema", "flat"),
+    [
+        pytest.param(
+            {"properties": {"a": {"$ref": "#/definitions/A"}}, "definitions": {"A": {"type": "string"}}},
+            {"properties": {"a": {"type": "string"}}},
+            id="draft 7's word for definitions",
+        ),
+        pytest.param(
+            {"properties": {"a": {"type": "string"}, "b": {"$ref": "#/properties/a", "description": "As a."}}},
+            {"properties": {"a": {"type": "string"}, "b": {"type": "string", "description": "As a."}}},
+            id="another property",
+        ),
+        pytest.param(
+            {"properties": {"a": {"$ref": "#/%24defs/x~1y"}}, "$defs": {"x/y": {"type": "string"}}},
+            {"properties": {"a": {"type": "string"}}},
+            id="escaped",
+        ),
+        pytest.param(
+            {"properties": {"a": {"$ref": "#/$defs/A/items"}}, "$defs": {"A": {"items": {"type": "string"}}}},
+            {"properties": {"a": {"type": "string"}}},
+            id="inside a definition",
+        ),
+        pytest.param(
+            {"properties": {"a": {"$ref": "#/$defs/T"}, "b": {"$ref": "#/$defs/F"}}, "$defs": {"T": True, "F": False}},
+            {"properties": {"a": {}, "b": {"not": {}}}},
+            id="anything and nothing",
+        ),
+        pytest.param(
+            {"$ref": "#/$defs/A", "type": "object", "required": ["x"], "$defs": {"A": {"required": ["y"]}}},
+            {"type": "object", "required": ["x"], "allOf": [{"required": ["y"]}]},
+            id="both set rules",
+        ),
+        pytest.param(
+            {"$ref": "#/$defs/A", "required": [], "allOf": [{"minProperties": 1}], "$defs": {"A": {"required": ["y"]}}},
+            {"required": [], "allOf": [{"required": ["y"]}, {"minProperties": 1}]},
+            id="both set rules, beside others",
+        ),
+    ],
+)
+def test_any_reference_into_the_schema_is_replaced(schema: dict[str, Any], flat: dict[str, Any]) -> None:
+    """An author's own schema may keep its parts anywhere."""
+    assert inlined(schema) == flat
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param({"properties": {"a": {"items": {"$ref": "#/properties/a"}}}}, id="a property inside itself"),
+        pytest.param({"properties": {"a": {"$ref": "#"}}}, id="the whole schema"),
+        pytest.param(
+            {
+                "properties": {"a": {"$ref": "#/definitions/A"}},
+                "definitions": {"A": {"anyOf": [{"$ref": "#/$defs/Gone"}], "not": {"$ref": "#/definitions/A"}}},
+            },
+            id="draft 7's word for definitions",
+        ),
+        pytest.param(
+            {
+                "properties": {"a": {"$ref": "#/definitions/A"}},
+                "definitions": {"A": {"not": {"$ref": "#/definitions/A"}, "items": {"$ref": "#/$defs/B"}}},
+                "$defs": {"B": {"type": "string"}},
+            },
+            id="with what it needs under the other word",
+        ),
+    ],
+)
+def test_what_refers_to_itself_stays_wherever_it_is_kept(schema: dict[str, Any]) -> None:
+    """The reference has to lead somewhere afterwards."""
+    assert inlined(schema) == schema
+
+
 def test_a_reference_to_nothing_stays() -> None:
     """And a property called $ref is no reference."""
     schema: dict[str, Any] = {"properties": {"$ref": {"type": "string"}}, "items": {"$ref": "#/$defs/None"}}
@@ -104,12 +176,22 @@ def test_a_reference_to_nothing_stays() -> None:
     [
         ({"$ref": "#/$defs/A"}, {"type": "string"}),
         ({"$ref": "#/$defs/B"}, {"$ref": "#/$defs/B"}),
+        ({"$ref": "#/$defs/C"}, {"type": "string"}),  # in two steps
+        ({"$ref": "#/$defs/D"}, {"$ref": "#/$defs/D"}),  # in circles
+        ({"$ref": "#/$defs/E"}, {"$ref": "#/$defs/E"}),  # to no object
         ({"type": "null"}, {"type": "null"}),
     ],
 )
 def test_a_reference_is_followed_to_its_definition(node: dict[str, str], expected: dict[str, str]) -> None:
     """Anything else is itself."""
-    assert resolved(node, {"$defs": {"A": {"type": "string"}}}) == expected
+    definitions = {
+        "A": {"type": "string"},
+        "C": {"$ref": "#/$defs/A"},
+        "D": {"$ref": "#/$defs/D"},
+        "E": True,
+    }
+
+    assert resolved(node, {"$defs": definitions}) == expected
 
 
 @pytest.mark.parametrize(
@@ -155,3 +237,32 @@ def test_references_that_would_explode_stay() -> None:
     schema = fan(60)
 
     assert inlined(schema) == schema
+
+
+def test_a_models_schema_becomes_that_of_arguments() -> None:
+    """Without what is hidden, and without the model's own description."""
+    schema = {
+        "description": "A model.",
+        "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+        "required": ["a", "b"],
+        "additionalProperties": False,
+        "type": "object",
+    }
+
+    assert as_arguments(schema, frozenset({"b"})) == {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    assert as_arguments({}, frozenset()) == {"type": "object", "properties": {}}
+
+
+def test_a_model_that_contains_itself_becomes_an_object_too() -> None:
+    """Every provider wants one at the root."""
+    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
+
+    assert as_arguments({"$ref": "#/$defs/Node", "$defs": {"Node": node}}, frozenset()) == {
+        **node,
+        "$defs": {"Node": node},
+    }

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, v1
 
 from app.core.jsonable import sendable, to_plain, to_text
 
@@ -16,6 +16,17 @@ class Reading(BaseModel):
     """A model with an alias and a number that may be none."""
 
     value: float = Field(alias="theValue")
+
+
+class Old(v1.BaseModel):
+    """A model of pydantic 1, with one inside."""
+
+    value: float = v1.Field(alias="theValue")
+    inner: "Old | None" = None
+    at: datetime = datetime(2030, 1, 2)
+
+
+Old.update_forward_refs()
 
 
 @dataclass
@@ -48,6 +59,11 @@ CIRCLE.append(CIRCLE)
         ({"a": [math.inf, 1.5]}, '{"a": [null, 1.5]}'),
         (Reading(theValue=math.nan), '{"theValue": null}'),  # inside a model too
         (Point(1.5), '{"x": 1.5}'),
+        (
+            [Old(theValue=math.nan, inner=Old(theValue=1))],
+            '[{"theValue": null, "inner": {"theValue": 1.0, "inner": null, "at": "2030-01-02T00:00:00"},'
+            ' "at": "2030-01-02T00:00:00"}]',
+        ),
         (datetime(2030, 1, 2, tzinfo=UTC), "2030-01-02T00:00:00Z"),  # a text needs no quotes
         ({"at": datetime(2030, 1, 2, tzinfo=UTC)}, '{"at": "2030-01-02T00:00:00Z"}'),
         (PurePosixPath("a/b"), "a/b"),  # a type that says how it is written
@@ -89,3 +105,13 @@ def test_what_json_cannot_say_is_refused(value: Any) -> None:
 def test_text_can_always_be_sent(text: str, sent: str) -> None:
     """As UTF-8."""
     assert sendable(text) == sent
+
+
+def test_numbers_that_json_does_not_have_are_told() -> None:
+    """With the way to each, inside models too."""
+    told: list[Any] = []
+
+    to_text({"a": [1.5, math.inf], "b": Reading(theValue=-math.inf)}, lambda *lost: told.append(lost))
+    to_plain([Point(math.inf)], lambda *lost: told.append(lost))
+
+    assert told == [(math.inf, ("a", 1)), (-math.inf, ("b", "theValue")), (math.inf, (0, "x"))]

@@ -45,7 +45,7 @@ def test_what_is_not_json_even_so_is_refused(text: str) -> None:
     ("data", "path", "decoded", "repaired"),
     [
         ({"a": '{"b": 1}'}, ("a",), {"a": {"b": 1}}, ["a: JSON text instead of an object"]),
-        ({"a": [" [1]"]}, ("a", 0), {"a": [[1]]}, ["0: JSON text instead of an array"]),
+        ({"a": [" [1]"]}, ("a", 0), {"a": [[1]]}, ["a[0]: JSON text instead of an array"]),
         ({"a": "text"}, ("a",), {"a": "text"}, []),
         ({"a": "[broken"}, ("a",), {"a": "[broken"}, []),
         ({"a": 1}, ("a",), {"a": 1}, []),
@@ -107,7 +107,7 @@ async def call(made: Any, **args: Any) -> ToolMessage:
         (
             {"box": {"w": 1, "tags": '["a"]'}},
             '[{"w": 1.0, "tags": ["a"]}, [], "", 0]',
-            ["tags: JSON text instead of an array"],
+            ["box.tags: JSON text instead of an array"],
         ),
         # a text that is wanted as a text stays one
         ({"box": {"w": 1}, "text": "[1]"}, '[{"w": 1.0, "tags": []}, [], "[1]", 0]', []),

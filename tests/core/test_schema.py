@@ -57,7 +57,10 @@ def test_every_kind_of_parameter_has_a_property() -> None:
             "validate": {"default": 1.5, "type": "number"},
         },
         "required": ["a"],
-        "additionalProperties": {"type": "integer"},
+        "additionalProperties": {
+            "type": "integer",
+            "description": "Further arguments, each under its own name beside the others.",
+        },
     }
 
 
@@ -249,3 +252,24 @@ def test_a_default_that_does_not_fit_its_type_fails_the_start(default: Any) -> N
 
     with pytest.raises(SchemaInferenceError, match="limit"):
         _ = tool(take).compiled
+
+
+def test_free_arguments_of_a_type_that_json_schema_cannot_say_fail_the_start() -> None:
+    """They are named like any other parameter."""
+
+    def take(**options: Opaque) -> None:
+        """Take."""
+
+    with pytest.raises(SchemaInferenceError, match="parameter `options`: Unable to generate pydantic-core schema"):
+        _ = tool(take).compiled
+
+
+async def test_free_arguments_may_stand_beside_one_that_is_given_by_position() -> None:
+    """Two stars are never given by position."""
+
+    @tool
+    def take(a: int, /, **options: int) -> str:
+        """Take."""
+        return f"{a} {options}"
+
+    assert await _content(take, {"a": 1, "x": 2}) == "1 {'x': 2}"

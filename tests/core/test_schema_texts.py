@@ -83,7 +83,10 @@ def test_keyword_arguments_are_described() -> None:
 
     schema = take.compiled.args_schema.flat
 
-    assert schema["additionalProperties"] == {"description": "Whatever else.", "type": "integer"}
+    assert schema["additionalProperties"] == {
+        "description": "Whatever else. Further arguments, each under its own name beside the others.",
+        "type": "integer",
+    }
 
 
 def test_a_class_can_be_a_tool() -> None:

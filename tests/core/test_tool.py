@@ -207,7 +207,7 @@ def test_values_are_sorted_into_positional_and_keyword_arguments() -> None:
         """Name."""
 
     assert tool(mixed).compiled.bind({"a": 1, "d": 5}) == ([1, 2, 3], {"d": 5})
-    assert tool(named).compiled.bind({"a": 1}) == ([], {"a": 1})
+    assert tool(named).compiled.bind({"a": 1}) == ((), {"a": 1})
 
 
 @pytest.mark.parametrize(

@@ -64,10 +64,10 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
     def start(*arguments: str, cwd: Path = ROOT, **environment: str) -> Server:
         log_file = tmp_path_factory.mktemp("server") / "log"
         command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", *arguments]
+        # No load balancer has to take notice before a test's server ends.
+        settings = {**os.environ, "SIDECALL_DRAIN_GRACE": "0", **environment}
         with log_file.open("wb") as log:
-            process = subprocess.Popen(
-                command, cwd=cwd, env={**os.environ, **environment}, stdout=log, stderr=subprocess.STDOUT
-            )
+            process = subprocess.Popen(command, cwd=cwd, env=settings, stdout=log, stderr=subprocess.STDOUT)
         server = Server("", process, log_file)
         servers.append(server)
         server.url = _wait(lambda: (m := _STARTED.search(server.log)) and m[1], server, "no address")
@@ -75,7 +75,10 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
 
     yield start
     for server in servers:
-        server.stop()
+        if server.process.poll() is None:
+            server.process.send_signal(signal.SIGTERM)
+    for server in servers:
+        server.process.wait(_PATIENCE)
 
 
 @pytest.fixture(scope="session")

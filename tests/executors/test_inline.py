@@ -3,6 +3,9 @@
 import threading
 
 from app import tool
+from app.executors.base import Occupancy
+from app.executors.inline import InlineExecutor
+from tests.executors.conftest import answering
 
 
 async def test_an_async_tool_runs_on_the_event_loop() -> None:
@@ -27,3 +30,19 @@ async def test_a_sync_tool_runs_there_if_its_author_says_so() -> None:
         return threading.get_ident() == here
 
     assert await where.ainvoke({}) is True
+
+
+async def test_it_says_how_many_calls_run() -> None:
+    """There is no bound to say."""
+    executor = InlineExecutor()
+    seen: list[Occupancy] = []
+
+    @tool
+    async def look() -> None:
+        """Look around."""
+        seen.append(executor.occupancy)
+
+    await answering(executor)(look)
+
+    assert seen == [Occupancy(size=None, busy=1)]
+    assert executor.occupancy == Occupancy()

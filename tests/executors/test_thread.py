@@ -10,6 +10,7 @@ from app import Registry, ToolCall, tool
 from app.core.invocation import CallRequest
 from app.executors.thread import ThreadExecutor
 from app.pipeline.pipeline import Pipeline, default_stages
+from app.stores.approvals import MemoryApprovals
 
 TENANT: contextvars.ContextVar[str] = contextvars.ContextVar("TENANT", default="nobody")
 
@@ -77,7 +78,7 @@ async def test_a_call_past_its_deadline_is_answered_and_keeps_its_thread() -> No
         release.wait(20)
 
     threads = ThreadExecutor(1)
-    pipeline = Pipeline(Registry([stuck.compiled]), default_stages({"thread": threads}))
+    pipeline = Pipeline(Registry([stuck.compiled]), default_stages({"thread": threads}, MemoryApprovals()))
     first = await pipeline.run(CallRequest(ToolCall(name="stuck", args={"number": 1}, id="1")))
     second = await pipeline.run(CallRequest(ToolCall(name="stuck", args={"number": 2}, id="2")))
     release.set()
@@ -97,7 +98,7 @@ async def test_nothing_starts_on_a_closed_executor() -> None:
         return "done"
 
     threads = ThreadExecutor(1)
-    pipeline = Pipeline(Registry([work.compiled]), default_stages({"thread": threads}))
+    pipeline = Pipeline(Registry([work.compiled]), default_stages({"thread": threads}, MemoryApprovals()))
     await threads.close()
 
     message = await pipeline.run(CallRequest(ToolCall(name="work", args={}, id="1")))
@@ -116,7 +117,7 @@ async def test_calls_run_side_by_side_as_far_as_there_are_threads(number: int) -
         return meeting.wait(20) >= 0
 
     threads = ThreadExecutor(number)
-    pipeline = Pipeline(Registry([meet.compiled]), default_stages({"thread": threads}))
+    pipeline = Pipeline(Registry([meet.compiled]), default_stages({"thread": threads}, MemoryApprovals()))
     messages = await pipeline.run_all([CallRequest(ToolCall(name="meet", args={}, id=str(i))) for i in range(number)])
     await threads.close()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app import BaseTool, StructuredTool, ToolException, ToolMessage, tool
+from app import BaseTool, StructuredTool, ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
 
 SECRET = "canary-4711"
 CRASHED = "Error: fail failed unexpectedly (call call_1). The details are in the server's log."
@@ -227,3 +227,50 @@ async def test_a_sync_function_may_return_something_to_await(executor: Any) -> N
     message = await _call(tool("wrapped", description="Wait.", executor=executor)(lambda: later()))
 
     assert message.content == "done"
+
+
+async def test_a_tool_that_answers_too_late_has_not_answered() -> None:
+    """Even if it makes light of being stopped."""
+
+    @tool(timeout=0.01)
+    async def stubborn() -> str:
+        """Answer late."""
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return "late"
+        return "never"
+
+    assert (await _call(stubborn)).content == "Error: stubborn timed out after 0.01 seconds."
+
+
+async def test_a_tool_that_fails_while_it_is_stopped_has_timed_out() -> None:
+    """Its clean-up is not why the call failed."""
+
+    @tool(timeout=0.01)
+    async def clumsy() -> None:
+        """Fail late."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise ToolException("clean-up failed")
+
+    message = await _call(clumsy)
+
+    assert message.content == "Error: clumsy timed out after 0.01 seconds."
+    assert message.response_metadata["error"]["kind"] == "timeout"
+
+
+async def test_the_time_of_a_call_is_not_only_its_tools() -> None:
+    """What guardrails have used up is gone."""
+
+    async def dawdle(data: Any) -> ToolGuardrailFunctionOutput:
+        await asyncio.sleep(0.02)
+        return ToolGuardrailFunctionOutput.allow(data.context.remaining > 0)
+
+    @tool(timeout=0.03, tool_input_guardrails=[dawdle])
+    async def wait() -> None:
+        """Wait a little less than the call may take."""
+        await asyncio.sleep(0.025)
+
+    assert (await _call(wait)).content == "Error: wait timed out after 0.03 seconds."

@@ -137,6 +137,37 @@ async def test_an_artifact_with_not_a_number_inside_a_model_is_still_json() -> N
 
 
 @pytest.mark.parametrize(
+    ("value", "notes"),
+    [
+        (({"rows": [{"price": math.nan}]}, None), ["NaN at `rows[0].price` was sent as null"]),
+        (([{"type": "text", "n": math.nan}], None), ["NaN at `[0].n` was sent as null"]),  # in a block
+        (
+            (math.inf, [Reading(value=-math.inf)]),
+            [
+                "Infinity as the content was sent as null",
+                "-Infinity at `[0].theValue` of the artifact was sent as null",
+            ],
+        ),
+        (
+            (ToolMessage(content="ok", artifact={"n": math.nan}), None),
+            ["NaN at `n` of the artifact was sent as null"],
+        ),
+    ],
+)
+async def test_a_number_that_became_null_is_noted(value: Any, notes: list[str]) -> None:
+    """The program may have to know."""
+    message = await _returned(value, "content_and_artifact")
+
+    assert message.response_metadata["notes"] == notes
+
+
+async def test_there_are_no_notes_where_there_is_nothing_to_note() -> None:
+    """Not even an empty list; nor about what was not sent."""
+    assert "notes" not in (await _returned({"n": 1.5})).response_metadata
+    assert "notes" not in (await _returned((math.nan, object()), "content_and_artifact")).response_metadata
+
+
+@pytest.mark.parametrize(
     ("value", "expected"),
     [
         (["a", {"type": "text", "text": "b"}], ["a", {"type": "text", "text": "b"}]),

@@ -1,5 +1,6 @@
 """A tool's author may word what the model reads of a failure; a handler that crashes loses nothing."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -7,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from app import ToolException, ToolMessage, tool
-from app.core.errors import InvalidToolOption
+from app import ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
+from app.core.errors import InvalidToolOption, ToolCallFailed
 
 
 async def run(handlers: dict[str, Any], **args: Any) -> ToolMessage:
@@ -113,11 +114,156 @@ async def test_a_crash_of_a_handler_is_logged(caplog: pytest.LogCaptureFixture) 
     assert "handler is broken" in caplog.text
 
 
-@pytest.mark.parametrize("option", ["handle_tool_error", "handle_validation_error"])
-@pytest.mark.parametrize("value", [5, "", None, ["text"]])
+NO_HANDLERS = [
+    *[("handle_tool_error", value) for value in (5, "", ["text"])],
+    *[("handle_validation_error", value) for value in (5, "", None, ["text"])],
+    *[("failure_error_function", value) for value in (5, "text", True)],
+    *[("timeout_error_function", value) for value in (5, "text", True)],
+]
+
+
+@pytest.mark.parametrize(("option", "value"), NO_HANDLERS)
 def test_what_is_no_handler_is_refused_at_the_start(option: str, value: Any) -> None:
     """LangChain finds out when the tool fails."""
     decorate: Callable[[Any], Any] = tool(**{option: value})
 
     with pytest.raises(InvalidToolOption, match=f"option `{option}"):
         decorate(run)
+
+
+async def fail(how: str, args: Any = None, **options: Any) -> ToolMessage:
+    """Run a tool that fails in one of many ways."""
+
+    @tool("work", timeout=0.01, **options)
+    async def work(times: int) -> Any:
+        """Work."""
+        if how == "hang":
+            await asyncio.Event().wait()
+        if how == "politely":
+            raise ToolException("closed") from KeyError("door")
+        if how == "badly":
+            raise ValueError("canary-4711")
+        return object()
+
+    call = {"type": "tool_call", "name": "work", "args": args or {"times": 1}, "id": "call_1"}
+    message: ToolMessage = await work.ainvoke(call)
+    return message
+
+
+def word(context: Any, error: Exception) -> str:
+    """Word any failure."""
+    return f"{context.tool_name} {context.tool_call_id}: {type(error).__name__}"
+
+
+async def word_later(context: Any, error: Exception) -> str:
+    """Word it asynchronously."""
+    return word(context, error)
+
+
+TIMED_OUT = "Error: work timed out after 0.01 seconds."
+WORDED: list[Any] = [
+    pytest.param("politely", None, "work call_1: ToolException", "tool_error", id="error of the tool"),
+    pytest.param("badly", None, "work call_1: ValueError", "execution_error", id="crash"),
+    pytest.param("well", {"times": "x"}, "work call_1: ValidationError", "invalid_arguments", id="arguments"),
+    pytest.param("well", "{", "work call_1: MalformedArguments", "malformed_arguments", id="malformed"),
+    # as in the OpenAI Agents SDK, where another function words these
+    pytest.param("hang", None, TIMED_OUT, "timeout", id="timeout"),
+]
+
+
+@pytest.mark.parametrize("function", [word, word_later], ids=["sync", "async"])
+@pytest.mark.parametrize(("how", "args", "content", "kind"), WORDED)
+async def test_one_function_words_all_failures(function: Any, how: str, args: Any, content: str, kind: str) -> None:
+    """It is given the context and what was raised, as in the OpenAI Agents SDK."""
+    message = await fail(how, args, failure_error_function=function)
+
+    assert (message.content, message.status) == (content, "error")
+    assert message.response_metadata["error"]["kind"] == kind
+
+
+async def test_the_handler_of_one_kind_beats_the_function_of_all() -> None:
+    """It is the more exact."""
+    options: Any = {"failure_error_function": word, "handle_tool_error": "own", "handle_validation_error": "fields"}
+
+    assert (await fail("politely", **options)).content == "own"
+    assert (await fail("well", {"times": "x"}, **options)).content == "fields"
+    assert (await fail("badly", **options)).content == "work call_1: ValueError"
+
+
+async def test_a_function_that_crashes_leaves_the_default_text(caplog: pytest.LogCaptureFixture) -> None:
+    """Its own reason is for the log."""
+    message = await fail("politely", failure_error_function=lambda _, error: error.missing)
+
+    assert message.content == "closed"
+    assert "an error handler of tool work failed (call call_1)" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("function", "content"),
+    [
+        (lambda context, error: f"{context.tool_name}: {error}", f"work: {TIMED_OUT}"),
+        (word_later, "work call_1: ToolTimeout"),
+        (lambda _, __: {"late": True}, '{"late": true}'),
+        (lambda _, __: None, TIMED_OUT),
+        (lambda _, error: error.missing, TIMED_OUT),
+    ],
+    ids=["sync", "async", "object", "None", "crash"],
+)
+async def test_a_timeout_is_worded_by_a_function_of_its_own(function: Any, content: str) -> None:
+    """The other one is not asked."""
+    message = await fail("hang", timeout_error_function=function, failure_error_function=word)
+
+    assert (message.content, message.response_metadata["error"]["kind"]) == (content, "timeout")
+
+
+CRASHED = "Error: work failed unexpectedly (call call_1). The details are in the server's log."
+UNSAYABLE = "Error: work returned a value of type object, which cannot be said in JSON."
+THROUGH: list[Any] = [
+    pytest.param("politely", {"handle_tool_error": None}, "tool_error", "closed", False, id="error of the tool"),
+    pytest.param("badly", {"handle_tool_error": None}, "execution_error", CRASHED, False, id="crash"),
+    pytest.param("oddly", {"handle_tool_error": None}, "output_error", UNSAYABLE, False, id="odd result"),
+    pytest.param("badly", {"failure_error_function": lambda _, __: None}, "execution_error", CRASHED, False, id="None"),
+    pytest.param("hang", {"timeout_behavior": "raise"}, "timeout", TIMED_OUT, True, id="timeout"),
+]
+
+
+@pytest.mark.parametrize(("how", "options", "kind", "said", "retryable"), THROUGH)
+async def test_a_failure_may_go_through_to_the_calling_program(
+    how: str, options: Any, kind: str, said: str, retryable: bool
+) -> None:
+    """With the ids by which the log has more; never with the reason of a crash."""
+    with pytest.raises(ToolCallFailed) as caught:
+        await fail(how, **options)
+    members = dict(caught.value.members)
+
+    assert caught.value.message == said
+    assert len(members.pop("invocation_id")) == 36
+    assert members == {"tool": "work", "call_id": "call_1", "kind": kind, "retryable": retryable}
+
+
+REMAIN: list[Any] = [
+    pytest.param("well", {"times": "x"}, {"handle_tool_error": None}, "invalid_arguments", id="arguments"),
+    pytest.param("well", "{", {"handle_tool_error": None}, "malformed_arguments", id="malformed"),
+    pytest.param("hang", None, {"handle_tool_error": None}, "timeout", id="timeout"),
+    pytest.param("politely", None, {"timeout_behavior": "raise"}, "tool_error", id="error of the tool"),
+    pytest.param(
+        "well",
+        None,
+        {
+            "handle_tool_error": None,
+            "tool_input_guardrails": [lambda _: ToolGuardrailFunctionOutput.reject_content("No.")],
+        },
+        "denied",
+        id="denied",
+    ),
+]
+
+
+@pytest.mark.parametrize(("how", "args", "options", "kind"), REMAIN)
+async def test_what_is_not_the_tools_failure_stays_the_models_to_read(
+    how: str, args: Any, options: Any, kind: str
+) -> None:
+    """Repairing is its part."""
+    message = await fail(how, args, **options)
+
+    assert message.response_metadata["error"]["kind"] == kind

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import pytest
 
-from app import InjectedToolArg, ToolMessage, tool
+from app import InjectedToolArg, Secret, ToolMessage, tool
 from app.core.errors import MissingContext
 
 
@@ -64,3 +64,25 @@ async def test_the_sent_arguments_are_left_as_they_were() -> None:
     await hidden.ainvoke({"type": "tool_call", "name": "hidden", "args": args, "id": "call_1"}, context={"key": "k"})
 
     assert args == {"a": 1, "key": "x"}
+
+
+async def test_a_secret_that_is_missing_is_found_before_the_models_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To repair the arguments would not help; what was forged is dropped before."""
+    monkeypatch.delenv("SMS_KEY", raising=False)
+
+    @tool
+    async def send(text: str, key: Annotated[str, Secret("SMS_KEY")]) -> str:
+        """Send."""
+        return text + key
+
+    message = await send.ainvoke({"type": "tool_call", "args": {"key": "forged"}, "id": "call_1"})
+
+    assert message.response_metadata["error"]["kind"] == "execution_error"
+    assert message.response_metadata["ignored_args"] == ["key"]
+
+
+async def test_a_tool_without_hidden_parameters_passes_by() -> None:
+    """Nothing is dropped or filled."""
+    message = await plain.ainvoke({"type": "tool_call", "args": {"key": "k"}, "id": "call_1"}, context={"key": "c"})
+
+    assert (message.content, message.response_metadata["ignored_args"]) == ("k", [])

@@ -2,16 +2,17 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 
-from app import InjectedState, Registry, ToolCall, tool
-from app.core.errors import MissingContext
+from app import InjectedState, Registry, ToolCall, ToolGuardrailFunctionOutput, ToolMessage, tool
+from app.core.errors import InvalidArguments, MalformedArguments, MissingContext, ToolNotFound
 from app.core.invocation import CallRequest
 from app.executors.inline import InlineExecutor
 from app.executors.thread import ThreadExecutor
 from app.pipeline.pipeline import Pipeline, default_stages
+from app.stores.approvals import MemoryApprovals
 
 
 @tool
@@ -37,7 +38,8 @@ async def pipeline() -> AsyncIterator[Pipeline]:
     """Give a pipeline over three tools."""
     threads = ThreadExecutor(1)
     registry = Registry([search_web.compiled, greet.compiled, wait.compiled])
-    yield Pipeline(registry, default_stages({"inline": InlineExecutor(), "thread": threads}), 0.01)
+    approvals = MemoryApprovals()
+    yield Pipeline(registry, default_stages({"inline": InlineExecutor(), "thread": threads}, approvals), 0.01)
     await threads.close()
 
 
@@ -109,6 +111,84 @@ async def test_a_batch_is_answered_in_order_and_each_call_alone_with_its_failure
         ("6", "query: Input should be a valid string"),
     ]
     assert messages[2].response_metadata["error"]["kind"] == "missing_context"
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "expected"),
+    [
+        ("search_web", {"query": "a"}, type(None)),
+        ("search_web", {"query": 1}, InvalidArguments),
+        ("search_web", "{", MalformedArguments),
+        ("serch_web", {}, ToolNotFound),
+    ],
+)
+async def test_a_call_can_be_checked_without_being_run(
+    pipeline: Pipeline, name: str, args: dict[str, object] | str, expected: type
+) -> None:
+    """The failure is the one that running it would have."""
+    failure = await pipeline.check(CallRequest(ToolCall(name=name, args=args, id="call_1")))
+
+    assert type(failure) is expected
+
+
+async def test_a_check_tells_the_caller_what_it_owes(pipeline: Pipeline) -> None:
+    """As running it would."""
+    with pytest.raises(MissingContext):
+        await pipeline.check(_request("greet"))
+
+
+class Steps(list[str]):
+    """Stand around a tool and write down when it is whose turn."""
+
+    def on_tool_start(self, serialized: dict[str, str], input_str: str) -> None:
+        """Hear of the start."""
+        self.append(f"start {serialized['name']} {input_str}")
+
+    def on_tool_end(self, output: ToolMessage) -> None:
+        """Hear of the end."""
+        self.append(f"end {output.content}")
+
+    def before(self, data: Any) -> ToolGuardrailFunctionOutput:
+        """Change what goes in."""
+        self.append(f"input guardrail {data.args['word']}")
+        return ToolGuardrailFunctionOutput.replace({"word": "changed"})
+
+    def after(self, data: Any) -> ToolGuardrailFunctionOutput:
+        """Change what comes out."""
+        self.append(f"output guardrail {data.output}")
+        return ToolGuardrailFunctionOutput.replace("judged")
+
+    def policy(self, args: Any) -> bool:
+        """Ask nobody."""
+        self.append(f"policy {args['word']}")
+        return False
+
+
+async def test_the_steps_are_taken_in_their_order() -> None:
+    """Judged before a handler hears of it, and told at the end what the model will read."""
+    steps = Steps()
+
+    @tool(
+        callbacks=[steps],
+        tool_input_guardrails=[steps.before],
+        tool_output_guardrails=[steps.after],
+        requires_approval=steps.policy,
+    )
+    async def work(word: str) -> str:
+        """Work."""
+        steps.append(f"run {word}")
+        return "done"
+
+    await work.ainvoke({"word": "sent"})
+
+    assert steps == [
+        "input guardrail sent",
+        "policy changed",
+        "start work {'word': 'changed'}",
+        "run changed",
+        "output guardrail done",
+        "end judged",
+    ]
 
 
 async def test_an_empty_batch_has_an_empty_answer(pipeline: Pipeline) -> None:

@@ -1,18 +1,18 @@
 """Run tools."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel
-from pydantic_core import to_json
 
-from app.api.body import read_json
-from app.api.dialects import DialectName, Sent, read_call, write_answer
+from app.api.answers import Reply, answer_call, answer_calls
+from app.api.body import read_body, read_json
+from app.api.dialects import DialectName, Sent, read_call, read_call_text
 from app.api.examples import ANSWERS, BATCH, CALLS
 from app.api.openapi import array_of, one_of
 from app.api.parts import PartsDep
+from app.api.presence import Watch
 from app.api.problems import Problem
+from app.api.stream import EventStream, wants_events
 from app.api.wire import (
     AnthropicToolResult,
     AnthropicToolUse,
@@ -22,8 +22,8 @@ from app.api.wire import (
     ResponsesFunctionCall,
     ResponsesFunctionCallOutput,
 )
+from app.core.approval import Approval
 from app.core.errors import BatchTooLarge, NotAToolCall
-from app.core.invocation import CallRequest
 from app.core.messages import ToolMessage
 
 router = APIRouter(tags=["tool calls"])
@@ -52,9 +52,18 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         200: {
             "model": Answer,
             "description": "What the model has to be told, whether the call succeeded (`status`) or not.",
-            "content": {"application/json": {"examples": ANSWERS}},
+            "content": {"application/json": {"examples": ANSWERS}, "text/event-stream": {}},
+        },
+        202: {
+            "model": Approval,
+            "description": "The call waits for a person's approval.",
+            "headers": {"Location": {"description": "Where to ask for it.", "schema": {"type": "string"}}},
         },
         **_PROBLEMS,
+        403: {"model": Problem, "description": "A guardrail of the tool refuses the request."},
+        500: {"model": Problem, "description": "The tool failed, and its author lets such failures through."},
+        429: {"model": Problem, "description": "You run as many calls as one caller may."},
+        503: {"model": Problem, "description": "There is no room for the call; `Retry-After` says when to try again."},
     },
     openapi_extra={"requestBody": one_of(Call, CALLS)},
 )
@@ -62,11 +71,16 @@ async def create_tool_call(request: Request, parts: PartsDep, format: AnswerForm
     """Run one call and answer with what the model has to be told.
 
     The call may have the form of any provider's model, and the answer has the same. A call that fails is answered with
-    200 and says why; 4xx is for what the calling program, not the model, has to mend.
+    200 and says why; 4xx is for what the calling program, not the model, has to mend. A call that a person has to
+    approve first is answered with 202; ask for it where `Location` says. With `Accept: text/event-stream` the answer
+    comes as server-sent events: `progress` and `partial` while the tool runs, then `message` (or `approval`, or
+    `problem`).
     """
-    sent = read_call(await read_json(request, parts.max_body_bytes))
-    message = await parts.pipeline.run(_request(sent, request))
-    return _response(write_answer(message, format or sent.dialect))
+    body = await read_body(request, parts.max_body_bytes)
+    if wants_events(request):
+        return EventStream(parts, request, read_call_text(body), format)
+    watch = Watch(request.receive)
+    return _response(await watch.over(answer_call(parts, body, request.headers, format, watch)))
 
 
 @router.post(
@@ -83,13 +97,15 @@ async def create_tool_call(request: Request, parts: PartsDep, format: AnswerForm
 async def create_tool_call_batch(request: Request, parts: PartsDep, format: AnswerFormat = None) -> Response:
     """Run calls concurrently and answer each in its place; one that fails harms no other.
 
-    When one element is not a call, nothing is run and the 422 says which.
+    When one element is not a call, nothing is run and the 422 says which. With `Accept: text/event-stream` each answer
+    comes as an event as soon as it is ready.
     """
     body = await read_json(request, parts.max_body_bytes)
     calls = _read_batch(body, parts.max_batch)
-    messages = await parts.pipeline.run_all([_request(sent, request) for sent in calls])
-    answers = zip(messages, calls, strict=True)
-    return _response([write_answer(message, format or sent.dialect) for message, sent in answers])
+    if wants_events(request):
+        return EventStream(parts, request, calls, format)
+    watch = Watch(request.receive)
+    return _response(await watch.over(answer_calls(parts, calls, request.headers, format, watch)))
 
 
 def _read_batch(body: Any, limit: int) -> list[Sent]:
@@ -113,9 +129,5 @@ def _read_batch(body: Any, limit: int) -> list[Sent]:
     return calls
 
 
-def _request(sent: Sent, request: Request) -> CallRequest:
-    return CallRequest(sent.call, state=sent.state, context=sent.context, headers=request.headers)
-
-
-def _response(answer: BaseModel | dict[str, Any] | Sequence[BaseModel | dict[str, Any]]) -> Response:
-    return Response(to_json(answer), media_type="application/json")
+def _response(reply: Reply) -> Response:
+    return Response(reply.body, reply.status, reply.headers, media_type="application/json")

@@ -3,20 +3,23 @@
 import hashlib
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
 from app.api.examples import LISTING
+from app.api.listing import has, make_listing
 from app.api.parts import PartsDep
 from app.api.problems import Problem
 from app.core.annotations import ToolAnnotations
+from app.core.context import ANONYMOUS
 from app.core.definitions import DefinitionFormat, render
 from app.core.errors import UnknownTool
 from app.core.lint import lint_tool
+from app.core.options import Switch
 from app.core.strict import strict_obstacles
 from app.core.tool import CompiledTool
-from app.registry import Registry
+from app.registry import nearest
 
 router = APIRouter(tags=["tools"])
 
@@ -46,6 +49,8 @@ class ToolDetail(BaseModel):
     response_format: str
     timeout: float | None = Field(description="Seconds; null means the server's default.")
     executor: str
+    timeout_behavior: str = Field(description="`raise`: the request fails with 500 when the time is up.")
+    requires_approval: bool | None = Field(description="Whether a person approves each call; null: it depends.")
     unknown_args: str = Field(description="What happens to an argument that no parameter takes.")
     hash: str = Field(description="SHA-256 of the definition; it changes when the contract does.")
     strict: bool = Field(description="Whether the definition can be said in OpenAI's strict form.")
@@ -68,7 +73,8 @@ class ToolDetail(BaseModel):
         422: {"model": Problem, "description": "A parameter is wrong."},
     },
 )
-async def list_tools(
+async def list_tools(  # noqa: PLR0913  each parameter is one of the request
+    request: Request,
     parts: PartsDep,
     format: Format = "openai",
     strict: Strict = False,
@@ -81,23 +87,20 @@ async def list_tools(
     The array is what the provider's client takes as `tools` as it stands; for Gemini it has one element, which holds
     all `functionDeclarations`. Send the `ETag` back as `If-None-Match` to be told 304 while nothing has changed.
     """
-    chosen = [tool for tool in parts.registry if _is_chosen(tool, tag, name)]
-    body = to_json(render(chosen, format, strict=strict))
-    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    headers = {"ETag": etag, "Cache-Control": "no-cache"}
-    if _has(if_none_match, etag):
-        return Response(status_code=304, headers=headers)
-    return Response(body, media_type="application/json", headers=headers)
+    query = request.scope["query_string"]
+    listing = parts.listings.find(query)
+    if listing is None:
+        version = parts.registry.version
+        chosen = [tool for tool in await parts.pipeline.visible(ANONYMOUS) if _is_chosen(tool, tag, name)]
+        listing = make_listing(to_json(render(chosen, format, strict=strict)))
+        parts.listings.keep(query, listing, version)
+    if has(if_none_match, listing.etag):
+        return Response(status_code=304, headers=listing.headers)
+    return Response(listing.body, media_type="application/json", headers=listing.headers)
 
 
 def _is_chosen(tool: CompiledTool, tags: list[str] | None, names: list[str] | None) -> bool:
     return (not tags or not set(tags).isdisjoint(tool.options.tags)) and (not names or tool.name in names)
-
-
-def _has(if_none_match: str | None, etag: str) -> bool:
-    """Compare as RFC 9110 §13.1.2 says: weakly, against each of a list, `*` matching anything."""
-    known = [part.strip().removeprefix("W/") for part in (if_none_match or "").split(",")]
-    return etag in known or "*" in known
 
 
 @router.get(
@@ -109,15 +112,15 @@ def _has(if_none_match: str | None, etag: str) -> bool:
 )
 async def get_tool(parts: PartsDep, name: ToolName) -> Response:
     """Show everything about one tool, with what `sidecall check` has to say about it."""
-    tool = parts.registry.get(name)
+    tools = {tool.name: tool for tool in await parts.pipeline.visible(ANONYMOUS)}
+    tool = tools.get(name)
     if tool is None:
-        raise UnknownTool(_unknown(parts.registry, name))
+        raise UnknownTool(_unknown(name, nearest(name, tools)))
     return Response(to_json(_detail(tool)), media_type="application/json")
 
 
-def _unknown(registry: Registry, name: str) -> str:
-    nearest = registry.nearest(name)
-    hint = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
+def _unknown(name: str, alike: list[str]) -> str:
+    hint = f" Did you mean {' or '.join(alike)}?" if alike else ""
     return f"There is no tool {name!r}, or it is not visible to you.{hint} GET /tools lists the tools."
 
 
@@ -138,9 +141,15 @@ def _detail(tool: CompiledTool) -> ToolDetail:
         response_format=tool.options.response_format,
         timeout=tool.options.timeout,
         executor=tool.executor,
+        timeout_behavior=tool.options.timeout_behavior,
+        requires_approval=_or_none(tool.options.requires_approval),
         unknown_args=tool.options.unknown_args,
         hash=hashlib.sha256(to_json(definition)).hexdigest(),
         strict=not obstacles,
         strict_obstacles=obstacles,
         notes=[f"{finding.level}: {finding.message}" for finding in lint_tool(tool)],
     )
+
+
+def _or_none(switch: Switch) -> bool | None:
+    return switch if isinstance(switch, bool) else None

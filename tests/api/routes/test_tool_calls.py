@@ -8,8 +8,10 @@ import httpx
 import pytest
 
 from app import tool
+from tests.asgi import BOTH_WAYS
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+pytestmark = BOTH_WAYS
 
 
 @tool

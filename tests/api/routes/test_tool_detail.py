@@ -82,6 +82,8 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
         "response_format": "content",
         "timeout": 5.0,
         "executor": "inline",
+        "timeout_behavior": "error_as_result",
+        "requires_approval": False,
         "unknown_args": "ignore",
         "hash": response.json()["hash"],
         "strict": True,
@@ -136,3 +138,54 @@ async def test_an_unknown_tool_is_answered_with_the_nearest(make_client: MakeCli
     assert response.status_code == 404
     assert response.json()["type"] == "urn:sidecall:problem:unknown-tool"
     assert response.json()["detail"] == detail
+
+
+async def by_amount(args: dict[str, Any]) -> bool:
+    """Ask about large amounts."""
+    return bool(args["amount"] > 100)
+
+
+@pytest.mark.parametrize(
+    ("policy", "shown"), [(False, False), (True, True), (by_amount, None)], ids=["never", "always", "it depends"]
+)
+async def test_a_tool_shows_whether_a_person_is_asked(make_client: MakeClient, policy: Any, shown: bool | None) -> None:
+    """Null where that depends on the arguments."""
+
+    @tool(requires_approval=policy, timeout_behavior="raise")
+    async def pay(amount: int) -> str:
+        """Pay."""
+        return f"paid {amount}"
+
+    client = await make_client(pay)
+
+    detail = (await client.get("/tools/pay")).json()
+
+    assert (detail["requires_approval"], detail["timeout_behavior"]) == (shown, "raise")
+
+
+STRICT = {**PARAMETERS, "additionalProperties": False, "required": ["query", "limit"]}
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "expected"),
+    [
+        (None, "false", None),
+        (None, "true", True),
+        # whatever the caller asks for
+        (True, "false", True),
+        (False, "true", None),
+    ],
+)
+async def test_an_author_may_settle_whether_a_definition_is_strict(
+    make_client: MakeClient, own: bool | None, asked: str, expected: bool | None
+) -> None:
+    """In the listing and under the tool's name."""
+    offered = tool("search", strict=own, description="Search.")(search.func)
+    client = await make_client(offered)
+
+    (listed,) = (await client.get("/tools", params={"strict": asked})).json()
+    detail = (await client.get("/tools/search")).json()
+
+    assert listed["function"].get("strict") is expected
+    assert listed["function"]["parameters"].get("additionalProperties") is (False if expected else None)
+    assert detail["definition"]["function"].get("strict") is (own or None)

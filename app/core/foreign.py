@@ -1,0 +1,44 @@
+"""Know the markers of LangChain, LangGraph and the OpenAI Agents SDK by name, without importing any of them."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+ForeignMarker = Literal["context", "call_id", "state", "store"]
+ForeignType = Literal["tool_context", "runnable_config"]
+
+# By package and class. These stand in the metadata of Annotated.
+_MARKERS: Mapping[tuple[str, str], ForeignMarker] = {
+    ("langchain_core", "InjectedToolArg"): "context",
+    ("langchain_core", "InjectedToolCallId"): "call_id",
+    ("langgraph", "InjectedState"): "state",
+    ("langgraph", "InjectedStore"): "store",
+}
+# These are annotations themselves.
+_TYPES: Mapping[tuple[str, str], ForeignType] = {
+    ("langgraph", "ToolRuntime"): "tool_context",
+    ("agents", "RunContextWrapper"): "tool_context",
+    ("agents", "ToolContext"): "tool_context",
+    ("langchain_core", "RunnableConfig"): "runnable_config",
+}
+
+
+def foreign_marker(part: Any) -> ForeignMarker | None:
+    """Tell what a part of an annotation asks for, if it is a marker or an instance of one."""
+    kind = part if isinstance(part, type) else type(part)
+    return next((_MARKERS[name] for name in _names(kind) if name in _MARKERS), None)
+
+
+def foreign_type(annotation: Any) -> ForeignType | None:
+    """Tell what a parameter of this type asks for, if it is one that its library fills in."""
+    if not isinstance(annotation, type):
+        return None
+    return next((_TYPES[name] for name in _names(annotation) if name in _TYPES), None)
+
+
+def is_instance_of(thing: Any, package: str, name: str) -> bool:
+    """Tell whether an object's class is, or comes from, a class of this name in this package."""
+    return (package, name) in _names(type(thing))
+
+
+def _names(kind: type) -> list[tuple[str, str]]:
+    return [(base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__]

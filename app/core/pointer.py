@@ -1,0 +1,32 @@
+"""Follow references inside a JSON document."""
+
+from typing import Any
+from urllib.parse import unquote
+
+
+def steps_of(reference: str) -> list[str] | None:
+    """Split a reference into the same document into the names and indexes on the way; None for any other.
+
+    It is a JSON pointer in a URI fragment (RFC 6901, section 6).
+    """
+    pointer = unquote(reference.removeprefix("#"))
+    if not reference.startswith("#") or (pointer and not pointer.startswith("/")):
+        return None
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def follow(reference: str, root: Any) -> Any:
+    """Find what a reference into the document points at, None when there is no such thing."""
+    steps = steps_of(reference)
+    if steps is None:
+        return None
+    node = root
+    for step in steps:
+        node = _member(node, step)
+    return node
+
+
+def _member(node: Any, step: str) -> Any:
+    if isinstance(node, list):
+        node = {str(index): item for index, item in enumerate(node)}
+    return node.get(step) if isinstance(node, dict) else None

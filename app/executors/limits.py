@@ -1,0 +1,50 @@
+"""Bound the memory that a tool may take in its process."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+try:
+    import resource
+except ImportError:  # Not a Unix, where no tool runs in a process.
+    resource = None  # type: ignore[assignment]
+
+_STATM = Path("/proc/self/statm")
+# Which of its numbers counts the pages that a process can write to.
+_WRITABLE = 5
+
+
+def writable_bytes() -> int:
+    """Say how much memory this process has that it can write to, touched or not; 0 where the system does not tell."""
+    if sys.platform != "linux":
+        return 0
+    return int(_STATM.read_text().split()[_WRITABLE]) * resource.getpagesize()
+
+
+@contextmanager
+def bounded_memory(most: int) -> Iterator[None]:
+    """Let the body's allocations fail with MemoryError once this process has so many bytes to write to.
+
+    Only Linux counts them so: threads' stacks count, address space that is merely reserved does not. Elsewhere there is
+    no bound.
+    """
+    if sys.platform != "linux":
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (_least(most, hard), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def leave_no_core() -> None:
+    """Write no core dump of this process, which would hold what callers sent."""
+    if resource is not None:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _least(most: int, hard: int) -> int:
+    return most if hard == resource.RLIM_INFINITY else min(most, hard)

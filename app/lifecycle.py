@@ -1,0 +1,41 @@
+"""Where the process is in its life, and how long it waits for others."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Phase = Literal["starting", "ready", "draining"]
+
+
+class Lifecycle:
+    """Say whether the process takes traffic; it goes from starting over ready to draining, and never back."""
+
+    def __init__(self) -> None:
+        self.phase: Phase = "starting"
+        # The requests that the server has begun and not answered yet.
+        self.in_flight: set[asyncio.Task[Any]] = set()
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether it finishes what it has begun and wants nothing new."""
+        return self.phase == "draining"
+
+    def begin(self) -> None:
+        """Take traffic, unless the end came first."""
+        if self.phase == "starting":
+            self.phase = "ready"
+
+    def drain(self) -> None:
+        """Want nothing new."""
+        self.phase = "draining"
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Hold the seconds that a server waits: for its load balancer, its tools, its clients and its own event loop."""
+
+    drain_grace: float = 2.0
+    drain_timeout: float = 30.0
+    header_timeout: float = 10.0
+    body_timeout: float = 30.0
+    stuck_after: float = 2.0

@@ -1,0 +1,56 @@
+"""Make room for connections under the operating system's limit of open files."""
+
+import errno
+import logging
+import os
+import sys
+
+if sys.platform != "win32":  # which has no such limit
+    import resource
+
+logger = logging.getLogger("sidecall")
+
+# What tools, logs and libraries open beside the connections.
+RESERVE = 256
+
+
+def room_for(connections: int) -> int:
+    """Raise the limit as far as needed and allowed, and return how many connections fit under it."""
+    if sys.platform == "win32":
+        return connections
+    wanted = connections + RESERVE
+    limit = _raised(wanted)
+    if limit >= wanted:
+        return connections
+    fitting = max(limit - RESERVE, limit // 2)
+    logger.warning(
+        "only %d connections fit under the limit of %d open files, not SIDECALL_MAX_CONNECTIONS=%d; raise it "
+        "(ulimit -n, LimitNOFILE, --ulimit nofile)",
+        fitting,
+        limit,
+        connections,
+    )
+    return fitting
+
+
+def _raised(wanted: int) -> int:
+    if sys.platform == "win32":
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
+    target = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
+    except (OSError, ValueError):  # macOS allows less than it says
+        return soft
+    return target
+
+
+def are_exhausted() -> bool:
+    """Try whether one more file can be opened; the event loop closes connections silently when none can."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return error.errno in (errno.EMFILE, errno.ENFILE)
+    return False

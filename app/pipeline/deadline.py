@@ -1,0 +1,17 @@
+"""Hold a call to its deadline."""
+
+import time
+
+from app.core.errors import ToolTimeout
+from app.core.invocation import Invocation
+
+
+def seconds_left(invocation: Invocation) -> float | None:
+    """Seconds until the deadline, never below zero; None when there is none."""
+    return None if invocation.deadline is None else max(0.0, invocation.deadline - time.monotonic())
+
+
+def timed_out(invocation: Invocation) -> ToolTimeout:
+    """Make the failure of a call whose deadline has passed."""
+    allowed = round((invocation.deadline or 0.0) - invocation.started, 6)
+    return ToolTimeout(invocation.tool.name, allowed)

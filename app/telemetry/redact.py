@@ -1,0 +1,91 @@
+"""Keep secrets, oddities and sheer size out of what is logged."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+REDACTED = "[redacted]"
+_SECRET = (
+    "password passwd pwd passphrase passcode secret token api_key apikey access_key private_key signing_key "
+    "authorization auth credential credentials cookie set_cookie jwt bearer otp cvv cvc ssn"
+).split()
+# Where a name in camel case has a seam.
+_SEAM = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^a-zA-Z0-9]+")
+
+_MOST_CHARACTERS = 1000
+_MOST_ITEMS = 50
+_DEEPEST = 8
+_LARGEST = 2**63
+_MOST_PARSED = 100_000
+
+
+class Redaction:
+    """Know by their names the fields whose values are nobody's business: `api_key`, `X-Api-Key`, `userPassword`."""
+
+    def __init__(self, more: Iterable[str] = ()) -> None:
+        names = (_spelled(name) for name in (*_SECRET, *more))
+        self._secret = re.compile(rf"(?:^|_)(?:{'|'.join(re.escape(name) for name in names if name)})(?:_|$)")
+
+    def is_secret(self, name: str) -> bool:
+        """Tell whether a field of this name holds a secret."""
+        return self._secret.search(_spelled(name[:_MOST_CHARACTERS])) is not None
+
+    def fields(self, values: Mapping[Any, Any], depth: int = 0) -> dict[str, Any]:
+        """Copy named values, without secrets."""
+        shown: dict[str, Any] = {}
+        for key, value in list(values.items())[:_MOST_ITEMS]:
+            name = str(key)
+            shown[_short(name)] = REDACTED if self.is_secret(name) else self.value(value, depth + 1)
+        if len(values) > _MOST_ITEMS:
+            shown["…"] = f"{len(values) - _MOST_ITEMS} more"
+        return shown
+
+    def value(self, value: Any, depth: int = 0) -> Any:
+        """Copy a value as something that JSON can say; what is long or deep is cut."""
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return self._text(value, depth)
+        if isinstance(value, (int, float)):
+            return _number(value)
+        if depth >= _DEEPEST:
+            return "…"
+        if isinstance(value, Mapping):
+            return self.fields(value, depth)
+        if isinstance(value, (list, tuple, set, frozenset)):
+            shown = [self.value(item, depth + 1) for item in list(value)[:_MOST_ITEMS]]
+            return shown if len(value) <= _MOST_ITEMS else [*shown, f"… {len(value) - _MOST_ITEMS} more"]
+        return _written(value)
+
+    def _text(self, text: str, depth: int) -> Any:
+        """Look into a text that is JSON, since the names of its fields tell what is secret."""
+        if text[:1] not in ("{", "["):
+            return _short(text)
+        try:
+            return self.value(json.loads(text[:_MOST_PARSED]), depth + 1)
+        except (ValueError, RecursionError):
+            return f"a text of {len(text)} characters"
+
+
+def _spelled(name: str) -> str:
+    return _SEAM.sub("_", name).lower().strip("_")
+
+
+def _short(text: str) -> str:
+    rest = len(text) - _MOST_CHARACTERS
+    return text if rest <= 0 else f"{text[:_MOST_CHARACTERS]}… {rest} more characters"
+
+
+def _number(number: Any) -> Any:
+    if isinstance(number, float):
+        return number if math.isfinite(number) else str(number)
+    return number if -_LARGEST <= number < _LARGEST else f"a number of {number.bit_length()} bits"
+
+
+def _written(value: object) -> str:
+    try:
+        return _short(str(value))
+    except Exception:
+        return f"a {type(value).__name__} that cannot be written"

@@ -1,0 +1,62 @@
+"""Count the calls of one tool."""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+# Upper bounds of the buckets, in seconds: from a function that adds two numbers to one that browses the web.
+DURATIONS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+WAITS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0)
+
+
+class Tally:
+    """Count in plain numbers, on the event loop alone, which costs a tenth of what counting under a lock does."""
+
+    __slots__ = ("_durations", "_waits", "begun", "ended", "outcomes", "seconds", "seconds_waited")
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.ended = 0
+        self.seconds = 0.0
+        self.seconds_waited = 0.0
+        self.outcomes: dict[str, int] = {}
+        self._durations = [0] * (len(DURATIONS) + 1)
+        self._waits = [0] * (len(WAITS) + 1)
+
+    def end(self, outcome: str, seconds: float, waited: float) -> None:
+        """Count a call that has ended."""
+        self.ended += 1
+        self.seconds += seconds
+        self._durations[bisect_left(DURATIONS, seconds)] += 1
+        if waited:
+            self.seconds_waited += waited
+            self._waits[bisect_left(WAITS, waited)] += 1
+        else:
+            self._waits[0] += 1
+        outcomes = self.outcomes
+        outcomes[outcome] = outcomes.get(outcome, 0) + 1
+
+    def refuse(self, outcome: str) -> None:
+        """Count a call that never began."""
+        self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
+
+    @property
+    def in_flight(self) -> int:
+        """Calls that have begun and not ended."""
+        return self.begun - self.ended
+
+    @property
+    def durations(self) -> list[tuple[str, float]]:
+        """How many calls took at most so many seconds."""
+        return list(_cumulated(DURATIONS, self._durations))
+
+    @property
+    def waits(self) -> list[tuple[str, float]]:
+        """How many calls waited at most so many seconds for their turn."""
+        return list(_cumulated(WAITS, self._waits))
+
+
+def _cumulated(bounds: Sequence[float], counts: Sequence[int]) -> Iterator[tuple[str, float]]:
+    total = 0
+    for bound, count in zip((*bounds, "+Inf"), counts, strict=True):
+        total += count
+        yield str(bound), total

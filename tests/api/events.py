@@ -1,0 +1,25 @@
+"""Read server-sent events as a browser does."""
+
+import json
+from typing import Any
+
+Event = tuple[str, Any]
+
+
+def events_in(text: str) -> list[Event]:
+    """Give the name of each event and its JSON; comments are left out."""
+    *texts, rest = text.split("\n\n")
+    assert rest == ""
+    blocks = [block.split("\n") for block in texts]
+    return [_event(lines) for lines in blocks if not lines[0].startswith(":")]
+
+
+def _event(lines: list[str]) -> Event:
+    name, data = lines
+    assert name.startswith("event: ")
+    assert data.startswith("data: ")
+    return name.removeprefix("event: "), json.loads(data.removeprefix("data: "), parse_constant=_refuse)
+
+
+def _refuse(constant: str) -> None:
+    raise AssertionError(f"{constant} is not JSON")

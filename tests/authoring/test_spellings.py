@@ -1,0 +1,125 @@
+"""Options of the OpenAI Agents SDK's `function_tool` may keep their names."""
+
+from typing import Any
+
+import pytest
+
+from app import ToolException, tool
+from app.authoring.spellings import canonical
+from app.core.approval import ApprovalRequired
+from app.core.errors import InvalidToolOption, SchemaInferenceError, ToolCallFailed
+from app.core.options import ToolOptions
+
+
+async def work(order: int) -> str:
+    """Describe the work."""
+    if order == 0:
+        raise ToolException("closed")
+    return f"worked on {order}"
+
+
+def word(context: Any, error: Exception) -> str:
+    """Word an error."""
+    return f"worded: {error}"
+
+
+def test_a_tool_can_be_renamed_and_described_anew() -> None:
+    """`name_override` and `description_override`."""
+    compiled = tool(name_override="job", description_override="Do it.")(work).compiled
+
+    assert (compiled.name, compiled.description) == ("job", "Do it.")
+
+
+async def test_approval_may_be_asked_for_under_another_name() -> None:
+    """`needs_approval`, with a function of the context, the arguments and the call's id."""
+    always = tool(needs_approval=True)(work)
+    sometimes = tool(needs_approval=lambda _context, args, _call_id: args["order"] > 7)(work)
+
+    with pytest.raises(ApprovalRequired):
+        await always.ainvoke({"order": 1})
+    with pytest.raises(ApprovalRequired):
+        await sometimes.ainvoke({"order": 8})
+    assert await sometimes.ainvoke({"order": 7}) == "worked on 7"
+
+
+def test_strictness_may_be_asked_for_under_another_name() -> None:
+    """`strict_mode`; what cannot be strict is refused."""
+
+    def free(keys: dict[str, int]) -> str:
+        """Take free keys."""
+        return str(keys)
+
+    assert tool(strict_mode=True)(work).compiled.options.strict is True
+    assert tool(strict_mode=False)(free).compiled.options.strict is False
+    with pytest.raises(SchemaInferenceError):
+        _ = tool(strict_mode=True)(free).compiled
+
+
+async def test_a_failure_function_of_none_lets_failures_through() -> None:
+    """Left out it means a text, as there."""
+    with pytest.raises(ToolCallFailed) as caught:
+        await tool(failure_error_function=None)(work).ainvoke({"order": 0})
+    kept = await tool(failure_error_function=word)(work).ainvoke({"type": "tool_call", "args": {"order": 0}})
+
+    assert caught.value.message == "closed"
+    assert kept.content == "worded: closed"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, {}),
+        ({"timeout_behavior": "raise_exception"}, {"timeout_behavior": "raise"}),
+        ({"timeout_behavior": "raise"}, {"timeout_behavior": "raise"}),
+        ({"timeout_behavior": "error_as_result"}, {"timeout_behavior": "error_as_result"}),
+        ({"failure_error_function": None}, {"handle_tool_error": None}),
+        # an explicit word of ours stands
+        ({"failure_error_function": None, "handle_tool_error": "Later."}, {"handle_tool_error": "Later."}),
+        ({"failure_error_function": word}, {"failure_error_function": word}),
+        ({"docstring_style": "google", "use_docstring_info": False}, ...),
+        ({"nope": 1}, ...),
+    ],
+)
+def test_options_are_said_in_our_words(given: dict[str, Any], expected: Any) -> None:
+    """Those that are the same, or unknown, stay."""
+    before = dict(given)
+
+    assert canonical(given) == (given if expected is ... else expected)
+    assert given == before
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "value"),
+    [
+        ("name", "name_override", "job"),
+        ("description", "description_override", "Do it."),
+        ("strict", "strict_mode", True),
+        ("requires_approval", "needs_approval", True),
+    ],
+)
+@pytest.mark.parametrize("turned", [False, True], ids=["ours first", "theirs first"])
+def test_an_option_under_both_names_is_refused(own: str, other: str, value: Any, turned: bool) -> None:
+    """It is not clear which one counts, even if they agree."""
+    options = dict(sorted({own: value, other: value}.items(), reverse=turned))
+
+    with pytest.raises(InvalidToolOption) as caught:
+        tool(**options)(work)
+
+    assert caught.value.message == f"@tool was given `{own}` twice; `{other}` is another name of it."
+
+
+def test_a_name_in_two_places_is_refused() -> None:
+    """One of them is too much."""
+    with pytest.raises(InvalidToolOption, match="takes one name"):
+        tool("job", name_override="work")
+
+
+def test_an_option_of_theirs_that_means_nothing_here_is_refused() -> None:
+    """With those that exist; it would be silent otherwise."""
+    with pytest.raises(InvalidToolOption, match="there is no option `defer_loading`; the options are: "):
+        tool(defer_loading=True)(work)
+
+
+def test_a_tool_without_options_is_an_ordinary_one() -> None:
+    """The decorator adds none of its own."""
+    assert tool(work).compiled.options == ToolOptions()

@@ -1,0 +1,142 @@
+"""The markers of LangChain, LangGraph and the OpenAI Agents SDK mean here what they mean there."""
+
+from typing import Annotated, Any, Optional
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import InjectedToolArg, InjectedToolCallId
+from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
+from pydantic import BaseModel
+
+import app
+from app import ToolContext, tool
+from app.core.errors import MissingContext
+from app.core.foreign import foreign_marker, foreign_type, is_instance_of
+from app.stores.memory import MemoryStore
+from tests.authoring import agents_sdk
+
+
+class OwnMarker(InjectedToolArg):
+    """A marker that somebody derived."""
+
+
+class RunConfig:
+    """A class that only sounds like theirs."""
+
+    __module__ = "my_agents.run_context"
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        (InjectedToolArg, "context"),
+        (InjectedToolArg(), "context"),
+        (OwnMarker, "context"),
+        (InjectedToolCallId, "call_id"),
+        (InjectedState("user"), "state"),
+        (InjectedStore, "store"),
+        (app.InjectedToolArg, None),  # ours
+        (ToolRuntime, None),  # an annotation, no marker
+        ("text", None),
+        (None, None),
+    ],
+)
+def test_markers_are_known_by_name(part: Any, expected: str | None) -> None:
+    """As classes and as instances, and the most special name counts."""
+    assert foreign_marker(part) == expected
+
+
+@pytest.mark.parametrize(
+    ("annotation", "expected"),
+    [
+        (ToolRuntime, "tool_context"),
+        (agents_sdk.RunContextWrapper, "tool_context"),
+        (agents_sdk.ToolContext, "tool_context"),
+        (RunnableConfig, "runnable_config"),
+        (ToolContext, None),  # ours
+        (RunConfig, None),
+        (str, None),
+        ("text", None),
+    ],
+)
+def test_types_are_known_by_name(annotation: Any, expected: str | None) -> None:
+    """Of the package that they come from."""
+    assert foreign_type(annotation) == expected
+
+
+def test_an_object_is_known_by_its_class() -> None:
+    """Derived ones too."""
+    assert is_instance_of(OwnMarker(), "langchain_core", "InjectedToolArg")
+    assert not is_instance_of(object(), "langchain_core", "InjectedToolArg")
+
+
+@tool
+def moved(
+    x: int,
+    runtime: ToolRuntime,
+    wrapper: agents_sdk.RunContextWrapper[dict[str, str]],
+    call_id: Annotated[str, InjectedToolCallId],
+    state: Annotated[dict[str, Any], InjectedState],
+    one: Annotated[str, InjectedState("one")],
+    store: Annotated[Any, InjectedStore()],
+    user: Annotated[str, InjectedToolArg],
+    config: RunnableConfig,
+    maybe: Optional[agents_sdk.ToolContext[Any]] = None,  # noqa: UP045  as it is written there
+    own: Annotated[str, OwnMarker] | None = None,
+) -> list[Any]:
+    """Take one of each."""
+    assert isinstance(maybe, ToolContext)
+    contexts = [runtime.state, runtime.context, runtime.tool_call_id, runtime.store is store]
+    return [x, *contexts, wrapper.context, maybe.tool_name, call_id, state, one, user, config, own]
+
+
+def test_a_function_that_was_written_for_them_is_filled_in() -> None:
+    """What their runtime would have done, the server does."""
+    filled = moved.invoke(
+        {"x": 1, "user": "forged"}, state={"one": "first"}, context={"user": "ada"}, store=MemoryStore()
+    )
+
+    assert list(moved.compiled.args_schema.flat["properties"]) == ["x"]
+    assert filled == [
+        1,
+        {"one": "first"},
+        {"user": "ada"},
+        filled[3],
+        True,
+        {"user": "ada"},
+        "moved",
+        filled[7],
+        {"one": "first"},
+        "first",
+        "ada",
+        {"configurable": {"user": "ada"}, "tags": [], "metadata": {}},
+        None,
+    ]
+    assert filled[3] == filled[7]
+
+
+def test_what_they_do_not_find_is_the_callers_fault() -> None:
+    """As with our markers."""
+    with pytest.raises(MissingContext) as caught:
+        moved.invoke({"x": 1}, state={"one": "first"}, store=MemoryStore())
+
+    assert caught.value.message == "The tool needs `context.user` beside the call, for its parameter `user`."
+
+
+class Arguments(BaseModel):
+    """Arguments with one that is injected."""
+
+    x: int
+    user: Annotated[str, InjectedToolArg]
+
+
+def test_their_markers_count_in_a_model_too() -> None:
+    """The field is neither shown nor taken."""
+
+    @tool(args_schema=Arguments)
+    def greet(x: int, user: str) -> str:
+        """Greet."""
+        return f"{x} {user}"
+
+    assert list(greet.compiled.args_schema.flat["properties"]) == ["x"]
+    assert greet.invoke({"x": 1, "user": "forged"}, context={"user": "ada"}) == "1 ada"

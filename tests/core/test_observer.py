@@ -1,0 +1,23 @@
+"""Whoever does not watch costs nothing and changes nothing."""
+
+from app import ToolCall, tool
+from app.core.invocation import CallRequest, new_invocation
+from app.core.observer import Unobserved
+
+
+@tool
+async def ping() -> str:
+    """Answer."""
+    return "pong"
+
+
+def test_calls_may_go_unobserved() -> None:
+    """As in tests, where no server runs."""
+    request = CallRequest(ToolCall(name="ping", args={}, id="call_1"))
+    nobody = Unobserved()
+
+    begun = nobody.begin(new_invocation(request, ping.compiled, None))
+    nobody.end(begun, "success")
+    nobody.refused(request, "unknown_tool")
+
+    assert begun is None

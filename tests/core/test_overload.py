@@ -1,0 +1,24 @@
+"""Who is sent away is told when to come again."""
+
+from app.core.errors import RequestError
+from app.core.overload import Overloaded, TooManyCalls
+
+
+def test_an_overload_says_why_and_for_how_long() -> None:
+    """In seconds."""
+    error = Overloaded("3 calls wait already.", retry_after=7)
+
+    assert (error.message, error.retry_after, error.members) == ("3 calls wait already.", 7, {})
+
+
+def test_a_caller_with_too_many_calls_meets_an_overload_of_its_own() -> None:
+    """Whoever deals with the one deals with the other; both are for the calling program."""
+    assert TooManyCalls.__mro__[1:3] == (Overloaded, RequestError)
+
+
+def test_the_two_have_titles() -> None:
+    """As every problem has."""
+    assert (Overloaded.__doc__, TooManyCalls.__doc__) == (
+        "The server runs as many calls as it may.",
+        "You run as many calls as one caller may.",
+    )

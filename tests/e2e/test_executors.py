@@ -1,0 +1,253 @@
+"""A real server keeps its promises whatever its tools do: hang, crash, take too much."""
+
+import os
+import select
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.e2e.conftest import Serve, Server
+
+TOOLS = '''
+import asyncio, ctypes, os, threading, time
+from app import ToolContext, tool
+
+
+@tool(timeout=0.5)
+def sleepy() -> None:
+    """Sleep for long in a thread."""
+    time.sleep(10)
+
+
+@tool
+async def quick() -> str:
+    """Answer at once."""
+    return "quick"
+
+
+@tool
+async def threads() -> int:
+    """Count the threads of the pool."""
+    return sum(thread.name.startswith("sidecall-tool") for thread in threading.enumerate())
+
+
+@tool(executor="process")
+def pid(context: ToolContext) -> int:
+    """Say which process runs."""
+    context.log.info("in process")
+    print("printed by a tool")
+    return os.getpid()
+
+
+@tool(executor="process", timeout=0.5)
+def endless(file: str) -> None:
+    """Run for ever, and say where.
+
+    Args:
+        file: Where to say it.
+    """
+    with open(file, "w") as written:
+        written.write(str(os.getpid()))
+    while True:
+        pass
+
+
+@tool(executor="process", timeout=60)
+def patient(fifo: str) -> None:
+    """Say which process runs, and run for ever.
+
+    Args:
+        fifo: Whom to tell.
+    """
+    with open(fifo, "w") as written:
+        written.write(str(os.getpid()))
+    while True:
+        pass
+
+
+@tool(executor="process")
+def leave() -> None:
+    """End the process."""
+    os._exit(1)
+
+
+@tool(executor="process")
+def crash() -> None:
+    """Read where nothing is."""
+    ctypes.string_at(0)
+
+
+@tool(executor="process", memory_limit_mb=256)
+def greedy() -> int:
+    """Take 2 GB."""
+    return len(bytearray(2 * 1024**3))
+'''
+
+UNFIT = '''
+from typing import Annotated
+from app import InjectedStore, Store, tool
+
+
+@tool(executor="process")
+def remember(store: Annotated[Store, InjectedStore]) -> None:
+    """Remember."""
+'''
+
+
+def call(server: Server, tool: str, **args: Any) -> tuple[Any, float]:
+    """Run a tool; give the message and the seconds that it took."""
+    began = time.monotonic()
+    body = {"name": tool, "args": args, "id": "call_1", "type": "tool_call"}
+    message = httpx.post(f"{server.url}/tool_calls", json=body, timeout=30).json()
+    return message, time.monotonic() - began
+
+
+def kind(message: Any) -> str:
+    """Say why a call failed."""
+    return str(message["response_metadata"]["error"]["kind"])
+
+
+def has_ended(process: int) -> bool:
+    """Wait for the end of a process that may have ended already."""
+    try:
+        handle = os.pidfd_open(process)
+    except ProcessLookupError:
+        return True
+    ended, _, _ = select.select([handle], [], [], 20)
+    os.close(handle)
+    return bool(ended)
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a file with tools that misbehave."""
+    file = tmp_path_factory.mktemp("tools") / "misbehaving.py"
+    file.write_text(TOOLS)
+    return file
+
+
+@pytest.fixture(scope="module")
+def server(start_server: Serve, tools: Path) -> Server:
+    """Serve them with four threads and two processes."""
+    return start_server("--tools", str(tools), SIDECALL_THREADS="4", SIDECALL_PROCESSES="2")
+
+
+def test_a_tool_that_sleeps_too_long_is_answered_on_time(server: Server) -> None:
+    """Its thread cannot be stopped, but nobody has to wait for it."""
+    message, seconds = call(server, "sleepy")
+
+    assert kind(message) == "timeout"
+    assert message["content"] == "Error: sleepy timed out after 0.5 seconds."
+    assert 500 <= message["response_metadata"]["duration_ms"] <= 700
+    assert seconds < 2
+
+
+def test_stuck_threads_hold_up_nobody_else(start_server: Serve, tools: Path) -> None:
+    """Twenty calls on four threads are all answered on time, and the pool does not grow."""
+    server = start_server("--tools", str(tools), SIDECALL_THREADS="4", SIDECALL_PROCESSES="1")
+    with ThreadPoolExecutor(20) as clients:
+        sleeping = [clients.submit(call, server, "sleepy") for _ in range(20)]
+        meanwhile = [call(server, "quick")[0]["content"] for _ in range(20)]
+        answers = [answer.result() for answer in sleeping]
+    after, _ = call(server, "threads")
+
+    assert meanwhile == ["quick"] * 20
+    assert [kind(message) for message, _ in answers] == ["timeout"] * 20
+    assert max(message["response_metadata"]["duration_ms"] for message, _ in answers) <= 700
+    assert max(seconds for _, seconds in answers) < 3
+    assert after["content"] == "4"
+
+
+def test_a_process_that_never_ends_is_killed_at_the_deadline(server: Server, tmp_path: Path) -> None:
+    """And the next call finds another one."""
+    file = tmp_path / "pid"
+    message, _ = call(server, "endless", file=str(file))
+    again, wait = call(server, "pid")
+
+    assert kind(message) == "timeout"
+    assert 500 <= message["response_metadata"]["duration_ms"] <= 700
+    assert has_ended(int(file.read_text()))
+    assert again["status"] == "success"
+    assert wait < 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "reason"),
+    [
+        ("leave", "the tool's process ended with exit code 1"),
+        ("crash", "the tool's process was ended by SIGSEGV"),
+        ("greedy", "MemoryError"),
+    ],
+)
+def test_a_process_that_dies_is_one_failed_call(server: Server, tool: str, reason: str) -> None:
+    """The log says how it died; the next call finds another one."""
+    message, _ = call(server, tool)
+    again, wait = call(server, "pid")
+
+    assert kind(message) == "execution_error"
+    assert reason in server.wait_for(reason)
+    assert again["status"] == "success"
+    assert wait < 1
+
+
+def test_what_a_tool_prints_and_logs_comes_out_in_the_servers_log(server: Server) -> None:
+    """There is no other place for it."""
+    call(server, "pid")
+
+    assert "printed by a tool" in server.wait_for("printed by a tool")
+    assert "in process" in server.wait_for("in process")
+
+
+def test_a_client_who_hangs_up_ends_the_process(server: Server, tmp_path: Path) -> None:
+    """Nobody is left to tell."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    body = {"name": "patient", "args": {"fifo": str(fifo)}, "id": "call_1", "type": "tool_call"}
+    with ThreadPoolExecutor(1) as thread, httpx.Client() as client:
+        request = thread.submit(client.post, f"{server.url}/tool_calls", json=body, timeout=2)
+        process = int(fifo.read_text())
+        with pytest.raises(httpx.ReadTimeout):
+            request.result()
+
+    assert has_ended(process)
+
+
+@pytest.mark.parametrize("killed", [signal.SIGTERM, signal.SIGKILL], ids=["stopped", "killed"])
+def test_no_process_outlives_the_server(start_server: Serve, tools: Path, tmp_path: Path, killed: int) -> None:
+    """Even when the server has no time to end them."""
+    server = start_server("--tools", str(tools), SIDECALL_PROCESSES="2", SIDECALL_DRAIN_TIMEOUT="0.5")
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    idle = int(call(server, "pid")[0]["content"])
+    with ThreadPoolExecutor(1) as thread:
+        request = thread.submit(call, server, "patient", fifo=str(fifo))
+        busy = int(fifo.read_text())
+        server.process.send_signal(killed)
+        request.exception()
+
+    assert [has_ended(process) for process in (idle, busy)] == [True, True]
+
+
+def test_the_executor_of_a_tool_is_shown(server: Server) -> None:
+    """As those of other tools are."""
+    assert httpx.get(f"{server.url}/tools/pid").json()["executor"] == "process"
+
+
+def test_tools_that_want_no_process_cost_none(shipped: Server) -> None:
+    """The server that ships has no children."""
+    children = Path(f"/proc/{shipped.process.pid}/task/{shipped.process.pid}/children").read_text()
+
+    assert children == ""
+
+
+def test_a_tool_that_cannot_run_in_a_process_stops_the_start(start_server: Serve, tmp_path: Path) -> None:
+    """The message names the file, the tool and the reason."""
+    file = tmp_path / "unfit.py"
+    file.write_text(UNFIT)
+    with pytest.raises(AssertionError, match=r"tool 'remember' cannot have executor='process': it wants the store"):
+        start_server("--tools", str(file))

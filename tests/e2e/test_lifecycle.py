@@ -1,0 +1,200 @@
+"""A real server starts, drains and ends as an orchestrator needs it."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.e2e.conftest import ROOT, Serve
+from tests.e2e.slow_calls import PLACE, body, send
+
+
+async def test_no_call_is_lost(start_server: Serve) -> None:
+    """A hundred calls in flight and those that still arrive are answered, none by a reset connection."""
+    server = start_server("--tools", PLACE, SIDECALL_DRAIN_GRACE="2")
+    outcomes: Counter[object] = Counter()
+
+    async def call(client: httpx.AsyncClient, seconds: float) -> None:
+        try:
+            response = await client.post(f"{server.url}/tool_calls", json=body("nap", seconds))
+            outcomes[response.status_code, response.json()["content"]] += 1
+        except httpx.HTTPError as error:
+            outcomes[repr(error)] += 1
+
+    async def call_afresh(seconds: float) -> None:
+        async with httpx.AsyncClient(timeout=60) as client:
+            await call(client, seconds)
+
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(timeout=60, limits=limits) as client, asyncio.TaskGroup() as group:
+        for _ in range(100):
+            group.create_task(call(client, 2))
+        await asyncio.to_thread(server.wait_for, "begun: 100.")
+        server.process.send_signal(signal.SIGTERM)
+        for _ in range(20):
+            group.create_task(call_afresh(0.01))
+            group.create_task(call(client, 0.01))
+            await asyncio.sleep(0.05)
+
+    assert outcomes == {(200, "slept"): 140}
+    assert await asyncio.to_thread(server.process.wait, 20) == 0
+    assert "Traceback" not in server.log
+
+
+def test_readiness_flips_while_calls_are_still_served(start_server: Serve) -> None:
+    """A load balancer has the grace to notice; connections that are kept alive are given up one by one."""
+    server = start_server("--tools", PLACE, SIDECALL_DRAIN_GRACE="2")
+
+    with httpx.Client(base_url=server.url) as kept:
+        before = kept.get("/readyz")
+        server.process.send_signal(signal.SIGTERM)
+        server.wait_for("Shutting down")
+        served = kept.post("/tool_calls", json=body("nap", 0.01))
+    afresh = httpx.get(f"{server.url}/readyz")
+    alive = httpx.get(f"{server.url}/healthz")
+
+    assert before.status_code == 200
+    assert "Connection" not in before.headers
+    assert served.json()["content"] == "slept"
+    assert served.headers["Connection"] == "close"
+    assert afresh.status_code == 503
+    assert afresh.headers["Content-Type"] == "application/problem+json"
+    assert afresh.json()["detail"] == "It is draining; other requests in flight: 0."
+    assert alive.status_code == 200
+    assert server.process.wait(20) == 0
+
+
+@pytest.mark.parametrize("name", ["nap", "insist", "block"])
+def test_what_is_not_finished_is_answered(start_server: Serve, name: str) -> None:
+    """With a 503 that may be repeated, whatever the tool does about its cancellation; the exit code stays 0."""
+    settings = {"SIDECALL_DRAIN_TIMEOUT": "0.2"}
+    server = start_server("--tools", PLACE, **settings)
+
+    with ThreadPoolExecutor() as threads:
+        sent = send(threads, server, (name, 60), (name, 60))
+        server.process.send_signal(signal.SIGTERM)
+        answers = [call.result() for call in sent]
+
+    assert [answer.status_code for answer in answers] == [503, 503]
+    assert answers[0].headers["Content-Type"] == "application/problem+json"
+    assert answers[0].headers["Retry-After"] == "1"
+    assert answers[0].headers["Connection"] == "close"
+    assert answers[0].headers["X-Request-Id"] == answers[0].json()["instance"]
+    assert answers[0].json()["type"] == "urn:sidecall:problem:shutting-down"
+    assert answers[0].json()["retryable"] is True
+    assert server.process.wait(20) == 0
+    assert "not finished in 0.2 s, and answered with 503: requests in flight: 2" in server.log
+    assert "Traceback" not in server.log
+
+
+def test_the_tools_that_are_not_finished_are_cancelled(start_server: Serve) -> None:
+    """They may clean up."""
+    settings = {"SIDECALL_DRAIN_TIMEOUT": "0"}
+    server = start_server("--tools", PLACE, **settings)
+
+    with ThreadPoolExecutor() as threads:
+        sent = send(threads, server, ("nap", 60))
+        server.process.send_signal(signal.SIGTERM)
+        answer = sent[0].result()
+
+    assert answer.status_code == 503
+    assert server.process.wait(20) == 0
+    assert "cancelled" in server.log
+    assert "Application shutdown complete." in server.log
+
+
+def test_a_second_signal_ends_at_once(start_server: Serve) -> None:
+    """Whoever asks twice does not want to wait."""
+    server = start_server("--tools", PLACE)
+
+    with ThreadPoolExecutor() as threads:
+        sent = send(threads, server, ("block", 5))
+        server.process.send_signal(signal.SIGTERM)
+        server.wait_for("Shutting down")
+        server.process.send_signal(signal.SIGTERM)
+        code = server.process.wait(20)
+        error = sent[0].exception()
+
+    assert code == 143
+    assert isinstance(error, httpx.HTTPError)
+    assert "ended at once by a second signal" in server.log
+
+
+def test_ctrl_c_takes_no_grace(start_server: Serve) -> None:
+    """Nobody balances load on a desk; calls in flight are finished all the same."""
+    server = start_server("--tools", PLACE, SIDECALL_DRAIN_GRACE="600")
+
+    with ThreadPoolExecutor() as threads:
+        sent = send(threads, server, ("nap", 0.5))
+        server.process.send_signal(signal.SIGINT)
+        code = server.process.wait(20)
+
+    assert code == 0
+    assert sent[0].result().json()["content"] == "slept"
+
+
+def test_a_server_that_still_starts_ends_at_once(tmp_path: Path) -> None:
+    """Also as process 1 of a container, for which signals have no default."""
+    (tmp_path / "slow.py").write_text("import time\n\nprint('loading', flush=True)\ntime.sleep(60)\n")
+    command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--tools", str(tmp_path / "slow.py")]
+
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        loading = process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        code = process.wait(20)
+
+    assert loading == b"loading\n"
+    assert code == 0
+
+
+def test_what_blocks_the_event_loop_is_named(start_server: Serve) -> None:
+    """The probe gets no answer, and the log says why, with the tool's stack; then all is well again."""
+    server = start_server("--tools", PLACE, SIDECALL_STUCK_AFTER="0.3", SIDECALL_LOG_FORMAT="text")
+
+    with ThreadPoolExecutor() as threads:
+        sent = send(threads, server, ("freeze", 2))
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.get(f"{server.url}/healthz", timeout=0.1)
+        log = server.wait_for("EventLoopStuck")
+        answer = sent[0].result()
+    alive = httpx.get(f"{server.url}/healthz")
+
+    assert "the event loop has been stuck for 0.3 s, and nobody is answered meanwhile" in log
+    assert f'File "{PLACE}", line 65, in freeze' in log
+    assert "asyncio/runners.py" not in log
+    assert answer.json()["content"] == "slept"
+    assert alive.status_code == 200
+    assert "the event loop goes on, after " in server.wait_for("goes on")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "complaint"),
+    [
+        ("SIDECALL_DRAIN_GRACE", "-1", "setting SIDECALL_DRAIN_GRACE: Input should be greater than or equal to 0"),
+        ("SIDECALL_PROT", "80", "There is no setting SIDECALL_PROT; write SIDECALL_PORT."),
+    ],
+)
+def test_a_wrong_setting_stops_the_start(variable: str, value: str, complaint: str) -> None:
+    """It is named, before anything is loaded."""
+    command = [sys.executable, "-m", "app.cli", "serve", "--tools", "nowhere.py"]
+    environment = {**os.environ, variable: value}
+
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+    assert result.returncode == 1
+    assert result.stderr == f"error: {complaint}\n"
+
+
+def test_a_variable_that_is_no_setting_is_told(start_server: Serve) -> None:
+    """It is no reason not to serve."""
+    server = start_server("--tools", PLACE, SIDECALL_URL="http://127.0.0.1:8000")
+
+    assert "SIDECALL_URL is not a setting of this version and changes nothing" in server.log

@@ -1,0 +1,167 @@
+"""A real server is seen from outside: its log, its numbers and its spans."""
+
+import json
+import os
+import pty
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tests.e2e.conftest import Serve
+
+TOOLS = '''
+import warnings
+
+from opentelemetry import trace
+
+from app import ToolContext, tool
+
+
+@tool
+def work(*, context: ToolContext) -> str:
+    """Work."""
+    context.log.info("working")
+    warnings.warn("old")
+    with trace.get_tracer("a library").start_as_current_span("SELECT"):
+        return "done"
+'''
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+PARENT = "b7ad6b7169203331"
+CALL = {"name": "work", "args": {}, "id": "call_1"}
+
+
+class Collector(ThreadingHTTPServer):
+    """Take spans as an OpenTelemetry collector does."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Take)
+        self.taken: list[ExportTraceServiceRequest] = []
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+    @property
+    def spans(self) -> dict[str, Any]:
+        """What it has taken, by name."""
+        resources = [resource for request in self.taken for resource in request.resource_spans]
+        scopes = [scope for resource in resources for scope in resource.scope_spans]
+        return {span.name: span for scope in scopes for span in scope.spans}
+
+
+class _Take(BaseHTTPRequestHandler):
+    server: Collector
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.taken.append(ExportTraceServiceRequest.FromString(body))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    """Give a collector that listens."""
+    with Collector() as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> str:
+    """Write the tools of this module to a file."""
+    file = tmp_path / "mine.py"
+    file.write_text(TOOLS)
+    return str(file)
+
+
+def test_a_call_is_a_span_in_its_senders_trace(start_server: Serve, collector: Collector, tools: str) -> None:
+    """It is sent before the server has ended; what the tool does is its child, and the log names the trace."""
+    server = start_server("--tools", tools, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
+
+    httpx.post(f"{server.url}/tool_calls", json=CALL, headers={"traceparent": f"00-{TRACE}-{PARENT}-01"})
+    code = server.stop()
+    span, child = collector.spans["execute_tool work"], collector.spans["SELECT"]
+
+    assert code == 0
+    assert (span.trace_id.hex(), span.parent_span_id.hex()) == (TRACE, PARENT)
+    assert (child.trace_id.hex(), child.parent_span_id) == (TRACE, span.span_id)
+    assert {line["trace_id"] for line in map(json.loads, server.log.splitlines()) if "tool" in line} == {TRACE}
+
+
+def test_a_collector_that_never_answers_harms_nobody(start_server: Serve, tools: str) -> None:
+    """Calls are answered, the server ends, and the log says what was lost."""
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        endpoint = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        server = start_server("--tools", tools, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint)
+        answers = [httpx.post(f"{server.url}/tool_calls", json=CALL).json() for _ in range(3)]
+        code = server.stop()
+
+    assert [answer["content"] for answer in answers] == ["done"] * 3
+    assert code == 0
+    assert "the last spans were not sent within 3 seconds" in server.log
+
+
+def test_without_a_terminal_every_line_is_json(start_server: Serve, tools: str) -> None:
+    """The server's, those of its workers, of tools, and warnings; each names what it belongs to."""
+    server = start_server("--tools", tools, "--workers", "2", SIDECALL_LOG_CALLS="true")
+
+    answer = httpx.post(f"{server.url}/tool_calls", json=CALL, headers={"X-Request-Id": "req-1"}).json()
+    server.stop()
+    lines = [json.loads(line) for line in server.log.splitlines()]
+    of_the_call = [line for line in lines if line.get("tool") == "work"]
+
+    assert {"timestamp", "level", "logger", "event"} <= set.intersection(*(set(line) for line in lines))
+    assert [(line["logger"], line["level"]) for line in of_the_call] == [
+        ("sidecall.tool", "info"),
+        ("py.warnings", "warning"),
+        ("sidecall", "info"),
+    ]
+    assert {(line["call_id"], line["invocation_id"], line["request_id"]) for line in of_the_call} == {
+        ("call_1", answer["id"], "req-1")
+    }
+    assert (of_the_call[2]["event"], of_the_call[2]["outcome"]) == ("tool call", "success")
+
+
+def test_on_a_terminal_lines_are_for_people(tmp_path: Path) -> None:
+    """In columns and colors."""
+    (tmp_path / "mine.py").touch()
+    terminal, theirs = pty.openpty()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        command = [sys.executable, "-m", "app.cli", "serve", "--port", port, "--tools", "mine.py"]
+        subprocess.run(command, cwd=tmp_path, stderr=theirs, check=False, timeout=60)
+    shown = os.read(terminal, 100_000).decode()
+    os.close(terminal)
+    os.close(theirs)
+
+    assert "\x1b[1mserving 0 tools: none\x1b[0m" in shown
+    assert '{"' not in shown
+
+
+def test_the_numbers_are_there_for_prometheus(start_server: Serve, tools: str) -> None:
+    """How full the pool of threads is among them."""
+    server = start_server("--tools", tools, SIDECALL_THREADS="3")
+
+    httpx.post(f"{server.url}/tool_calls", json=CALL)
+    lines = httpx.get(f"{server.url}/metrics").text.splitlines()
+
+    assert 'sidecall_calls_total{outcome="success",tool="work"} 1.0' in lines
+    assert 'sidecall_executor_size{executor="thread"} 3.0' in lines

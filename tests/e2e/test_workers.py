@@ -1,0 +1,95 @@
+"""Many worker processes serve and end as one."""
+
+import os
+import re
+import signal
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.e2e.conftest import Serve
+from tests.e2e.slow_calls import PLACE, body, send
+
+
+def test_workers_drain_as_one_process_does(start_server: Serve) -> None:
+    """Calls in flight are finished, what is left is answered, and each worker closes its application."""
+    settings = {"SIDECALL_DRAIN_TIMEOUT": "2"}
+    server = start_server("--tools", PLACE, "--workers", "2", **settings)
+
+    with ThreadPoolExecutor() as threads:
+        url = f"{server.url}/tool_calls"
+        finished = threads.submit(httpx.post, url, json=body("nap", 1), timeout=60)
+        left = threads.submit(httpx.post, url, json=body("nap", 60), timeout=60)
+        server.wait_for("(1 s)")
+        server.wait_for("(60 s)")
+        server.process.send_signal(signal.SIGTERM)
+
+    assert finished.result().json()["content"] == "slept"
+    assert left.result().status_code == 503
+    assert server.process.wait(20) == 0
+    assert server.log.count("Application shutdown complete.") == 2
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_second_signal_ends_workers_at_once(start_server: Serve, number: signal.Signals, code: int) -> None:
+    """The signals are passed on one by one."""
+    server = start_server("--tools", PLACE, "--workers", "2")
+
+    with ThreadPoolExecutor() as threads:
+        sent = send(threads, server, ("block", 5))
+        server.process.send_signal(number)
+        server.wait_for("requests in flight: 1")
+        server.process.send_signal(number)
+        ended = server.process.wait(20)
+        error = sent[0].exception()
+
+    assert ended == code
+    assert isinstance(error, httpx.HTTPError)
+
+
+def test_workers_may_get_a_signal_twice(start_server: Serve) -> None:
+    """From systemd or a terminal, which tell every process, and from their parent."""
+    server = start_server("--tools", PLACE, "--workers", "2")
+    first, second = map(int, re.findall(r"Started server process \[(\d+)\]", server.log))
+
+    with ThreadPoolExecutor() as threads:
+        sent = send(threads, server, ("nap", 1))
+        for process in (first, second, server.process.pid):
+            os.kill(process, signal.SIGTERM)
+        code = server.process.wait(20)
+
+    assert sent[0].result().json()["content"] == "slept"
+    assert code == 0
+
+
+def test_a_worker_that_dies_is_replaced(start_server: Serve) -> None:
+    """The others serve meanwhile."""
+    server = start_server("--tools", PLACE, "--workers", "2")
+
+    found = re.search(r"Started server process \[(\d+)\]", server.wait_for("Started server process"))
+    assert found is not None
+    os.kill(int(found[1]), signal.SIGKILL)
+    server.wait_for(f"worker {found[1]} died with exit code -9; another one takes its place")
+    alive = httpx.get(f"{server.url}/healthz", timeout=20)
+
+    assert alive.status_code == 200
+    assert server.stop() == 0
+
+
+def test_workers_do_not_outlive_their_parent(start_server: Serve) -> None:
+    """Else the next start would find its port taken."""
+    server = start_server("--tools", PLACE, "--workers", "2")
+    address = urlsplit(server.url)
+
+    with socket.create_connection((address.hostname, address.port), timeout=20) as kept:
+        kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: sidecall\r\n\r\n")
+        answer = kept.recv(65536)
+        server.process.kill()
+        rest = b"".join(iter(lambda: kept.recv(65536), b""))
+
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert rest in (b"", b'{"status":"ok"}')
+    assert server.log.count("Shutting down") >= 1

@@ -1,0 +1,48 @@
+"""Processes that all tests of this folder share."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from app import Registry, ToolCall, ToolMessage
+from app.core.invocation import CallRequest, Surroundings
+from app.core.tool import Compilable, CompiledTool
+from app.discovery import discover
+from app.executors.base import Executor
+from app.executors.process import ProcessExecutor
+from app.pipeline.pipeline import Pipeline, default_stages
+from app.stores.approvals import MemoryApprovals
+from tests.executors import process_tools
+
+Answer = Callable[..., Awaitable[ToolMessage]]
+
+
+def answering(executor: Executor) -> Answer:
+    """Make a function that runs a call of a tool on this executor."""
+
+    async def answer(
+        tool: CompiledTool | Compilable, args: Any = None, secrets: Any = None, **beside: Any
+    ) -> ToolMessage:
+        stages = default_stages({"inline": executor, "thread": executor, "process": executor}, MemoryApprovals())
+        registry = Registry([tool])
+        pipeline = Pipeline(registry, stages, surroundings=Surroundings(secrets=(secrets or {}).get))
+        call = ToolCall(name=registry.names[0], args=args or {}, id="call_1")
+        return await pipeline.run(CallRequest(call, **beside))
+
+    return answer
+
+
+@pytest.fixture(scope="session")
+async def processes() -> AsyncIterator[ProcessExecutor]:
+    """Two processes that have loaded their tools, with room for 512 MB in each."""
+    executor = ProcessExecutor(2, 512)
+    await executor.start([tool for tool in discover([process_tools.__name__]) if tool.name != "remember"])
+    yield executor
+    await executor.close()
+
+
+@pytest.fixture
+def answer(processes: ProcessExecutor) -> Answer:
+    """Run a call in one of them."""
+    return answering(processes)

@@ -1,0 +1,260 @@
+"""So many calls run, so many wait, the others are sent away, and no place is ever lost."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from app import tool
+from app.core.context import ANONYMOUS, Caller
+from app.core.overload import Overloaded, TooManyCalls
+from app.core.tool import CompiledTool
+from app.pipeline.admission import Admission, Limits
+from tests.virtual_time import VIRTUAL, now, outcome, running
+
+ANN, BOB = Caller("ann"), Caller("bob")
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> Any:
+    """Let no test wait."""
+    return VIRTUAL
+
+
+def _made(name: str, **options: Any) -> CompiledTool:
+    return tool(name, description="Work.", **options)(lambda: None).compiled
+
+
+FREE = _made("free")
+NARROW = _made("narrow", max_concurrency=1)
+ALONE = _made("alone", sequential=True, max_concurrency=5)
+
+
+class Server:
+    """Enter and leave, as calls do that take a second."""
+
+    def __init__(self, **limits: Any) -> None:
+        self.admission = Admission(Limits(**{"queue": 100, "queue_timeout": 60.0, **limits}))
+        self._gates = {made.name: self.admission.gates(made) for made in (FREE, NARROW, ALONE)}
+
+    async def call(self, made: CompiledTool = FREE, caller: Caller = ANONYMOUS, seconds: float = 1) -> float:
+        """Work for so long; return when it began."""
+        gates = self._gates[made.name]
+        await self.admission.enter(gates, caller)
+        began = now()
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self.admission.leave(gates, caller)
+        return began
+
+    @property
+    def crowd(self) -> tuple[int, int]:
+        """How many run, and how many wait."""
+        return self.admission.running, self.admission.waiting
+
+
+async def began(*calls: Any) -> list[float]:
+    """Tell how many seconds from now each call began."""
+    started = now()
+    return [round(began - started, 6) for began in await asyncio.gather(*calls)]
+
+
+async def test_without_limits_all_run_at_once() -> None:
+    """Nobody waits."""
+    server = Server(queue=0)
+
+    assert await began(*(server.call() for _ in range(5))) == [0, 0, 0, 0, 0]
+    assert server.crowd == (0, 0)
+
+
+async def test_the_server_runs_so_many_at_once() -> None:
+    """Those that wait are served as they came."""
+    server = Server(concurrency=2)
+
+    assert await began(*(server.call() for _ in range(5))) == [0, 0, 1, 1, 2]
+    assert server.crowd == (0, 0)
+
+
+async def test_nobody_overtakes_those_who_wait() -> None:
+    """A place that is free belongs to whoever waits longest, not to whoever comes just then."""
+    server = Server(concurrency=1)
+    order: list[str] = []
+
+    async def come(name: str) -> None:
+        await server.call(seconds=0)
+        order.append(name)
+
+    first = asyncio.ensure_future(server.call())
+    await asyncio.sleep(0)
+    second = asyncio.ensure_future(come("waited"))
+    running().call_later(1, lambda: order.append("at one second"))
+    await first
+    await asyncio.gather(second, come("came just then"))
+
+    assert order == ["at one second", "waited", "came just then"]
+
+
+async def test_it_is_known_how_many_run_and_wait() -> None:
+    """For the operator."""
+    server = Server(concurrency=2)
+    calls = [asyncio.ensure_future(server.call()) for _ in range(5)]
+    await asyncio.sleep(0.5)
+
+    assert server.crowd == (2, 3)
+    await asyncio.gather(*calls)
+
+
+async def test_it_is_told_how_long_a_call_waited() -> None:
+    """Nothing where there was room."""
+    server = Admission(Limits(concurrency=1, queue=1, queue_timeout=5))
+    gates = server.gates(FREE)
+
+    at_once = await server.enter(gates, ANONYMOUS)
+    running().call_later(1, server.leave, gates, ANONYMOUS)
+    later = await server.enter(gates, ANONYMOUS)
+
+    assert at_once == 0.0
+    assert later > 0.0
+
+
+async def test_no_more_than_so_many_wait() -> None:
+    """The next is sent away at once, and told when to come again."""
+    server = Server(concurrency=1, queue=2)
+    calls = [asyncio.ensure_future(server.call()) for _ in range(3)]
+    await asyncio.sleep(0)
+
+    with pytest.raises(Overloaded) as refused:
+        await server.call()
+    await asyncio.gather(*calls)
+
+    assert (refused.value.message, refused.value.retry_after) == ("2 calls wait already.", 1)
+    assert await began(server.call()) == [0]
+
+
+async def test_nobody_waits_where_there_is_no_queue() -> None:
+    """A limit alone sends away what is over it."""
+    server = Server(concurrency=1, queue=0)
+    first = asyncio.ensure_future(server.call())
+    await asyncio.sleep(0)
+
+    assert await outcome(server.call()) == (Overloaded, 0.0)
+    await first
+
+
+async def test_nobody_waits_longer_than_so_many_seconds() -> None:
+    """And who gave up takes no place."""
+    server = Server(concurrency=1, queue_timeout=2.5)
+    calls = [asyncio.ensure_future(outcome(server.call(seconds=10))) for _ in range(2)]
+    await asyncio.sleep(0)
+
+    with pytest.raises(Overloaded) as refused:
+        await server.call()
+
+    assert (refused.value.message, refused.value.retry_after) == ("The call waited 2.5 seconds in vain.", 1)
+    assert await calls[1] == (Overloaded, 2.5)
+    assert server.crowd == (1, 0)
+    await calls[0]
+    assert await began(server.call()) == [0]
+
+
+async def test_one_caller_runs_so_many_at_once() -> None:
+    """The next call is refused, while others are served."""
+    server = Server(per_caller=2)
+    calls = [asyncio.ensure_future(server.call(caller=ANN)) for _ in range(2)]
+    await asyncio.sleep(0)
+
+    with pytest.raises(TooManyCalls) as refused:
+        await server.call(caller=ANN)
+
+    assert (refused.value.message, refused.value.retry_after) == (
+        "2 calls of yours run already, as many as one caller may.",
+        1,
+    )
+    assert await began(server.call(caller=BOB)) == [0]
+    await asyncio.gather(*calls)
+    assert await began(server.call(caller=ANN), server.call(caller=ANN)) == [0, 0]
+
+
+async def test_calls_that_wait_count_for_their_caller() -> None:
+    """One caller cannot fill the queue."""
+    server = Server(concurrency=1, per_caller=2)
+    calls = [asyncio.ensure_future(server.call(caller=ANN)) for _ in range(2)]
+    await asyncio.sleep(0)
+
+    assert await outcome(server.call(caller=ANN)) == (TooManyCalls, 0.0)
+    await asyncio.gather(*calls)
+
+
+@pytest.mark.parametrize(
+    ("limits", "cancelled_at", "came"),
+    [
+        pytest.param({"queue": 0}, 9, (Overloaded, 0.0), id="sent away"),
+        pytest.param({"queue_timeout": 0.5}, 9, (Overloaded, 0.5), id="in vain"),
+        pytest.param({}, 0.5, (asyncio.CancelledError, 0.5), id="gave up"),
+    ],
+)
+async def test_calls_that_never_ran_no_longer_count(limits: dict[str, Any], cancelled_at: float, came: Any) -> None:
+    """However they ended."""
+    server = Server(concurrency=1, per_caller=1, **limits)
+    first = asyncio.ensure_future(server.call(caller=ANN))
+    await asyncio.sleep(0)
+    second = asyncio.ensure_future(outcome(server.call(caller=BOB)))
+    running().call_later(cancelled_at, second.cancel)
+
+    assert await second == came
+    await first
+    assert await began(server.call(caller=BOB)) == [0]
+
+
+async def test_a_tool_runs_so_many_at_once() -> None:
+    """While other tools take no notice."""
+    server = Server()
+
+    assert await began(server.call(NARROW), server.call(NARROW), server.call(FREE)) == [0, 1, 0]
+
+
+async def test_a_sequential_tool_runs_alone() -> None:
+    """Whatever else its author allows."""
+    server = Server()
+
+    assert await began(server.call(ALONE), server.call(ALONE)) == [0, 1]
+
+
+async def test_those_who_wait_for_a_tool_hold_no_place_of_the_server() -> None:
+    """A slow tool does not starve the others."""
+    server = Server(concurrency=2)
+    calls = [server.call(NARROW, seconds=3) for _ in range(3)]
+
+    assert await began(*calls, server.call(FREE), server.call(FREE)) == [0, 3, 6, 0, 1]
+
+
+async def test_a_tools_place_is_given_back_when_the_server_has_none() -> None:
+    """Who waited for the server in vain does not keep the tool from others."""
+    server = Server(concurrency=1, queue_timeout=2)
+    busy = asyncio.ensure_future(server.call(FREE, seconds=3))
+    await asyncio.sleep(0)
+
+    assert await outcome(server.call(NARROW)) == (Overloaded, 2.0)
+    await busy
+    assert await began(server.call(NARROW)) == [0]
+
+
+async def test_a_call_that_fails_gives_its_place_back() -> None:
+    """To whoever waits."""
+    server = Server(concurrency=1)
+
+    async def fail() -> None:
+        gates = server.admission.gates(FREE)
+        await server.admission.enter(gates, ANONYMOUS)
+        try:
+            await asyncio.sleep(1)
+            raise ValueError
+        finally:
+            server.admission.leave(gates, ANONYMOUS)
+
+    failing = asyncio.ensure_future(outcome(fail()))
+    await asyncio.sleep(0)
+
+    assert await began(server.call()) == [1]
+    assert await failing == (ValueError, 1.0)

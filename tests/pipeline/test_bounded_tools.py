@@ -1,0 +1,149 @@
+"""A tool's timeout holds on the loops that servers use, whatever the tool does."""
+
+import asyncio
+import logging
+from typing import Any
+
+import anyio
+import pytest
+
+from app import Retry, StructuredTool, ToolAnnotations, ToolMessage, tool
+from tests.pipeline.stubborn import WAYS, Work, cleans_up_slowly, swallows
+
+# Seconds after which a tool that is still waited for is let go, lest the tests hang.
+_PATIENCE = 2.0
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["asyncio", "uvloop"])
+def anyio_backend(request: pytest.FixtureRequest) -> Any:
+    """Run each test on Python's loop and on the one that servers run on."""
+    return "asyncio", {"use_uvloop": request.param}
+
+
+@pytest.fixture
+async def until() -> asyncio.Event:
+    """Give what stubborn tools wait for."""
+    event = asyncio.Event()
+    asyncio.get_running_loop().call_later(_PATIENCE, event.set)
+    return event
+
+
+async def groups_tasks_of_anyio(until: asyncio.Event) -> None:
+    """Wait for the tasks of another library's group."""
+    async with anyio.create_task_group() as group:
+        group.start_soon(swallows, until)
+
+
+def working(way: Work, until: asyncio.Event) -> StructuredTool:
+    """Make a tool that works in this way."""
+
+    async def work() -> Any:
+        return await way(until)
+
+    return tool("work", description="Work.", timeout=0.01)(work)
+
+
+async def call(offered: StructuredTool) -> ToolMessage:
+    """Call it in this process."""
+    message: ToolMessage = await offered.ainvoke({"type": "tool_call", "name": "work", "args": {}, "id": "call_1"})
+    return message
+
+
+@pytest.mark.parametrize("way", [*WAYS, groups_tasks_of_anyio])
+async def test_a_timeout_is_answered_while_the_tool_still_works(until: asyncio.Event, way: Work) -> None:
+    """Nobody waits until a stubborn tool is done."""
+    message = await call(working(way, until))
+    is_in_time = not until.is_set()
+    until.set()
+
+    assert message.content == "Error: work timed out after 0.01 seconds."
+    assert message.response_metadata["error"]["kind"] == "timeout"
+    assert is_in_time
+
+
+async def _limited_by_anyio(until: asyncio.Event) -> None:
+    with anyio.move_on_after(0.2):
+        await swallows(until)
+
+
+async def _limited(until: asyncio.Event) -> None:
+    async with asyncio.timeout(0.2):
+        await swallows(until)
+
+
+@pytest.mark.parametrize("way", [_limited_by_anyio, _limited])
+async def test_a_tool_that_is_left_behind_does_not_cancel_its_caller(until: asyncio.Event, way: Work) -> None:
+    """An agent in the same process has gone on to other things when the tool's own time limit passes."""
+
+    async def agent() -> str:
+        message = await call(working(way, until))
+        await asyncio.sleep(0.3)
+        kind: str = message.response_metadata["error"]["kind"]
+        return kind
+
+    task = asyncio.ensure_future(agent())
+    await asyncio.wait({task})
+    until.set()
+
+    assert (task.cancelled(), task.cancelled() or task.result()) == (False, "timeout")
+
+
+@pytest.mark.parametrize("error", [ValueError, SystemExit])
+def test_a_tool_that_is_left_behind_may_fail(caplog: pytest.LogCaptureFixture, error: type[BaseException]) -> None:
+    """In any way; it does not end the server, and nobody is told of what the call was not answered with."""
+    seen: list[str] = []
+
+    async def agent() -> None:
+        until = asyncio.Event()
+
+        async def fail(until: asyncio.Event) -> None:
+            await swallows(until)
+            raise error
+
+        message = await call(working(fail, until))
+        until.set()
+        await asyncio.sleep(0.01)
+        seen.append(message.response_metadata["error"]["kind"])
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(agent())
+
+    assert (seen, caplog.messages) == (["timeout"], [])
+
+
+@pytest.mark.parametrize("way", [swallows, cleans_up_slowly])
+async def test_a_tool_that_is_left_behind_goes_on(until: asyncio.Event, way: Work) -> None:
+    """What it has begun, it ends."""
+    ended = asyncio.Event()
+
+    async def work(until: asyncio.Event) -> None:
+        try:
+            await way(until)
+        finally:
+            ended.set()
+
+    await call(working(work, until))
+    until.set()
+
+    assert await ended.wait()
+
+
+async def test_a_tool_that_is_left_behind_is_not_tried_again(until: asyncio.Event) -> None:
+    """Attempts are made within the deadline, however the tool takes being stopped."""
+    begun: list[int] = []
+
+    @tool("work", timeout=0.01, retry=Retry(attempts=9, wait=0), annotations=ToolAnnotations(idempotent=True))
+    async def work() -> None:
+        """Work."""
+        begun.append(1)
+        try:
+            await until.wait()
+        except asyncio.CancelledError:
+            raise ConnectionError("lost") from None
+
+    message = await call(work)
+    until.set()
+    await asyncio.sleep(0)
+
+    assert message.response_metadata["error"]["kind"] == "timeout"
+    assert (message.response_metadata["attempts"], len(begun)) == (1, 1)

@@ -1,0 +1,32 @@
+"""Whoever is asked about a call is waited for until its deadline, and no longer."""
+
+from app import ToolCall, tool
+from app.core.invocation import CallRequest, Invocation, new_invocation
+from app.pipeline.deadline import seconds_left, timed_out
+
+
+def _invocation(timeout: float | None, started: float = 0.0) -> Invocation:
+    work = tool("work", description="Work.", timeout=timeout)(lambda: None)
+    invocation = new_invocation(CallRequest(ToolCall(name="work", args={}, id="call_1")), work.compiled, None)
+    invocation.started -= started
+    invocation.deadline = None if invocation.deadline is None else invocation.deadline - started
+    return invocation
+
+
+def test_a_call_that_took_too_long_says_how_long_it_was_allowed() -> None:
+    """In the words that the model reads."""
+    failure = timed_out(_invocation(60.0, started=61.0))
+
+    assert (failure.kind, failure.message) == ("timeout", "Error: work timed out after 60 seconds.")
+
+
+def test_the_seconds_that_are_left_are_never_negative() -> None:
+    """None means for ever."""
+    assert seconds_left(_invocation(None)) is None
+    assert seconds_left(_invocation(60.0, started=61.0)) == 0.0
+    assert 0.0 < (seconds_left(_invocation(1000.0)) or 0.0) <= 1000.0
+
+
+def test_the_failure_says_what_was_allowed() -> None:
+    """Not what was left."""
+    assert timed_out(_invocation(0.25, started=7.0)).message == "Error: work timed out after 0.25 seconds."

@@ -1,0 +1,152 @@
+"""A command that a tool returns is told to the caller, and the message in it is the answer."""
+
+import math
+from typing import Any, Literal
+
+import pytest
+from langchain_core.messages import HumanMessage
+from langchain_core.messages import ToolMessage as LangChainMessage
+from langgraph import types as langgraph
+
+from app import Command, ToolMessage, tool
+
+OK = ToolMessage(content="ok")
+
+
+async def _returned(value: Any, response_format: Literal["content", "content_and_artifact"] = "content") -> ToolMessage:
+    @tool(response_format=response_format)
+    async def give() -> Any:
+        """Give."""
+        return value
+
+    return await give.ainvoke({"type": "tool_call", "name": "give", "args": {}, "id": "call_1"})
+
+
+@pytest.mark.parametrize(
+    ("command", "content", "state_update"),
+    [
+        (Command(update={"seen": 1, "messages": [OK]}), "ok", {"seen": 1}),
+        (Command(update=[("seen", {1}), ("messages", [OK])]), "ok", {"seen": [1]}),
+        (
+            langgraph.Command(update={"messages": [LangChainMessage("ok", tool_call_id="call_1"), HumanMessage("hi")]}),
+            "ok",
+            {
+                "messages": [
+                    {
+                        "content": "hi",
+                        "additional_kwargs": {},
+                        "response_metadata": {},
+                        "type": "human",
+                        "name": None,
+                        "id": None,
+                    }
+                ]
+            },
+        ),
+        (Command(goto="next"), "null", {}),
+        (Command(update={"messages": [{"content": {"a": 1}, "tool_call_id": ""}]}), '{"a": 1}', {}),
+    ],
+)
+async def test_the_update_is_told_and_its_message_answers(command: Any, content: str, state_update: Any) -> None:
+    """In JSON, the messages of LangChain included."""
+    message = await _returned(command)
+
+    assert (message.content, message.status, message.tool_call_id) == (content, "success", "call_1")
+    assert message.response_metadata["state_update"] == state_update
+
+
+@pytest.mark.parametrize(
+    ("goto", "told"),
+    [
+        ((), {}),
+        ("next", {"goto": "next"}),
+        (["a", langgraph.Send("b", {"x": 1})], {"goto": ["a", {"node": "b", "arg": {"x": 1}}]}),
+    ],
+)
+async def test_the_caller_is_told_where_to_go_on(goto: Any, told: dict[str, Any]) -> None:
+    """If anywhere."""
+    message = await _returned(
+        langgraph.Command(update={"messages": [{"content": "ok", "tool_call_id": "call_1"}]}, goto=goto)
+    )
+
+    assert {key: value for key, value in message.response_metadata.items() if key == "goto"} == told
+
+
+async def test_the_message_says_more_than_its_content() -> None:
+    """Its artifact, its status and what else it carries."""
+    own = LangChainMessage(
+        "no", tool_call_id="call_1", artifact={1}, status="error", additional_kwargs={"raw": b"abc"}, name="other"
+    )
+
+    message = await _returned(Command(update={"messages": [own]}))
+
+    assert (message.content, message.artifact, message.status, message.name) == ("no", [1], "error", "give")
+    assert message.additional_kwargs == {"raw": "YWJj"}
+
+
+@pytest.mark.parametrize(("own", "artifact"), [(None, "of the pair"), ("its own", "its own")])
+async def test_a_command_may_be_the_content_of_a_pair(own: Any, artifact: str) -> None:
+    """The message's own artifact beats the pair's."""
+    command = Command(update={"messages": [ToolMessage(content="ok", artifact=own)]})
+
+    message = await _returned((command, "of the pair"), "content_and_artifact")
+
+    assert (message.content, message.artifact) == ("ok", artifact)
+
+
+@pytest.mark.parametrize(
+    ("command", "content"),
+    [
+        (
+            Command(update={"seen": 1}),
+            "Error: give returned a Command whose update has no message that answers the call; it should have one among"
+            " its messages: Command(update={'messages': [ToolMessage(content='...')], ...}).",
+        ),
+        (
+            Command(update=5),
+            "Error: give returned a Command whose update is of type int; it should be a mapping of the state's keys to"
+            " their new values, or a list of such pairs.",
+        ),
+        (
+            Command(update={"messages": OK, "db": object()}),
+            "Error: give returned a value of type dict, which cannot be said in JSON.",
+        ),
+        (
+            Command(update={"messages": OK}, goto=object()),
+            "Error: give returned a value of type object, which cannot be said in JSON.",
+        ),
+    ],
+)
+async def test_a_command_that_cannot_be_used_is_an_output_error(command: Command, content: str) -> None:
+    """Nothing of it is told then."""
+    message = await _returned(command)
+
+    assert (message.content, message.status) == (content, "error")
+    assert message.response_metadata["error"]["kind"] == "output_error"
+    assert "state_update" not in message.response_metadata
+
+
+async def test_a_number_that_became_null_in_the_update_is_noted() -> None:
+    """As in the content."""
+    message = await _returned(Command(update={"messages": OK, "n": [math.nan]}))
+
+    assert message.response_metadata["state_update"] == {"n": [None]}
+    assert message.response_metadata["notes"] == ["NaN at `n[0]` of the state update was sent as null"]
+
+
+async def test_other_results_have_neither_key() -> None:
+    """A program tells a command by them."""
+    message = await _returned("plain")
+
+    assert message.response_metadata.keys() & {"state_update", "goto"} == set()
+
+
+def test_a_promise_of_a_command_does_not_describe_the_result() -> None:
+    """The content is the message's."""
+
+    @tool
+    def give() -> Command:
+        """Give."""
+        return Command(goto="next")
+
+    assert give.compiled.output_schema is None

@@ -1,0 +1,54 @@
+"""The end of a call is said in one word."""
+
+import asyncio
+
+import pytest
+
+from app import ToolCall, ToolException, ToolMessage, tool
+from app.core.errors import CallDenied, GuardrailTripped, MissingContext, ToolCallFailed, ToolTimeout
+from app.core.invocation import CallRequest, new_invocation
+from app.core.overload import Overloaded, TooManyCalls
+from app.pipeline.outcome import outcome_of, outcome_of_error
+
+
+@tool
+async def ping() -> str:
+    """Answer."""
+    return "pong"
+
+
+@pytest.mark.parametrize(
+    ("failure", "status", "outcome"),
+    [
+        (None, "success", "success"),
+        (None, "error", "tool_error"),  # a message of the tool's own that says so
+        (ToolException("No."), "error", "tool_error"),
+        (ToolTimeout("ping", 1), "error", "timeout"),
+        (CallDenied(), "success", "denied"),  # a guardrail may word its refusal as it likes
+    ],
+)
+def test_an_answer_ends_in_success_or_in_a_kind_of_failure(failure: None, status: str, outcome: str) -> None:
+    """Which is the kind that the model is told."""
+    invocation = new_invocation(CallRequest(ToolCall(name="ping", args={}, id="call_1")), ping.compiled, None)
+    invocation.failure = failure
+    invocation.message = ToolMessage(content="", tool_call_id="call_1", name="ping", status=status)
+
+    assert outcome_of(invocation) == outcome
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (ToolCallFailed("No.", kind="timeout"), "timeout"),
+        (GuardrailTripped(), "denied"),
+        (MissingContext(), "missing_context"),
+        (Overloaded("Full.", retry_after=1), "overloaded"),
+        (TooManyCalls("Yours.", retry_after=1), "overloaded"),
+        (asyncio.CancelledError(), "cancelled"),
+        (GeneratorExit(), "cancelled"),
+        (ZeroDivisionError(), "internal_error"),
+    ],
+)
+def test_a_call_without_an_answer_ends_in_one_of_few_words(error: BaseException, outcome: str) -> None:
+    """Whatever the error says."""
+    assert outcome_of_error(error) == outcome

@@ -1,0 +1,75 @@
+"""Pipelines that are watched, and log lines as an operator reads them."""
+
+import io
+import json
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from app import BaseTool, Registry
+from app.core.invocation import CallRequest
+from app.core.messages import ToolMessage
+from app.executors.inline import InlineExecutor
+from app.executors.thread import ThreadExecutor
+from app.pipeline.pipeline import Pipeline, default_stages
+from app.stores.approvals import MemoryApprovals
+from app.telemetry.logs import make_formatter
+from app.telemetry.watch import Watch
+
+
+@dataclass
+class Log:
+    """What was written so far."""
+
+    written: io.StringIO
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return self.written.getvalue()
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """Each line's fields."""
+        return [json.loads(line) for line in self.text.split("\n") if line]
+
+
+@pytest.fixture
+def log_as() -> Iterator[Callable[..., Log]]:
+    """Give a function that has everything logged in a form, until the end of the test."""
+    root, ours = logging.getLogger(), logging.getLogger("sidecall")
+    before = ours.level
+    handlers: list[logging.Handler] = []
+
+    def start(*, as_json: bool, redact: tuple[str, ...] = (), level: int = logging.INFO) -> Log:
+        log = Log(io.StringIO())
+        handler = logging.StreamHandler(log.written)
+        handler.setFormatter(make_formatter(as_json=as_json, redact=redact))
+        handlers.append(handler)
+        root.addHandler(handler)
+        ours.setLevel(level)
+        return log
+
+    yield start
+    for handler in handlers:
+        root.removeHandler(handler)
+    ours.setLevel(before)
+    logging.captureWarnings(False)
+
+
+@pytest.fixture
+async def run_watched() -> AsyncIterator[Callable[..., Any]]:
+    """Give a function that takes a request to one tool, with somebody watching."""
+    async with AsyncExitStack() as stack:
+
+        async def run(watch: Watch, offered: BaseTool, request: CallRequest) -> ToolMessage:
+            threads = ThreadExecutor(4)
+            stack.push_async_callback(threads.close)
+            stages = default_stages({"inline": InlineExecutor(), "thread": threads}, MemoryApprovals())
+            return await Pipeline(Registry([offered]), stages, 30, observer=watch).run(request)
+
+        yield run

@@ -1,0 +1,198 @@
+"""Log lines look the same wherever they come from, and each is one line."""
+
+import json
+import logging
+import sys
+import warnings
+from collections.abc import Awaitable, Callable
+from logging.config import dictConfig
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app import ToolContext, tool
+from app.telemetry.logs import is_json, log_config
+
+MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+
+HOSTILE = "c\n2026-01-01 [error] forged\x1b[31m\u2028\rx"
+SHOWN = r"c\n2026-01-01 [error] forged\x1b[31m\u2028\rx"
+
+
+@tool
+def crash() -> None:
+    """Crash."""
+    raise ValueError("canary\n2026-01-01 [error] forged\x1b[31m")
+
+
+@tool
+async def talk(*, context: ToolContext) -> None:
+    """Talk."""
+    context.log.info("page %d", 3, extra={"pages": 9, "api_key": "canary-4711"})
+    logging.getLogger("somebody").warning("else")
+
+
+def _call(name: str, id: str = "call_1") -> dict[str, Any]:
+    return {"name": name, "args": {}, "id": id}
+
+
+async def test_a_failure_that_needs_a_person_is_one_object(make_client: MakeClient, log_as: Any) -> None:
+    """With the traceback in one field."""
+    log = log_as(as_json=True)
+    client = await make_client(crash)
+
+    answer = await client.post("/tool_calls", json=_call("crash"), headers={"X-Request-Id": "req-1"})
+    (line,) = log.lines
+    traceback = line.pop("exception")
+
+    assert traceback.startswith("Traceback (most recent call last):\n")
+    assert traceback.endswith("ValueError: canary\n2026-01-01 [error] forged\x1b[31m")
+    assert line.pop("timestamp").endswith("Z")
+    assert line.pop("duration_ms") > 0
+    assert line == {
+        "level": "error",
+        "logger": "sidecall",
+        "event": "tool failed",
+        "tool": "crash",
+        "call_id": "call_1",
+        "invocation_id": answer.json()["id"],
+        "outcome": "execution_error",
+        "request_id": "req-1",
+    }
+
+
+async def test_lines_of_a_tool_name_its_call(make_client: MakeClient, log_as: Any) -> None:
+    """Those of libraries that it uses do so too; secrets are known by their names."""
+    log = log_as(as_json=True)
+    client = await make_client(talk)
+
+    answer = await client.post("/tool_calls", json=_call("talk"), headers={"X-Request-Id": "req-1"})
+    known = {
+        "tool": "talk",
+        "call_id": "call_1",
+        "invocation_id": answer.json()["id"],
+        "request_id": "req-1",
+    }
+
+    assert [line | {"timestamp": ""} for line in log.lines] == [
+        {
+            "timestamp": "",
+            "level": "info",
+            "logger": "sidecall.tool",
+            "event": "page 3",
+            "pages": 9,
+            "api_key": "[redacted]",
+            **known,
+        },
+        {"timestamp": "", "level": "warning", "logger": "somebody", "event": "else", **known},
+    ]
+
+
+def test_outside_of_calls_a_line_names_none(log_as: Any) -> None:
+    """What the server says of itself."""
+    log = log_as(as_json=True)
+
+    logging.getLogger("sidecall").info("serving %d tools", 2)
+
+    assert [line | {"timestamp": ""} for line in log.lines] == [
+        {"timestamp": "", "level": "info", "logger": "sidecall", "event": "serving 2 tools"}
+    ]
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+async def test_a_call_cannot_forge_lines(make_client: MakeClient, log_as: Any, as_json: bool) -> None:
+    """Neither by its id, nor by the name of its tool."""
+    log = log_as(as_json=as_json)
+    client = await make_client(talk, log_calls=True)
+
+    await client.post("/tool_calls/batch", json=[_call("talk", HOSTILE), _call(HOSTILE)])
+
+    # Of the tool, of the library, and one of each call.
+    assert len(log.text.splitlines()) == 4
+    assert log.text.replace("\n", "").isprintable()
+
+
+async def test_on_a_terminal_lines_are_for_people(make_client: MakeClient, log_as: Any) -> None:
+    """The message first; a traceback is indented, so that nothing in it passes for a line."""
+    log = log_as(as_json=False)
+    client = await make_client(crash)
+
+    await client.post("/tool_calls", json=_call("crash", "call_1"), headers={"X-Request-Id": "req-1"})
+    first, *traceback = log.text.splitlines()
+
+    assert "[error    ] tool failed tool=crash call_id=call_1 invocation_id=" in first
+    assert "outcome=execution_error duration_ms=" in first
+    assert first.endswith("request_id=req-1")
+    assert traceback[0] == "    Traceback (most recent call last):"
+    assert traceback[-2:] == ["    ValueError: canary", r"    2026-01-01 [error] forged\x1b[31m"]
+    assert {line[:4] for line in traceback} == {"    "}
+
+
+def test_values_on_a_terminal_are_written_out(log_as: Any) -> None:
+    """What drives a terminal is shown instead."""
+    log = log_as(as_json=False)
+
+    logging.getLogger("somebody").warning(HOSTILE, extra={"said": "x\ty"})
+
+    assert log.text.endswith(f" [warning  ] {SHOWN} [somebody] said=x\\ty\n")
+
+
+def test_warnings_and_oddities_are_lines_too(log_as: Any) -> None:
+    """Whatever a library hands over can be said in JSON."""
+    log = log_as(as_json=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.warn("old\nthing", stacklevel=1)
+    logging.getLogger("somebody").warning("odd", extra={"number": float("nan"), "thing": {1}, "color_message": "x"})
+    warned, odd = log.lines
+
+    assert (warned["logger"], warned["level"]) == ("py.warnings", "warning")
+    assert "UserWarning: old\nthing" in warned["event"]
+    assert odd == {
+        "timestamp": odd["timestamp"],
+        "level": "warning",
+        "logger": "somebody",
+        "event": "odd",
+        "number": "nan",
+        "thing": [1],
+    }
+
+
+def test_an_operator_may_name_more_secrets(log_as: Any) -> None:
+    """Beside those that everybody has."""
+    log = log_as(as_json=True, redact=("iban",))
+
+    logging.getLogger("somebody").warning("paid", extra={"iban": "canary-4711", "sent": {"password": "canary-4711"}})
+
+    assert (log.lines[0]["iban"], log.lines[0]["sent"]) == ("[redacted]", {"password": "[redacted]"})
+
+
+def test_lines_without_a_terminal_are_json_unless_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As in a container."""
+    with (tmp_path / "log").open("w") as stderr:
+        monkeypatch.setattr(sys, "stderr", stderr)
+
+        assert (is_json("auto"), is_json("text"), is_json("json")) == (True, False, True)
+
+
+def test_the_configuration_is_plain_and_covers_everything(capfd: pytest.CaptureFixture[str]) -> None:
+    """It goes to worker processes, and sends every library's lines the same way."""
+    config = log_config("warning", "json", ("iban",))
+    before = logging.root.handlers[:], logging.root.level, logging.getLogger("uvicorn").level
+    try:
+        dictConfig(json.loads(json.dumps(config)))
+        logging.getLogger("uvicorn.error").warning("one")
+        logging.getLogger("uvicorn.error").info("none")
+        logging.getLogger("somebody").warning("two", extra={"iban": "canary-4711"})
+    finally:
+        logging.root.handlers, logging.root.level = before[0], before[1]
+        logging.getLogger("uvicorn").setLevel(before[2])
+        logging.captureWarnings(False)
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+
+    assert [(line["event"], line.get("iban")) for line in lines] == [("one", None), ("two", "[redacted]")]

@@ -1,0 +1,215 @@
+"""Each call is a span, named after the conventions for generative AI, in the trace of whoever asked for it."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+from opentelemetry.trace import SpanKind, StatusCode
+
+from app import ToolCall, ToolException, ToolMessage, tool
+from app.core.invocation import CallRequest
+from app.telemetry.lines import CallLines
+from app.telemetry.metrics import Metrics
+from app.telemetry.redact import Redaction
+from app.telemetry.spans import Spans
+from app.telemetry.watch import Watch
+
+Run = Callable[..., Awaitable[ToolMessage]]
+
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+PARENT = "b7ad6b7169203331"
+
+
+class Traced:
+    """A provider that keeps its spans here, and a watch that uses it."""
+
+    def __init__(self, redaction: Redaction | None = None, **options: Any) -> None:
+        self._kept = InMemorySpanExporter()
+        self.provider = TracerProvider(shutdown_on_exit=False, **options)
+        self.provider.add_span_processor(SimpleSpanProcessor(self._kept))
+        self.watch = Watch(Metrics(), CallLines(), Spans(self.provider, redaction))
+
+    @property
+    def spans(self) -> dict[str, ReadableSpan]:
+        """What has ended, by name."""
+        return {span.name: span for span in self._kept.get_finished_spans()}
+
+
+@tool
+async def login(user: str, password: str) -> dict[str, str]:
+    """Log in."""
+    if user == "nobody":
+        raise ToolException("No.")
+    return {"user": user, "token": "canary-4711"}
+
+
+def _request(user: Any = "ada", **headers: str) -> CallRequest:
+    args = {"user": user, "password": "canary-4711"}
+    return CallRequest(ToolCall(name="login", args=args, id="call_1"), headers=headers)
+
+
+async def test_a_span_has_the_names_of_the_conventions(run_watched: Run) -> None:
+    """Of arguments and results it says nothing."""
+    traced = Traced()
+
+    message = await run_watched(traced.watch, login, _request())
+    span = traced.spans["execute_tool login"]
+
+    assert (span.kind, span.status.status_code, span.parent) == (SpanKind.INTERNAL, StatusCode.UNSET, None)
+    assert dict(span.attributes or {}) == {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "login",
+        "gen_ai.tool.description": "Log in.",
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.id": "call_1",
+        "sidecall.invocation.id": message.id,
+    }
+
+
+@pytest.mark.parametrize(("user", "kind"), [("nobody", "tool_error"), (1, "invalid_arguments")])
+async def test_a_failure_has_its_kind(run_watched: Run, user: Any, kind: str) -> None:
+    """What it says may be nobody's business."""
+    traced = Traced()
+
+    await run_watched(traced.watch, login, _request(user))
+    span = traced.spans["execute_tool login"]
+
+    assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, None)
+    assert (span.attributes or {})["error.type"] == kind
+    assert span.events == ()
+
+
+async def test_a_call_that_waits_for_a_person_has_not_failed(run_watched: Run) -> None:
+    """It ends here all the same."""
+    traced = Traced()
+    offered = tool("login", description="Log in.", requires_approval=True)(lambda: None)
+    request = CallRequest(ToolCall(name="login", args={}, id="call_1"))
+
+    await asyncio.gather(run_watched(traced.watch, offered, request), return_exceptions=True)
+    span = traced.spans["execute_tool login"]
+
+    assert span.status.status_code == StatusCode.UNSET
+    assert "error.type" not in (span.attributes or {})
+
+
+async def test_a_call_belongs_to_the_trace_of_its_sender(run_watched: Run) -> None:
+    """As the header `traceparent` says."""
+    traced = Traced()
+
+    await run_watched(traced.watch, login, _request(traceparent=f"00-{TRACE}-{PARENT}-01", tracestate="a=b"))
+    span = traced.spans["execute_tool login"]
+
+    assert f"{span.get_span_context().trace_id:032x}" == TRACE
+    assert span.parent is not None
+    assert (f"{span.parent.span_id:016x}", span.parent.is_remote) == (PARENT, True)
+    assert span.get_span_context().trace_state.to_header() == "a=b"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        f"ff-{TRACE}-{PARENT}-01",  # no such version
+        f"00-{'0' * 32}-{PARENT}-01",  # no trace
+        f"00-{TRACE}-{'0' * 16}-01",  # no span
+        f"00-{TRACE[1:]}-{PARENT}-01",
+        "\r\nforged",
+    ],
+)
+async def test_what_is_no_trace_is_ignored(run_watched: Run, sent: str) -> None:
+    """The call begins a trace of its own."""
+    traced = Traced()
+
+    await run_watched(traced.watch, login, _request(traceparent=sent))
+    span = traced.spans["execute_tool login"]
+
+    assert span.parent is None
+    assert f"{span.get_span_context().trace_id:032x}" != TRACE
+
+
+async def test_a_span_that_is_under_way_beats_the_header(run_watched: Run) -> None:
+    """It is of somebody who has read the header already."""
+    traced = Traced()
+    tracer = traced.provider.get_tracer("host")
+
+    with tracer.start_as_current_span("POST /tool_calls") as around:
+        await run_watched(traced.watch, login, _request(traceparent=f"00-{TRACE}-{PARENT}-01"))
+    parent = traced.spans["execute_tool login"].parent
+
+    assert parent is not None
+    assert parent.span_id == around.get_span_context().span_id
+
+
+@pytest.mark.parametrize("how", ["inline", "thread"])
+async def test_what_a_tool_traces_is_a_child_of_its_call(run_watched: Run, how: Any) -> None:
+    """In a thread too; after the call nothing is under way."""
+    traced = Traced()
+
+    @tool("login", executor=how)
+    def work(user: str, password: str) -> None:
+        """Work."""
+        traced.provider.get_tracer("a library").start_span("SELECT").end()
+
+    await run_watched(traced.watch, work, _request())
+    inner, outer = traced.spans["SELECT"], traced.spans["execute_tool login"]
+
+    assert inner.parent is not None
+    assert inner.parent.span_id == outer.get_span_context().span_id
+    assert not trace.get_current_span().get_span_context().is_valid
+
+
+async def test_calls_at_the_same_time_do_not_mix(run_watched: Run) -> None:
+    """Each has its own child."""
+    traced = Traced()
+    together = asyncio.Barrier(2)
+
+    @tool("login")
+    async def work(user: str, password: str) -> None:
+        """Work."""
+        await together.wait()
+        traced.provider.get_tracer("a library").start_span(user).end()
+
+    await asyncio.gather(*(run_watched(traced.watch, work, _request(user)) for user in ("ada", "bob")))
+    parents = {name: span.parent for name, span in traced.spans.items() if name in ("ada", "bob")}
+
+    assert parents["ada"] is not None
+    assert parents["bob"] is not None
+    assert parents["ada"].span_id != parents["bob"].span_id
+
+
+async def test_arguments_and_results_are_told_on_request_but_for_secrets(run_watched: Run) -> None:
+    """As JSON."""
+    traced = Traced(Redaction())
+
+    await run_watched(traced.watch, login, _request())
+    attributes = traced.spans["execute_tool login"].attributes or {}
+
+    assert json.loads(str(attributes["gen_ai.tool.call.arguments"])) == {"user": "ada", "password": "[redacted]"}
+    assert json.loads(str(attributes["gen_ai.tool.call.result"])) == {"user": "ada", "token": "[redacted]"}
+
+
+async def test_a_span_that_is_not_sampled_costs_nothing_more(run_watched: Run) -> None:
+    """The call is answered as ever."""
+    traced = Traced(Redaction(), sampler=ALWAYS_OFF)
+
+    message = await run_watched(traced.watch, login, _request())
+
+    assert (message.status, traced.spans) == ("success", {})
+
+
+async def test_log_lines_name_the_trace(run_watched: Run, log_as: Any) -> None:
+    """So that one leads to the other."""
+    log = log_as(as_json=True)
+    traced = Traced()
+    broken = tool("login", description="Log in.")(lambda: 1 / 0)
+    request = CallRequest(ToolCall(name="login", args={}, id="c"), headers={"traceparent": f"00-{TRACE}-{PARENT}-01"})
+
+    await run_watched(traced.watch, broken, request)
+
+    assert [(line["event"], line["trace_id"]) for line in log.lines] == [("tool failed", TRACE)]

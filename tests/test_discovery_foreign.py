@@ -1,0 +1,125 @@
+"""Tools of LangChain and of the OpenAI Agents SDK are found where ours are."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.core.errors import DiscoveryError
+from app.core.tool import CompiledTool
+from app.discovery import discover
+
+LANGCHAIN = '''
+from langchain_core.tools import tool
+
+
+@tool
+def add(a: int, b: int) -> int:
+    """Add."""
+    return a + b
+'''
+AGENTS = """
+from tests.authoring.agents_sdk import FunctionTool
+
+built = FunctionTool("built", "Built.", {"type": "object", "properties": {}}, lambda context, text: text)
+"""
+TOOLKIT = '''
+from langchain_core.tools import BaseToolkit, tool as langchain_tool
+from app import tool
+
+
+@langchain_tool
+def add(a: int, b: int) -> int:
+    """Add."""
+    return a + b
+
+
+@tool
+def ours() -> str:
+    """Be ours."""
+    return "ours"
+
+
+class Kit(BaseToolkit):
+    def get_tools(self):
+        return [add, ours]
+
+
+kit = Kit()
+'''
+METHODS = '''
+from app import BaseToolkit, tool
+
+
+class Notes(BaseToolkit):
+    """Tools that share a notebook."""
+
+    @tool
+    def write(self, text: str) -> str:
+        """Write."""
+        return text
+
+    @tool
+    def read(self) -> str:
+        """Read."""
+        return ""
+'''
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Work in an empty folder, and forget afterwards what was imported."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = sys.modules.copy()
+    yield tmp_path
+    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
+        del sys.modules[name]
+    sys.modules.update(before)
+
+
+def names(tools: list[CompiledTool]) -> list[str]:
+    """Name tools in order."""
+    return [tool.name for tool in tools]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(LANGCHAIN, ["add"], id="LangChain tool"),
+        pytest.param(TOOLKIT, ["add", "ours"], id="LangChain toolkit"),
+        pytest.param(AGENTS, ["built"], id="Agents SDK"),
+        pytest.param(METHODS + "\n\nnotes = Notes()\n", ["write", "read"], id="methods"),
+        pytest.param(METHODS + "\n\nread = Notes().read\n", ["read"], id="one method"),
+    ],
+)
+def test_tools_that_are_there_already_are_offered(here: Path, text: str, expected: list[str]) -> None:
+    """As they are, in the order of the file."""
+    (here / "mine.py").write_text(text)
+
+    assert names(discover(["mine.py"])) == expected
+
+
+def test_a_tool_that_several_modules_import_is_offered_once(here: Path) -> None:
+    """As with ours."""
+    (here / "one.py").write_text(LANGCHAIN)
+    (here / "two.py").write_text("from one import add\n")
+
+    assert names(discover(["one.py", "two.py"])) == ["add"]
+
+
+def test_a_toolkit_has_to_return_tools_of_some_kind(here: Path) -> None:
+    """A plain function is none."""
+    (here / "mine.py").write_text(TOOLKIT.replace("[add, ours]", "[add, print]"))
+
+    with pytest.raises(DiscoveryError, match="Kit has to return tools, not builtin_function_or_method; decorate it"):
+        discover(["mine.py"])
+
+
+def test_a_class_of_tools_without_an_instance_is_pointed_out(here: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It is easy to forget."""
+    (here / "mine.py").write_text(METHODS)
+
+    assert discover(["mine.py"]) == []
+    assert "mine.py: class Notes is not offered; make an instance: toolkit = Notes()" in caplog.text

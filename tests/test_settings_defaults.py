@@ -1,0 +1,47 @@
+"""Nothing has to be set."""
+
+from pathlib import Path
+
+from app.settings import Settings
+
+DEFAULTS = {
+    "host": "127.0.0.1",
+    "port": 8000,
+    "tools": ("tools",),
+    "entry_points": True,
+    "workers": 1,
+    "reload": False,
+    "threads": 32,
+    "processes": 4,
+    "memory_limit_mb": 1024,
+    "tool_timeout": 30.0,
+    "secrets_dir": Path("/run/secrets"),
+    "max_body_bytes": 4194304,
+    "max_concurrency": 10000,
+    "max_concurrency_per_caller": None,
+    "max_queue": 1000,
+    "queue_timeout": 10.0,
+    "max_content_bytes": 1000000,
+    "artifact_ttl": 3600.0,
+    "max_artifact_bytes": 67108864,
+    "approval_ttl": 3600.0,
+    "max_approvals": 1000,
+    "max_batch": 128,
+    "max_connections": 16384,
+    "header_timeout": 10.0,
+    "body_timeout": 30.0,
+    "drain_grace": 2.0,
+    "drain_timeout": 30.0,
+    "stuck_after": 2.0,
+    "log_level": "info",
+    "log_format": "auto",
+    "log_calls": False,
+    "log_args": False,
+    "log_redact": (),
+    "otel": "auto",
+}
+
+
+def test_the_defaults() -> None:
+    """They suit one machine, reachable from itself only."""
+    assert Settings().model_dump() == DEFAULTS

@@ -1,0 +1,65 @@
+"""An event loop whose clock jumps: what would take seconds takes none, and ends at the very moment it should."""
+
+import asyncio
+import selectors
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+# What the fixture `anyio_backend` of a module returns to run its tests on such a loop.
+VIRTUAL = ("asyncio", {"loop_factory": lambda: VirtualLoop()})
+
+
+class _Jumping(selectors.DefaultSelector):
+    """Skip the time in which nothing happens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.skipped = 0.0
+
+    def select(self, timeout: float | None = None) -> Any:
+        """Tell what is ready; wait only for what other threads do, when nothing else is planned."""
+        ready = super().select(timeout if timeout is None else 0)
+        if not ready and timeout is not None:
+            self.skipped += timeout
+        return ready
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """Run asyncio in virtual time, which starts at zero; for tests without threads and sockets."""
+
+    def __init__(self) -> None:
+        self._jumping = _Jumping()
+        self.timers: list[asyncio.TimerHandle] = []
+        super().__init__(self._jumping)
+
+    def time(self) -> float:
+        """Read the virtual clock, in whole nanoseconds, so that sums of decimals are the decimals they should be."""
+        return round(self._jumping.skipped, 9)
+
+    def call_at(self, when: float, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
+        """Plan as usual, and remember that something was planned."""
+        timer = super().call_at(when, callback, *args, context=context)
+        self.timers.append(timer)
+        return timer
+
+
+def running() -> VirtualLoop:
+    """Give the virtual loop that runs."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    return loop
+
+
+def now() -> float:
+    """Read the running loop's clock."""
+    return round(asyncio.get_running_loop().time(), 6)
+
+
+async def outcome(work: Awaitable[Any]) -> tuple[Any, float]:
+    """Tell what came of some work, the type of its error if it failed, and after how many seconds."""
+    started = now()
+    try:
+        came: Any = await work
+    except BaseException as error:
+        came = type(error)
+    return came, round(now() - started, 6)
