@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help install serve test check format openapi bench image clean
+.PHONY: help install serve test check format openapi bench bench-guard image clean
 
 help:
 	@echo "make serve     run the server with the tools in tools/ on 127.0.0.1:8000"
@@ -13,7 +13,8 @@ help:
 	@echo "make check     lint, types, layers, OpenAPI drift"
 	@echo "make format    format the code"
 	@echo "make openapi   write openapi/openapi.json"
-	@echo "make bench     measure the server on this machine"
+	@echo "make bench     measure server, floors and peers, and record it in docs/performance.md; or ARGS=--quick"
+	@echo "make bench-guard  fail when the hot path has lost a tenth against the Starlette floor"
 	@echo "make image     build the container image and check it (as root, on Debian or Ubuntu)"
 
 # What it takes to serve; what it takes to work on the project comes on top.
@@ -50,8 +51,11 @@ format: $(DEV)
 openapi: $(RUNTIME)
 	@$(BIN)/sidecall openapi --output openapi/openapi.json
 
-bench: $(DEV)
-	@$(BIN)/python -m bench
+bench: $(RUNTIME)
+	@$(BIN)/python -m bench $(or $(ARGS),--record)
+
+bench-guard: $(RUNTIME)
+	@$(BIN)/python -m bench.guard $(ARGS)
 
 image:
 	@scripts/check-image

@@ -1,102 +1,73 @@
-"""Print what one call costs in this process, as ratios within one run.
+"""Measure Sidecall, the floors under it and its peers on this machine, in one run."""
 
-Absolute times belong to the machine; the ratio to pydantic alone is what to watch.
-"""
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
 
-import asyncio
-import statistics
-import time
-from collections.abc import Awaitable, Callable
-
-from langchain_core.tools import tool as langchain_tool
-from pydantic import TypeAdapter, validate_call
-from pydantic_core import from_json, to_json
 from rich.console import Console
-from rich.table import Table
+from rich.markdown import Markdown
 
-from app import Registry, tool
-from app.api.dialects import read_call, write_answer
-from app.core.invocation import CallRequest
-from app.main import build_pipeline
-from app.pipeline.pipeline import Pipeline
+from bench import inprocess, over_http, report, rows, scale, slow_calls, startup
+from bench.chart import draw
+from bench.environments import ROOT
+from bench.machine import Cores, describe, take_cores
+from bench.results import FULL_ROUNDS, QUICK_ROUNDS, Part
 
-BODY = b'{"name": "add", "args": {"a": 19, "b": 23}, "id": "call_1", "type": "tool_call"}'
-ROUNDS = 9
-CALLS = 1000
+PARTS: Mapping[str, Callable[[int, Cores], Part]] = {
+    "http": over_http.measure,
+    "inprocess": inprocess.measure,
+    "scale": scale.measure,
+    "slow": slow_calls.measure,
+    "startup": startup.measure,
+}
+RESULTS = ROOT / "bench" / "results"
+DOCUMENT = ROOT / "docs" / "performance.md"
 
-Run = Callable[[], Awaitable[object]]
 
+def main() -> int:
+    """Measure, print, write; what is not to be recorded is written where git does not look.
 
-async def add(a: int, b: int) -> int:
-    """Add two integers.
-
-    Args:
-        a: The first.
-        b: The second.
+    Returns 1 when a row that is not a peer could not be measured.
     """
-    return a + b
+    options = _options()
+    cores = take_cores()
+    console = Console(stderr=True)
+    parts: list[Part] = []
+    for name in options.only.split(",") if options.only else PARTS:
+        console.print(f"measuring {name} …")
+        parts.append(PARTS[name](QUICK_ROUNDS if options.quick else FULL_ROUNDS, cores))
+    peers = {**rows.peer_versions(), **inprocess.peer_versions()}
+    machine = {**describe(cores), **peers}
+    text = report.markdown(parts, machine)
+    Console().print(Markdown(text))
+    folder = RESULTS if options.record else RESULTS / ".work"
+    report.write(folder, parts, machine, _chart(parts))
+    if options.record:
+        DOCUMENT.write_text(report.quote(DOCUMENT.read_text(), text))
+    console.print(f"written to {folder.relative_to(ROOT)}")
+    return int(any(not name.startswith(tuple(peers)) for part in parts for name in part.skipped))
 
 
-def pydantic_alone() -> Run:
-    """Parse, validate, run and serialize with nothing else: the floor."""
-    body = TypeAdapter(dict[str, object])
-    validated = validate_call(add)
-
-    async def run() -> bytes:
-        call = body.validate_json(BODY)
-        return to_json({"content": str(await validated(**call["args"])), "tool_call_id": call["id"]})  # type: ignore[arg-type]  # checked by validate_call
-
-    return run
-
-
-def sidecall(pipeline: Pipeline) -> Run:
-    """Do what the server does between the request's bytes and the answer's."""
-
-    async def run() -> bytes:
-        sent = read_call(from_json(BODY, allow_inf_nan=False))
-        message = await pipeline.run(CallRequest(sent.call, state=sent.state, context=sent.context))
-        return to_json(write_answer(message, sent.dialect))
-
-    return run
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--only", help=f"some parts, separated by commas: {','.join(PARTS)}")
+    parser.add_argument("--quick", action="store_true", help="short and noisy, to see that everything works")
+    parser.add_argument(
+        "--record", action="store_true", help="write to bench/results and quote the report in docs/performance.md"
+    )
+    options = parser.parse_args()
+    unknown = [name for name in (options.only or "").split(",") if name and name not in PARTS]
+    if unknown:
+        parser.error(f"no such part: {', '.join(unknown)}")
+    if options.record and (options.only or options.quick):
+        parser.error("only a whole run is recorded")
+    return options
 
 
-def langchain() -> Run:
-    """Run LangChain's own tool with the same call."""
-    peer = langchain_tool(add)
-
-    async def run() -> bytes:
-        message = await peer.ainvoke(from_json(BODY))
-        return to_json(message.model_dump())
-
-    return run
-
-
-async def _microseconds(run: Run) -> float:
-    start = time.perf_counter()
-    for _ in range(CALLS):
-        await run()
-    return (time.perf_counter() - start) / CALLS * 1e6
-
-
-async def measure() -> dict[str, float]:
-    """Return the median microseconds of each row; the rows take turns, so that a busy moment hits all of them."""
-    async with build_pipeline(Registry([tool(add).compiled]), threads=1, tool_timeout=30) as pipeline:
-        rows = {"pydantic alone": pydantic_alone(), "sidecall": sidecall(pipeline), "langchain-core": langchain()}
-        taken: dict[str, list[float]] = {name: [] for name in rows}
-        for _ in range(ROUNDS):
-            for name, run in rows.items():
-                taken[name].append(await _microseconds(run))
-    return {name: statistics.median(times) for name, times in taken.items()}
-
-
-def main() -> None:
-    """Measure and print a table."""
-    figures = asyncio.run(measure())
-    table = Table("async tool, in process, bytes to bytes", "µs per call", "÷ pydantic alone", box=None)
-    for name, microseconds in figures.items():
-        table.add_row(name, f"{microseconds:.1f}", f"{microseconds / figures['pydantic alone']:.1f}")
-    Console().print(table)
+def _chart(parts: Sequence[Part]) -> str | None:
+    measured = {part.title: part for part in parts if part.measures == "calls per second"}
+    return next((draw(f"{title}: {part.measures}", part.series) for title, part in measured.items()), None)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""Servers that do the same work with nothing around it: what no framework and no tool server can undercut."""
+
+import asyncio
+
+from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
+
+from bench.work import ToolCall, ToolMessage, answer, run
+
+_JSON = [(b"content-type", b"application/json")]
+LISTING_BYTES = 192_000
+
+
+async def raw(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a call as an ASGI application without a framework, and a GET with as many bytes as 1,000 tools have."""
+    if scope["type"] != "http":
+        return
+    body = _LISTING if scope["method"] == "GET" else await answer(await _read(receive))
+    headers = [*_JSON, (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+_LISTING = b'["' + b"x" * (LISTING_BYTES - 4) + b'"]'
+
+
+async def _read(receive: Receive) -> bytes:
+    chunks: list[bytes] = []
+    more = True
+    while more:
+        message: Message = await receive()
+        chunks.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    return b"".join(chunks)
+
+
+async def _endpoint(request: Request) -> Response:
+    return Response(await answer(await request.body()), media_type="application/json")
+
+
+async def _slow_endpoint(request: Request) -> Response:
+    call = ToolCall.model_validate_json(await request.body())
+    await asyncio.sleep(call.args["seconds"])
+    message = ToolMessage(content="done", tool_call_id=call.id, name=call.name)
+    return Response(message.model_dump_json(), media_type="application/json")
+
+
+starlette = Starlette(
+    routes=[
+        Route("/tool_calls", _endpoint, methods=["POST"]),
+        Route("/slow_calls", _slow_endpoint, methods=["POST"]),
+    ]
+)
+
+fastapi = FastAPI()
+
+
+@fastapi.post("/tool_calls")
+async def create_tool_call(call: ToolCall) -> ToolMessage:
+    """Answer a call the way FastAPI's own documentation shows: typed body, typed answer."""
+    return await run(call)

@@ -1,0 +1,31 @@
+"""What the server does between the bytes of a request and the bytes of its answer."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.datastructures import Headers
+
+from app import Registry
+from app.api.answers import answer_call
+from app.main import create_app
+from app.settings import Settings
+from bench.loops._loop import Answer, loop
+from bench.tools import echo
+
+
+@asynccontextmanager
+async def ready() -> AsyncIterator[Answer]:
+    """Build the server as it ships, and take what its routes work with."""
+    app = create_app(Settings(), Registry([echo]))
+    headers = Headers({})
+
+    async def answer(body: bytes) -> bytes:
+        reply = await answer_call(app.state.parts, body, headers, None)
+        return reply.body
+
+    async with app.router.lifespan_context(app):
+        yield answer
+
+
+if __name__ == "__main__":
+    loop(ready())

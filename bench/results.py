@@ -1,0 +1,97 @@
+"""What a part of the benchmark found."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bench.rounds import Spread, ratio, spread
+
+# Many short turns rather than few long ones: a busy moment of the machine then hits neighbors alike.
+FULL_ROUNDS = 15
+QUICK_ROUNDS = 2
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One thing that was promised: what was measured, and the bar it has to reach or stay under.
+
+    `by_processor` is the same ratio in terms of the servers' processor time, to be compared with when the machine was
+    not idle.
+    """
+
+    name: str
+    measured: Spread
+    bar: float
+    at_least: bool = True
+    unit: str = ""
+    aim: float | None = None
+    by_processor: float | None = None
+
+    @property
+    def met(self) -> bool:
+        """Whether the median is on the right side of the bar."""
+        return self.measured.median >= self.bar if self.at_least else self.measured.median <= self.bar
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table, the figures drawn from it, and what is missing from both.
+
+    `series` has what was measured in each round, by row, in the unit that `measures` names.
+    """
+
+    title: str
+    measures: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    series: Mapping[str, Sequence[float]]
+    figures: tuple[Figure, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Promise a ratio of two rows of a part."""
+
+    name: str
+    above: str
+    below: str
+    bar: float
+    at_least: bool = True
+    aim: float | None = None
+
+
+def compare(
+    series: Mapping[str, Sequence[float]],
+    bars: Sequence[Bar],
+    by_processor: Mapping[str, Sequence[float]] | None = None,
+) -> tuple[Figure, ...]:
+    """Work out the promised ratios of those rows that were measured.
+
+    Args:
+        series: What is compared, by row.
+        bars: The promises.
+        by_processor: The same in terms of processor time, where that is known.
+    """
+    return tuple(
+        Figure(
+            bar.name,
+            ratio(series[bar.above], series[bar.below]),
+            bar.bar,
+            at_least=bar.at_least,
+            aim=bar.aim,
+            by_processor=_median_ratio(by_processor or {}, bar),
+        )
+        for bar in bars
+        if bar.above in series and bar.below in series
+    )
+
+
+def _median_ratio(series: Mapping[str, Sequence[float]], bar: Bar) -> float | None:
+    if bar.above not in series or bar.below not in series:
+        return None
+    return ratio(series[bar.above], series[bar.below]).median
+
+
+def absolute(name: str, figures: Sequence[float], bar: float, unit: str, *, at_least: bool) -> Figure:
+    """Promise something that is no ratio."""
+    return Figure(name, spread(figures), bar, at_least=at_least, unit=unit)

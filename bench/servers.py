@@ -1,0 +1,138 @@
+"""Start a server on its core, wait until it listens, and stop it."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.environments import ROOT, Unavailable, python_of, reason_in
+from bench.machine import Cores
+
+_PATIENCE = 30.0
+# What `sidecall serve` passes to uvicorn, which takes uvloop and httptools by itself.
+_UVICORN = ("--no-access-log", "--no-server-header", "--log-level", "info")
+
+
+@dataclass(frozen=True)
+class Server:
+    """Say how to start a server; `{port}` in the command is replaced. A peer runs in its own environment."""
+
+    command: tuple[str, ...]
+    peer: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def sidecall(*options: str, **environment: str) -> Server:
+    """Serve with the settings that ship, and these options."""
+    return Server(("-m", "app.cli", "serve", "--port", "{port}", *options), environment=environment)
+
+
+def floor(name: str) -> Server:
+    """Serve one of the applications in `bench.floors`."""
+    return Server(("-m", "uvicorn", f"bench.floors:{name}", "--port", "{port}", *_UVICORN))
+
+
+def peer(module: str, package: str) -> Server:
+    """Serve a peer with its start script."""
+    return Server(("-m", f"bench.peers.{module}", "{port}"), peer=package)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that listens."""
+
+    port: int
+    pid: int
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def resident_mb(self, *, peak: bool = False) -> float:
+        """Return the memory it holds, or has held at most, with that of the processes it started."""
+        return sum(_resident_kib(pid, "VmHWM" if peak else "VmRSS") for pid in _family(self.pid)) * 1024 / 1e6
+
+    def processor_seconds(self) -> float | None:
+        """Return the time it has had the processor, with the processes it started; None where nobody counts that."""
+        if not Path("/proc/self/stat").exists():
+            return None
+        return sum(_ticks(pid) for pid in _family(self.pid)) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def running(server: Server, cores: Cores) -> Iterator[Running]:
+    """Start a server, give it when it listens, and stop it afterwards.
+
+    Raises:
+        Unavailable: It does not start; the message says why.
+    """
+    port = _free_port()
+    python = sys.executable if server.peer is None else python_of(server.peer)
+    command = cores.pinned((python, *(part.format(port=port) for part in server.command)))
+    with tempfile.TemporaryFile() as log:
+        environment = {**plain_environment(), **server.environment}
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+        try:
+            _wait(process, port, log.fileno())
+            yield Running(port, process.pid)
+        finally:
+            _stop(process)
+
+
+def plain_environment() -> dict[str, str]:
+    """Return the variables of this process without settings of Sidecall, since the shipped ones are measured."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("SIDECALL_")}
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+    return port
+
+
+def _wait(process: subprocess.Popen[bytes], port: int, log: int) -> None:
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end and process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.002)
+    output = os.pread(log, 1_000_000, 0).decode(errors="replace")
+    raise Unavailable(f"does not start: {reason_in(output)}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _family(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    listed = children.read_text().split() if children.exists() else []
+    return [pid, *(member for child in listed for member in _family(int(child)))]
+
+
+def _ticks(pid: int) -> int:
+    # The name, the second field, may hold spaces; user and system time are the 14th and 15th.
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def _resident_kib(pid: int, field_name: str) -> int:
+    status = Path(f"/proc/{pid}/status")
+    found = re.search(rf"^{field_name}:\s+(\d+)", status.read_text(), re.MULTILINE) if status.exists() else None
+    if found is None:
+        raise Unavailable("this system does not say how much memory a process holds")
+    return int(found[1])

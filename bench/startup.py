@@ -1,0 +1,69 @@
+"""From the start of a process to its first answer, and the memory it then holds, beside a bare FastAPI application."""
+
+import time
+from collections.abc import Mapping
+from functools import partial
+
+import httpx
+
+from bench.load import Request, new_client, verify
+from bench.machine import Cores
+from bench.results import Figure, Part, absolute
+from bench.rounds import ratio, spread, take_turns
+from bench.rows import tool_call
+from bench.servers import Server, floor, running, sidecall
+
+OURS = "Sidecall, with the tools that ship"
+FASTAPI = "FastAPI application with one route"
+
+_ASKED: Mapping[str, tuple[Server, Request]] = {
+    OURS: (sidecall(), tool_call("calculator", {"expression": "6 * 7"}, "42")),
+    FASTAPI: (floor("fastapi"), tool_call("echo", {"text": "hi"}, "hi")),
+}
+
+
+def measure(rounds: int, cores: Cores) -> Part:
+    """Start both again and again, in turns; the first round only warms the disk."""
+    with new_client() as client:
+        turns = {name: partial(_first_answer, client, cores, *asked) for name, asked in _ASKED.items()}
+        take_turns(turns, 1)
+        starts, failed = take_turns(turns, rounds + 1)
+    seconds = {name: [start for start, _ in taken] for name, taken in starts.items()}
+    memory = {name: [held for _, held in taken] for name, taken in starts.items()}
+    return Part(
+        title="Start to first answer",
+        measures="seconds",
+        columns=("", "seconds", "lowest to highest", "÷ FastAPI", "resident MB"),
+        rows=tuple(_line(name, seconds, memory) for name in seconds),
+        series=seconds,
+        figures=_figures(seconds.get(OURS), memory.get(OURS)),
+        skipped=failed,
+    )
+
+
+def _first_answer(client: httpx.Client, cores: Cores, server: Server, request: Request) -> tuple[float, float]:
+    start = time.perf_counter()
+    with running(server, cores) as started:
+        verify(client, started.url, request)
+        return time.perf_counter() - start, started.resident_mb()
+
+
+def _figures(seconds: list[float] | None, memory: list[float] | None) -> tuple[Figure, ...]:
+    if seconds is None or memory is None:
+        return ()
+    return (
+        absolute("start to first answer", seconds, 0.9, "s", at_least=False),
+        absolute("resident memory after it", memory, 75, "MB", at_least=False),
+    )
+
+
+def _line(name: str, seconds: Mapping[str, list[float]], memory: Mapping[str, list[float]]) -> tuple[str, ...]:
+    taken = spread(seconds[name])
+    above = f"{ratio(seconds[name], seconds[FASTAPI]).median:.2f}" if FASTAPI in seconds else ""
+    return (
+        name,
+        f"{taken.median:.2f}",
+        f"{taken.low:.2f} to {taken.high:.2f}",
+        above,
+        f"{spread(memory[name]).median:.0f}",
+    )
