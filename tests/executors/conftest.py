@@ -1,6 +1,7 @@
 """Processes that all tests of this folder share."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -34,12 +35,16 @@ def answering(executor: Executor) -> Answer:
 
 
 @pytest.fixture(scope="session")
-async def processes() -> AsyncIterator[ProcessExecutor]:
-    """Two processes that have loaded their tools, with room for 512 MB in each."""
+def processes() -> Iterator[ProcessExecutor]:
+    """Two processes that have loaded their tools, with room for 512 MB in each.
+
+    Not an async fixture, with which all tests of the session would share one event loop.
+    """
     executor = ProcessExecutor(2, 512)
-    await executor.start([tool for tool in discover([process_tools.__name__]) if tool.name != "remember"])
+    tools = [tool for tool in discover([process_tools.__name__]) if tool.name != "remember"]
+    asyncio.run(executor.start(tools))
     yield executor
-    await executor.close()
+    asyncio.run(executor.close())
 
 
 @pytest.fixture
