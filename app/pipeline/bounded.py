@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
+from contextlib import suppress
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -104,6 +105,10 @@ class Bounded(Generic[T]):
                 # With its message, by which anyio knows its own cancellations.
                 if self._strikes > 1 or not awaited.cancel(*error.args):
                     return error
+                if awaited.done():
+                    # What else hangs on it, such as the event loop's watch on a socket, is told before the coroutine.
+                    with suppress(asyncio.CancelledError):
+                        yield None
             finally:
                 awaited.remove_done_callback(wake)
         return None
