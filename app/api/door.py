@@ -62,7 +62,7 @@ class Door:
         )
 
     async def _call(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, send: Send) -> None:
-        request_id = request_id_of(headers.get(b"x-request-id", b"").decode("latin-1"))
+        request_id = _request_id(headers)
         REQUEST_ID.set(request_id)
         try:
             body = await _body(receive)
@@ -81,8 +81,7 @@ class Door:
         await _send(send, reply.status, reply.body, {**reply.headers, "X-Request-Id": request_id})
 
     async def _list(self, listing: Listing, headers: Mapping[bytes, bytes], send: Send) -> None:
-        request_id = request_id_of(headers.get(b"x-request-id", b"").decode("latin-1"))
-        named = {**listing.headers, "X-Request-Id": request_id}
+        named = {**listing.headers, "X-Request-Id": _request_id(headers)}
         if has(headers.get(b"if-none-match", b"").decode("latin-1"), listing.etag):
             await _send(send, 304, b"", named)
         else:
@@ -92,6 +91,10 @@ class Door:
 def _first(headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     """Name headers; of those that come twice the first counts, as in the framework."""
     return dict(headers[::-1])
+
+
+def _request_id(headers: Mapping[bytes, bytes]) -> str:
+    return request_id_of(headers.get(b"x-request-id", b"").decode("latin-1"))
 
 
 async def _body(receive: Receive) -> bytes:

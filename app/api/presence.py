@@ -13,6 +13,12 @@ T = TypeVar("T")
 _LET_BE = 0.05
 
 
+async def until_gone(receive: Receive) -> None:
+    """Wait until the client hangs up; its body has been read before."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
 class Watch:
     """Listen for the client's leaving while its request is served; the body has been read before."""
 
@@ -29,8 +35,7 @@ class Watch:
         self._listener = asyncio.ensure_future(self._listen())
 
     async def _listen(self) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
+        await until_gone(self._receive)
         self.is_gone = True
         assert self._task is not None  # since requests are served in tasks
         self._task.cancel()

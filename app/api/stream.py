@@ -16,6 +16,7 @@ from app.api import problems
 from app.api.answers import request_of
 from app.api.dialects import DialectName, Sent, write_answer
 from app.api.parts import Parts
+from app.api.presence import until_gone
 from app.core.approval import ApprovalRequired
 from app.core.invocation import CallRequest
 from app.core.jsonable import to_plain
@@ -118,8 +119,7 @@ class EventStream(Response):
 
     @staticmethod
     async def _until_gone(receive: Receive, work: asyncio.Future[None]) -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
+        await until_gone(receive)
         work.cancel()
 
     async def _work(self) -> None:

@@ -66,7 +66,6 @@ class ToolOutputGuardrailData:
 
 
 Judged = TypeVar("Judged", ToolInputGuardrailData, ToolOutputGuardrailData)
-Judge = Callable[[Judged], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +107,7 @@ def tool_input_guardrail(function: InputJudge, /) -> ToolInputGuardrail: ...
 def tool_input_guardrail(*, name: str | None = None) -> Callable[[InputJudge], ToolInputGuardrail]: ...
 def tool_input_guardrail(function: InputJudge | None = None, /, *, name: str | None = None) -> Any:
     """Make an input guardrail of a function: `@tool_input_guardrail` or `@tool_input_guardrail(name=...)`."""
-    if function is None:
-        return lambda it: ToolInputGuardrail(_judging(it), name or _name_of(it))
-    return ToolInputGuardrail(_judging(function), name or _name_of(function))
+    return _made(ToolInputGuardrail, function, name)
 
 
 @overload
@@ -119,9 +116,13 @@ def tool_output_guardrail(function: OutputJudge, /) -> ToolOutputGuardrail: ...
 def tool_output_guardrail(*, name: str | None = None) -> Callable[[OutputJudge], ToolOutputGuardrail]: ...
 def tool_output_guardrail(function: OutputJudge | None = None, /, *, name: str | None = None) -> Any:
     """Make an output guardrail of a function: `@tool_output_guardrail` or `@tool_output_guardrail(name=...)`."""
+    return _made(ToolOutputGuardrail, function, name)
+
+
+def _made(kind: type[Guardrail[Any]], function: Any, name: str | None) -> Any:
     if function is None:
-        return lambda it: ToolOutputGuardrail(_judging(it), name or _name_of(it))
-    return ToolOutputGuardrail(_judging(function), name or _name_of(function))
+        return lambda it: _made(kind, _judging(it), name)
+    return kind(_judging(function), name or _name_of(function))
 
 
 def _judging(function: Any) -> Any:

@@ -1,7 +1,9 @@
-"""Wait for what a tool returns to be complete."""
+"""Wait for what a tool returns to be complete, and hand it from thread to thread."""
 
+import asyncio
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from types import CoroutineType
 from typing import Any
 
@@ -42,3 +44,14 @@ def drained(result: Any, say: Say) -> Any:
 
 def _joined(parts: list[Any]) -> Any:
     return "".join(parts) if parts and all(isinstance(part, str) for part in parts) else parts
+
+
+def hand_over(future: asyncio.Future[Any], value: Any) -> None:
+    """Set a future's result from another thread, if anybody still waits for it."""
+    with suppress(RuntimeError):  # The loop is closed, and nobody is left to be told.
+        future.get_loop().call_soon_threadsafe(_settle, future, value)
+
+
+def _settle(future: asyncio.Future[Any], value: Any) -> None:
+    if not future.done():
+        future.set_result(value)

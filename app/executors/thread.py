@@ -6,7 +6,6 @@ import itertools
 import threading
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from app.core.invocation import Invocation
 from app.core.tool import CompiledTool
 from app.executors.base import Occupancy
-from app.executors.results import drained, settled
+from app.executors.results import drained, hand_over, settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,6 @@ class _Job:
 
     invocation: Invocation
     context: contextvars.Context
-    loop: asyncio.AbstractEventLoop
     future: asyncio.Future[_Outcome]
     waits_since: float = 0.0
     is_running: bool = False
@@ -46,10 +44,6 @@ class _Job:
     def _result(self) -> Any:
         positional, keywords = self.invocation.tool.bind(self.invocation.values)
         return drained(self.invocation.tool.function(*positional, **keywords), self.invocation.say_part)
-
-    def deliver(self, outcome: _Outcome) -> None:
-        with suppress(RuntimeError):  # The loop is closed, and nobody is left to be told.
-            self.loop.call_soon_threadsafe(_settle, self.future, outcome)
 
 
 _Inbox = SimpleQueue[_Job | None]
@@ -84,8 +78,7 @@ class ThreadExecutor:
 
     async def run(self, invocation: Invocation) -> Any:
         """Call the function in a thread that sees the caller's context variables."""
-        loop = asyncio.get_running_loop()
-        job = _Job(invocation, contextvars.copy_context(), loop, loop.create_future())
+        job = _Job(invocation, contextvars.copy_context(), asyncio.get_running_loop().create_future())
         self._place(job)
         try:
             outcome = await job.future
@@ -106,7 +99,7 @@ class ThreadExecutor:
             self._started -= len(self._idle)
             self._idle.clear()
         for job in waiting:
-            job.deliver(_Outcome(error=RuntimeError("the server is stopping")))
+            hand_over(job.future, _Outcome(error=RuntimeError("the server is stopping")))
 
     def _place(self, job: _Job) -> None:
         """Hand a job to a thread that is idle, or to a new one, or let it wait."""
@@ -149,7 +142,7 @@ class ThreadExecutor:
             self._abandoned -= job.is_abandoned
             following = self._next(inbox)
         # After the thread is idle again, so that a caller who comes back at once finds it.
-        job.deliver(outcome)
+        hand_over(job.future, outcome)
         return following
 
     def _next(self, inbox: _Inbox) -> _Job | None:
@@ -176,8 +169,3 @@ class ThreadExecutor:
     def _wait_no_more(self, job: _Job) -> None:
         del self._waiting[job]
         job.invocation.waited += time.monotonic() - job.waits_since
-
-
-def _settle(future: asyncio.Future[_Outcome], outcome: _Outcome) -> None:
-    if not future.done():
-        future.set_result(outcome)

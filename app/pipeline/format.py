@@ -56,7 +56,7 @@ async def format_failure(invocation: Invocation, failure: ToolFailure) -> None:
     """
     invocation.failure = failure
     message = _failure_message(
-        failure, call_id=invocation.call.id, name=invocation.tool.name, metadata=_metadata(invocation), id=invocation.id
+        failure, call_id=invocation.call.id, name=invocation.tool.name, metadata={}, id=invocation.id
     )
     try:
         own = await handled(invocation, failure)
@@ -71,7 +71,7 @@ async def format_failure(invocation: Invocation, failure: ToolFailure) -> None:
         message.content = _content(invocation.tool.name, allowed)
         said = message.content
         message.response_metadata["error"]["message"] = said if isinstance(said, str) else to_text(said)
-    message.response_metadata.update(_metadata(invocation))
+    message.response_metadata = {**_metadata(invocation), **message.response_metadata}
     invocation.message = message
 
 
@@ -146,7 +146,7 @@ def _metadata(invocation: Invocation) -> dict[str, Any]:
         repaired=invocation.repaired,
     )
     if invocation.verdicts:
-        said["guardrails"] = to_plain(invocation.verdicts)
+        said["guardrails"] = list(invocation.verdicts)
     if invocation.attempts:
         said["attempts"] = invocation.attempts
     if invocation.notes:

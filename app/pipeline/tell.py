@@ -5,7 +5,6 @@ import contextvars
 import copy
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -13,6 +12,7 @@ from uuid import UUID
 from app.core.callbacks import Callback, Listener
 from app.core.invocation import Invocation
 from app.core.tool import CompiledTool
+from app.executors.results import hand_over
 from app.pipeline.handle import original
 from app.pipeline.hooks import HookFailed, called
 from app.telemetry import log_hook_failure
@@ -87,8 +87,7 @@ async def _in_thread(listener: Listener, heard: partial[Any]) -> None:
     """
     if len(listener.hanging) >= _MOST_HANGING:
         raise TimeoutError(f"{_MOST_HANGING} earlier calls of it hang still")
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[BaseException | Any] = loop.create_future()
+    done: asyncio.Future[BaseException | Any] = asyncio.get_running_loop().create_future()
     listener.hanging.append(done)
 
     def run() -> None:
@@ -97,8 +96,7 @@ async def _in_thread(listener: Listener, heard: partial[Any]) -> None:
         except BaseException as error:
             answer = error
         listener.hanging.remove(done)
-        with suppress(RuntimeError):  # The loop is closed, and nobody waits.
-            loop.call_soon_threadsafe(_settle, done, answer)
+        hand_over(done, answer)
 
     threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True).start()
     answer = await done
@@ -106,8 +104,3 @@ async def _in_thread(listener: Listener, heard: partial[Any]) -> None:
         raise HookFailed from answer
     if asyncio.iscoroutine(answer):
         await answer
-
-
-def _settle(done: asyncio.Future[Any], answer: Any) -> None:
-    if not done.done():
-        done.set_result(answer)
