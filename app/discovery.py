@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from app.authoring.decorators import tool
-from app.authoring.foreign import is_foreign_tool, is_foreign_toolkit
+from app.authoring.foreign.adopt import is_foreign_tool, is_foreign_toolkit
 from app.authoring.tool import BaseTool
 from app.authoring.toolkit import BaseToolkit
 from app.core.errors import DefinitionError, DiscoveryError

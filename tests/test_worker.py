@@ -226,7 +226,7 @@ def test_tools_are_found_in_the_servers_places(tmp_path: Path, monkeypatch: pyte
     """When their function stands somewhere else than they do."""
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "offering.py").write_text(TOOL)
-    home = {"name": "found", "module": "app.authoring.foreign_langchain", "file": None}
+    home = {"name": "found", "module": "app.authoring.foreign.langchain", "file": None}
 
     assert Finder([str(tmp_path)]).find(home).name == "found"
 

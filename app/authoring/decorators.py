@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, overload
 
-from app.authoring.foreign import adopt
+from app.authoring.foreign.adopt import adopt
 from app.authoring.spellings import canonical
 from app.authoring.structured import StructuredTool, Tool
 from app.authoring.tool import BaseTool

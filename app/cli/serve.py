@@ -15,15 +15,15 @@ import typer
 import uvicorn
 
 from app.cli.options import Tools, registry_of, settings_with
-from app.connections import Connection
 from app.core.errors import InvalidToolOption, SidecallError
 from app.lifecycle import Lifecycle, Patience
 from app.main import create_app
-from app.open_files import room_for
 from app.registry import Registry
-from app.server import LAST_STEPS, Server, leave_on
+from app.serving.connections import Connection
+from app.serving.open_files import room_for
+from app.serving.server import LAST_STEPS, Server, leave_on
+from app.serving.supervisor import START_FAILED, Supervisor
 from app.settings import Settings, unknown_names
-from app.supervisor import START_FAILED, Supervisor
 from app.telemetry.logs import log_config
 
 logger = logging.getLogger("sidecall")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.authoring.foreign_tool import CONTEXT, ForeignTool, with_signature
+from app.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
 from app.core.arguments import Arguments
 from app.core.context import ToolContext
 from app.core.errors import InvalidToolOption

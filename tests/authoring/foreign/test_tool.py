@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from app import InjectedToolArg
-from app.authoring.foreign_tool import CONTEXT, ForeignTool, with_signature
+from app.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
 from app.core.errors import InvalidToolOption, MissingContext
 from app.core.signature import EMPTY, Parameter
 from app.core.single_input import SingleInput
@@ -57,8 +57,8 @@ def test_an_args_schema_of_ones_own_wins() -> None:
 
 def test_what_it_was_made_from_is_named_and_can_be_called() -> None:
     """If it is a function."""
-    assert made(shout).compiled.source.startswith("tests/authoring/test_foreign_tool.py:")
-    assert made(Elsewhere()).compiled.source == "tests.authoring.test_foreign_tool.Elsewhere"
+    assert made(shout).compiled.source.startswith("tests/authoring/foreign/test_tool.py:")
+    assert made(Elsewhere()).compiled.source == "tests.authoring.foreign.test_tool.Elsewhere"
     assert made(shout)("x") == "X"
     with pytest.raises(InvalidToolOption, match="tool 'it' is no function; call it with invoke or ainvoke"):
         made(Elsewhere())("x")

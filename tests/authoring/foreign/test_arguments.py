@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator, v1
 
-from app.authoring.foreign_arguments import PassedOn, passed_on
+from app.authoring.foreign.arguments import PassedOn, passed_on
 from app.core.errors import InvalidArguments, InvalidToolOption
 
 

@@ -126,7 +126,7 @@ def test_errors_name_the_function_below() -> None:
     """As for our own tools."""
     made = tool("greet", RunnableLambda(greet)).compiled
 
-    assert made.source.startswith("tests/authoring/test_foreign_runnables.py:")
+    assert made.source.startswith("tests/authoring/foreign/test_runnables.py:")
 
 
 def test_a_runnable_needs_a_name() -> None:

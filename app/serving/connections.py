@@ -14,8 +14,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 from app.lifecycle import Lifecycle, Patience
-from app.open_files import are_exhausted
-from app.refusals import (
+from app.serving.open_files import are_exhausted
+from app.serving.refusals import (
     BAD_REQUEST,
     BODY_LATE,
     ENDING,

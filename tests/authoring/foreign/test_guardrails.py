@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app import ToolContext
-from app.authoring.foreign_guardrails import as_input_guardrail, as_output_guardrail
+from app.authoring.foreign.guardrails import as_input_guardrail, as_output_guardrail
 from app.core.guardrails import ToolGuardrailFunctionOutput, ToolInputGuardrailData, ToolOutputGuardrailData
 from tests.authoring.agents_sdk import Guardrail, GuardrailOutput
 

@@ -4,9 +4,9 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.authoring.foreign_context import AgentsContext, agents_context
-from app.authoring.foreign_guardrails import as_input_guardrail, as_output_guardrail
-from app.authoring.foreign_tool import CONTEXT, ForeignTool, with_signature
+from app.authoring.foreign.context import AgentsContext, agents_context
+from app.authoring.foreign.guardrails import as_input_guardrail, as_output_guardrail
+from app.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
 from app.authoring.spellings import canonical
 from app.authoring.structured import StructuredTool
 from app.core.context import Caller, ToolContext

@@ -7,7 +7,7 @@ from queue import Queue
 
 import pytest
 
-from app.watchdog import Watchdog
+from app.serving.watchdog import Watchdog
 
 PATIENCE = 20
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.authoring.foreign_arguments import passed_on
-from app.authoring.foreign_hidden import fields_of, hidden_parameters
-from app.authoring.foreign_tool import CONTEXT, ForeignTool, with_signature
+from app.authoring.foreign.arguments import passed_on
+from app.authoring.foreign.hidden import fields_of, hidden_parameters
+from app.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
 from app.core.arguments import Arguments
 from app.core.context import ToolContext
 from app.core.errors import ToolException

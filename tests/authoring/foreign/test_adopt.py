@@ -9,11 +9,11 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import BaseToolkit
 
 import app
-from app.authoring.foreign import adopt, is_foreign_tool, is_foreign_toolkit
+from app.authoring.foreign.adopt import adopt, is_foreign_tool, is_foreign_toolkit
 from app.core.errors import DefinitionError
 from tests.authoring.agents_sdk import FunctionTool
+from tests.authoring.foreign.test_agents import hand_built
 from tests.authoring.langchain_tools import Search, add
-from tests.authoring.test_foreign_agents import hand_built
 from tests.authoring.test_toolkit import Counter
 
 
@@ -128,7 +128,7 @@ def test_whatever_another_library_raises_stops_the_start() -> None:
         app.tool(Unwilling())
 
     assert caught.value.message == (
-        "tests.authoring.test_foreign.Unwilling: tool 'unwilling' cannot be taken over: RuntimeError: not now"
+        "tests.authoring.foreign.test_adopt.Unwilling: tool 'unwilling' cannot be taken over: RuntimeError: not now"
     )
 
 

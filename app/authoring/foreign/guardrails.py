@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from app.authoring.foreign_context import agents_context
+from app.authoring.foreign.context import agents_context
 from app.core.guardrails import (
     ToolGuardrailFunctionOutput,
     ToolInputGuardrail,

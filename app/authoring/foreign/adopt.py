@@ -4,9 +4,9 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.authoring.foreign_agents import adopt_function_tool
-from app.authoring.foreign_langchain import adopt_langchain
-from app.authoring.foreign_runnables import adopt_runnable
+from app.authoring.foreign.agents import adopt_function_tool
+from app.authoring.foreign.langchain import adopt_langchain
+from app.authoring.foreign.runnables import adopt_runnable
 from app.authoring.options import takes
 from app.authoring.structured import StructuredTool
 from app.core.errors import DefinitionError

@@ -18,9 +18,9 @@ from types import FrameType
 import uvicorn
 from uvicorn.server import HANDLED_SIGNALS
 
-from app.connections import SWEEP, Connections
 from app.lifecycle import Lifecycle, Patience
-from app.watchdog import Watchdog
+from app.serving.connections import SWEEP, Connections
+from app.serving.watchdog import Watchdog
 
 logger = logging.getLogger("sidecall")
 

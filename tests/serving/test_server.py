@@ -11,9 +11,9 @@ import asyncio, sys, threading, time
 
 import uvicorn
 
-from app.connections import Connection
+from app.serving.connections import Connection
 from app.lifecycle import Lifecycle, Patience
-from app.server import Server
+from app.serving.server import Server
 
 
 async def app(scope, receive, send):

@@ -87,7 +87,7 @@ async def test_a_tool_that_is_built_by_hand_runs_itself() -> None:
     message = await call(made, {"a": "x"}, context={"user": "ada"})
 
     assert made.compiled.args_schema.flat == SCHEMA
-    assert made.compiled.source.startswith("tests/authoring/test_foreign_agents.py:")
+    assert made.compiled.source.startswith("tests/authoring/foreign/test_agents.py:")
     assert message.content == """built c1 {'user': 'ada'} True {"a": "x"}"""
 
 

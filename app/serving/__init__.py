@@ -1,0 +1,1 @@
+"""The process that serves: its connections, its end, and its workers."""
