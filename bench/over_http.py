@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 
+from bench.collector import collecting
 from bench.environments import Unavailable
 from bench.load import CONNECTIONS, Pace, drive, new_client, verify
 from bench.machine import Cores
@@ -27,16 +29,18 @@ def measure(rounds: int, cores: Cores) -> Part:
     """Start every server once, and let the rows take turns."""
     skipped: dict[str, str] = {}
     with ExitStack() as stack:
-        turns = _turns(_start(stack, cores, skipped), skipped)
+        servers = _start(stack, cores, stack.enter_context(collecting()), skipped)
+        turns = _turns(servers, skipped)
         paces, failed = take_turns(turns, rounds)
     return summarize(paces, {**skipped, **failed})
 
 
-def _start(stack: ExitStack, cores: Cores, skipped: dict[str, str]) -> dict[str, Running]:
+def _start(stack: ExitStack, cores: Cores, collector: str, skipped: dict[str, str]) -> dict[str, Running]:
     started: dict[str, Running] = {}
     for name, server in SERVERS.items():
+        environment = {key: value.format(collector=collector) for key, value in server.environment.items()}
         try:
-            started[name] = stack.enter_context(running(server, cores))
+            started[name] = stack.enter_context(running(replace(server, environment=environment), cores))
         except Unavailable as error:
             skipped.update({row: str(error) for row, entry in ROWS.items() if entry.server == name})
     return started

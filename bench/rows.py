@@ -83,11 +83,15 @@ _PEERS = {
     "mcpo": ("mcpo", _mcpo),
 }
 
+_LOGGING = {"SIDECALL_LOG_CALLS": "true", "SIDECALL_LOG_ARGS": "true", "SIDECALL_LOG_FORMAT": "json"}
+
 SERVERS: Mapping[str, Server] = {
     "raw": floor("raw"),
     "starlette": floor("starlette"),
     "fastapi": floor("fastapi"),
     "sidecall": sidecall("--tools", "bench/tools.py"),
+    "logging": sidecall("--tools", "bench/tools.py", **_LOGGING),
+    "telling": sidecall("--tools", "bench/tools.py", **_LOGGING, OTEL_EXPORTER_OTLP_ENDPOINT="{collector}"),
     **{package: peer(module, package) for package, (module, _) in _PEERS.items()},
 }
 
@@ -96,6 +100,8 @@ ROWS: Mapping[str, Row] = {
     FLOOR: Row("starlette", tool_call("echo", _ECHO, "hi")),
     FASTAPI: Row("fastapi", tool_call("echo", _ECHO, "hi")),
     ASYNC: Row("sidecall", tool_call("echo", _ECHO, "hi")),
+    "Sidecall, async tool, each call logged": Row("logging", tool_call("echo", _ECHO, "hi")),
+    "Sidecall, async tool, everything on": Row("telling", tool_call("echo", _ECHO, "hi")),
     "Sidecall, batch of 20": Row("sidecall", _batch()),
     "Sidecall, sync tool inline": Row("sidecall", tool_call("add_inline", _ADD, "3")),
     THREAD: Row("sidecall", tool_call("add", _ADD, "3")),

@@ -22,7 +22,10 @@ _UVICORN = ("--no-access-log", "--no-server-header", "--log-level", "info")
 
 @dataclass(frozen=True)
 class Server:
-    """Say how to start a server; `{port}` in the command is replaced. A peer runs in its own environment."""
+    """Say how to start a server, a peer in its own environment.
+
+    `{port}` in the command is replaced, and `{collector}` in the environment by the address of a collector of spans.
+    """
 
     command: tuple[str, ...]
     peer: str | None = None

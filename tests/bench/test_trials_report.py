@@ -1,0 +1,68 @@
+"""What the trials found, as people read it."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.trials.__main__ import DOCUMENT, findings_of, verdict
+from bench.trials.finding import Finding
+from bench.trials.report import markdown, quote
+
+MET = Finding("B1", "500 clients\n| at once", "none lost", "0 lost", holds=True)
+MISSED = Finding("B2", "their 503s", "p99 < 20 ms", "31 ms", holds=False)
+REPORT = """### Overload
+
+|  | trial | bar | measured |  |
+| --- | --- | --- | --- | --- |
+| B1 | 500 clients \\| at once | none lost | 0 lost | met |
+| B2 | their 503s | p99 < 20 ms | 31 ms | **missed** |
+
+2 cores, Python 3.11.7.
+"""
+
+
+def test_each_group_has_a_table() -> None:
+    """A pipe or a line break in a cell does not break its row; a group that found nothing is left out."""
+    groups = {"overload": [MET, MISSED], "soak": []}
+
+    assert markdown(groups, {"processor": "2 cores", "python": "Python 3.11.7"}) == REPORT
+
+
+def test_the_document_gets_the_new_report_between_its_marks() -> None:
+    """What stands around it stays."""
+    begin, end = "<!-- recorded by python -m bench.trials --record -->", "<!-- end of the recorded trials -->"
+
+    assert quote(f"before\n{begin}\nold\n{end}\nafter", "new\n") == f"before\n{begin}\n\nnew\n\n{end}\nafter"
+
+
+def test_a_document_without_marks_is_not_written_to() -> None:
+    """It could only be guessed where the report belongs."""
+    with pytest.raises(ValueError, match="the document lacks"):
+        quote("before", "new")
+
+
+def test_the_documentation_has_the_marks() -> None:
+    """So that `--record` works."""
+    assert "new" in quote(Path(DOCUMENT).read_text(), "new")
+
+
+@pytest.mark.parametrize(
+    ("findings", "expected"),
+    [
+        pytest.param([MET], 0, id="all hold"),
+        pytest.param([MET, MISSED], 1, id="one does not"),
+        pytest.param([], 1, id="nothing was tried"),
+    ],
+)
+def test_the_exit_code_says_whether_everything_holds(findings: list[Finding], expected: int) -> None:
+    """For a build that should fail."""
+    assert verdict(findings) == expected
+
+
+def test_a_group_that_breaks_off_is_a_finding() -> None:
+    """The other groups run all the same."""
+    said = "broke off: ModuleNotFoundError: No module named 'bench.trials.nothing'"
+
+    assert list(findings_of("nothing")) == [
+        Finding("nothing", "all trials of the group", "run to their ends", said, holds=False)
+    ]
