@@ -14,6 +14,7 @@ class Lifecycle:
         self.phase: Phase = "starting"
         # The requests that the server has begun and not answered yet.
         self.in_flight: set[asyncio.Task[Any]] = set()
+        self.connections: set[Any] = set()
 
     @property
     def is_draining(self) -> bool:

@@ -10,6 +10,7 @@ from app.api.app import Lifespan, build_api
 from app.api.listing import Listings
 from app.api.parts import Parts
 from app.api.routes.artifacts import artifact_url
+from app.auth.caller import Callers
 from app.core.invocation import Surroundings
 from app.core.options import ExecutorName
 from app.core.tool import CompiledTool
@@ -22,6 +23,7 @@ from app.lifecycle import Lifecycle
 from app.pipeline.admission import Admission, Limits
 from app.pipeline.budget import Budget
 from app.pipeline.pipeline import Pipeline, default_stages
+from app.pipeline.quotas import Rate
 from app.registry import Registry
 from app.reload import watching
 from app.secrets import secrets_in, warn_of_missing
@@ -56,18 +58,17 @@ def create_app(
     if registry is None:
         registry = Registry(discover(settings.tools, use_entry_points=settings.entry_points))
     executors = build_executors(settings)
-    surroundings = Surroundings(MemoryStore(), secrets_in(settings.secrets_dir))
+    admission = Admission(_limits(settings))
+    metrics = _metrics(registry, executors, admission, lifecycle)
+    watch = _watch(settings, metrics)
+    surroundings = Surroundings(MemoryStore(), secrets_in(settings.secrets_dir), admission.abandon, watch.headers)
     warn_of_missing(registry, surroundings.secrets)
     refuse_unfit(registry, Finder(settings.tools, use_entry_points=settings.entry_points))
     approvals = MemoryApprovals(settings.approval_ttl, settings.max_approvals)
     artifacts = MemoryArtifacts(settings.artifact_ttl, settings.max_artifact_bytes)
     budget = Budget(settings.max_content_bytes, lambda body: artifact_url(artifacts.keep(body)))
     stages = default_stages(executors, approvals, budget)
-    admission = Admission(_limits(settings))
-    metrics = _metrics(registry, executors, admission)
-    watch = _watch(settings, metrics)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
-
     parts = Parts(
         registry=registry,
         pipeline=pipeline,
@@ -78,6 +79,8 @@ def create_app(
         max_batch=settings.max_batch,
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
+        callers=None if settings.caller_header is None else Callers(settings.caller_header),
+        quotas=admission.quotas,
     )
     return build_api(parts, _lifespan(settings, parts, executors, watch))
 
@@ -97,10 +100,19 @@ def _lifespan(settings: Settings, parts: Parts, executors: Mapping[ExecutorName,
     return lifespan
 
 
-def _metrics(registry: Registry, executors: Mapping[ExecutorName, Executor], admission: Admission) -> Metrics:
+def _metrics(
+    registry: Registry,
+    executors: Mapping[ExecutorName, Executor],
+    admission: Admission,
+    lifecycle: Lifecycle | None,
+) -> Metrics:
     metrics = Metrics(lambda: registry.names)
-    metrics.add_executors(executors)
+    metrics.add_executors(executors, admission.abandoned)
     metrics.add_gauge("sidecall_queue_length", "Calls that wait to be let in.", lambda: admission.waiting)
+    if lifecycle is not None:  # Under another server nobody counts them.
+        connections, requests = lifecycle.connections, lifecycle.in_flight
+        metrics.add_gauge("sidecall_connections", "Connections that are open.", lambda: len(connections))
+        metrics.add_gauge("sidecall_requests_in_flight", "Requests that are not answered yet.", lambda: len(requests))
     return metrics
 
 
@@ -116,6 +128,7 @@ def _limits(settings: Settings) -> Limits:
         per_caller=settings.max_concurrency_per_caller,
         queue=settings.max_queue,
         queue_timeout=settings.queue_timeout,
+        rate=None if settings.rate_limit is None else Rate.parse(settings.rate_limit),
     )
 
 
@@ -141,6 +154,7 @@ def build_executors(settings: Settings) -> dict[ExecutorName, Executor]:
             settings.memory_limit_mb,
             settings.tools,
             use_entry_points=settings.entry_points,
+            traces=settings.otel != "off",
         ),
     }
 

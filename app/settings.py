@@ -53,6 +53,16 @@ class Settings(BaseSettings):
     max_concurrency_per_caller: int | None = Field(
         default=None, ge=1, description="Most calls that run or wait at once for one caller; more get 429."
     )
+    caller_header: str | None = Field(
+        default=None,
+        pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+        description="Header in which a gateway that you trust says who calls; without it all are one caller.",
+    )
+    rate_limit: str | None = Field(
+        default=None,
+        pattern=r"^[1-9][0-9]{0,8}/(second|minute|hour|day)$",
+        description="Calls that one caller may make, per worker, for instance `100/minute`; more get 429.",
+    )
     max_queue: int = Field(default=1000, ge=0, description="Most calls that wait for a place; more get 503.")
     queue_timeout: float = Field(
         default=10.0, gt=0, allow_inf_nan=False, description="Seconds a call may wait for a place."

@@ -10,7 +10,8 @@ import socket
 import sys
 import time
 from collections.abc import Coroutine, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from contextvars import copy_context
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -32,8 +33,11 @@ from app.executors.results import drained, settled
 from app.pipeline.format import format_output
 from app.pipeline.inject import inject
 from app.pipeline.validate import validate
+from app.telemetry.redact import Redaction
+from app.telemetry.tracing import Tracing, open_tracing
 
 _MB = 1024 * 1024
+_TRACE_DELAY_MS = "200"
 
 Home = Mapping[str, Any]
 T = TypeVar("T")
@@ -126,9 +130,16 @@ def refuse_unfit(tools: Iterable[CompiledTool], finder: Finder) -> None:
     Raises:
         InvalidToolOption: The message says which, and why.
     """
+    for tool, reason in unfit(tools, finder):
+        refuse(tool, reason)
+
+
+def unfit(tools: Iterable[CompiledTool], finder: Finder) -> Iterator[tuple[CompiledTool, str]]:
+    """Find the tools that want to run in a process and cannot, and say why."""
     for tool in tools:
-        if tool.executor == "process":
-            refuse(tool, obstacle_of(tool) or finder.lost(home_of(tool)))
+        reason = obstacle_of(tool) or finder.lost(home_of(tool)) if tool.executor == "process" else None
+        if reason is not None:
+            yield tool, reason
 
 
 class Worker:
@@ -140,6 +151,7 @@ class Worker:
         # One event loop for all calls: clients that a tool's module holds belong to the loop that used them first.
         self._runner = runner
         self._finder = Finder()
+        self._tracing: Tracing | None = None
         self._baseline = 0
 
     def greet(self, told: Mapping[str, Any]) -> None:
@@ -149,6 +161,10 @@ class Worker:
             logging.getLogger(name).setLevel(level)
         # What there is to say about discovery, the server has said.
         logging.getLogger("sidecall").setLevel(logging.ERROR)
+        if told["traces"]:
+            # Spans that wait are lost when this process is killed.
+            os.environ.setdefault("OTEL_BSP_SCHEDULE_DELAY", _TRACE_DELAY_MS)
+            self._tracing = open_tracing("auto", Redaction())
         self._finder = Finder(told["places"], use_entry_points=told["use_entry_points"])
         for home in told["homes"]:
             reason = self._finder.lost(home)
@@ -158,6 +174,10 @@ class Worker:
 
     def call(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Run a call; the answer says what the tool returned or why it failed."""
+        with nullcontext() if self._tracing is None else self._tracing.within(asked["trace"]):
+            return self._answer(asked)
+
+    def _answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         try:
             invocation = self._invocation(asked)
             _at_once(_prepare(invocation))
@@ -206,7 +226,8 @@ class Worker:
         positional, keywords = invocation.tool.bind(invocation.values)
         result = drained(invocation.tool.function(*positional, **keywords), invocation.say_part)
         if inspect.isawaitable(result) or inspect.isasyncgen(result):
-            return self._runner.run(settled(result, invocation.say_part))
+            # In the present context, which knows the span.
+            return self._runner.run(settled(result, invocation.say_part), context=copy_context())
         return result
 
 

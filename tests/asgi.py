@@ -104,3 +104,34 @@ async def exchange(app: ASGIApp, scope: Scope, *body: bytes) -> Peer:
     peer = Peer(body or (b"",))
     await app(scope, peer.receive, peer.send)
     return peer
+
+
+class Wire(asyncio.Transport):
+    """Be the network below a server's protocol, and keep what is written, piece by piece."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces: list[bytes] = []
+        self.is_open = True
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Keep it."""
+        self.pieces.append(bytes(data))
+
+    def is_closing(self) -> bool:
+        """Tell whether it was closed."""
+        return not self.is_open
+
+    def close(self) -> None:
+        """Note it."""
+        self.is_open = False
+
+    def get_write_buffer_size(self) -> int:
+        """Keep nobody waiting."""
+        return 0
+
+    def pause_reading(self) -> None:
+        """Have nothing to read anyway."""
+
+    def resume_reading(self) -> None:
+        """Have nothing to read anyway."""

@@ -1,7 +1,9 @@
 """What tests of every layer start from."""
 
-from collections.abc import AsyncIterator, Callable
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -19,6 +21,18 @@ MakeClient = Callable[..., Any]
 def anyio_backend() -> str:
     """Run async tests on asyncio, as the server does."""
     return "asyncio"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Work in an empty folder, and forget afterwards what was imported."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = sys.modules.copy()
+    yield tmp_path
+    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
+        del sys.modules[name]
+    sys.modules.update(before)
 
 
 @pytest.fixture

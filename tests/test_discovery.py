@@ -1,7 +1,6 @@
 """Tools are found by name: in modules, packages, files and folders."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,17 +9,7 @@ from app.core.errors import DefinitionError, DiscoveryError, InvalidToolOption
 from app.core.tool import CompiledTool
 from app.discovery import discover, watched_folders
 
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Work in an empty folder, and forget afterwards what was imported."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    before = sys.modules.copy()
-    yield tmp_path
-    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
-        del sys.modules[name]
-    sys.modules.update(before)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def write(path: str, text: str) -> Path:

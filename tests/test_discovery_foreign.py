@@ -1,7 +1,5 @@
 """Tools of LangChain and of the OpenAI Agents SDK are found where ours are."""
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -67,16 +65,7 @@ class Notes(BaseToolkit):
 '''
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Work in an empty folder, and forget afterwards what was imported."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    before = sys.modules.copy()
-    yield tmp_path
-    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
-        del sys.modules[name]
-    sys.modules.update(before)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def names(tools: list[CompiledTool]) -> list[str]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,17 +14,13 @@ from app.reload import reload_tools, watching
 TOOL = 'from app import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
 
 
+pytestmark = pytest.mark.usefixtures("here")
+
+
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Iterator[Path]:
-    """Work in an empty folder, and forget afterwards what was imported."""
+def prepared(caplog: pytest.LogCaptureFixture) -> None:
+    """Keep the log lines."""
     caplog.set_level(logging.INFO, "sidecall")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    before = sys.modules.copy()
-    yield tmp_path
-    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
-        del sys.modules[name]
-    sys.modules.update(before)
 
 
 class Lines(logging.Handler):

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +19,6 @@ from app.settings import Settings
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 
 TOOL = 'from app import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Work in an empty folder, and forget afterwards what was imported."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    before = sys.modules.copy()
-    yield tmp_path
-    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
-        del sys.modules[name]
-    sys.modules.update(before)
 
 
 @tool

@@ -19,6 +19,8 @@ DEFAULTS = {
     "max_body_bytes": 4194304,
     "max_concurrency": 10000,
     "max_concurrency_per_caller": None,
+    "caller_header": None,
+    "rate_limit": None,
     "max_queue": 1000,
     "queue_timeout": 10.0,
     "max_content_bytes": 1000000,

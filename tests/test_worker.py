@@ -73,7 +73,8 @@ def logging_as_before() -> Iterator[None]:
 
 def greeting(*homes: Any) -> dict[str, Any]:
     """Say what a new child is told."""
-    return {"places": [], "use_entry_points": False, "levels": {"sidecall.tool": 10}, "homes": homes}
+    known = {"places": [], "use_entry_points": False, "homes": homes}
+    return {**known, "levels": {"sidecall.tool": 10}, "traces": False}
 
 
 def asked(tool_name: str, **args: Any) -> dict[str, Any]:

@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_core import to_json
+from starlette.datastructures import Headers
 
 from app.api.dialects import DialectName, Sent, read_call_text, write_answer
 from app.api.parts import Parts
+from app.api.quota import quota_headers
 from app.core.approval import ApprovalRequired
 from app.core.context import Presence
+from app.core.errors import RequestError
 from app.core.invocation import CallRequest
 
 
@@ -23,7 +26,7 @@ class Reply:
 
 
 async def answer_call(
-    parts: Parts, body: bytes, headers: Mapping[str, str], form: DialectName | None, presence: Presence | None = None
+    parts: Parts, body: bytes, headers: Headers, form: DialectName | None, presence: Presence | None = None
 ) -> Reply:
     """Run the call that a body holds, for a client that may hang up.
 
@@ -31,28 +34,44 @@ async def answer_call(
         RequestError: The calling program has to mend something.
     """
     sent = read_call_text(body)
+    request = request_of(parts, sent, headers, presence)
     try:
-        message = await parts.pipeline.run(request_of(sent, headers, presence))
+        message = await parts.pipeline.run(request)
     except ApprovalRequired as waiting:
-        return Reply(to_json(waiting.approval), 202, {"Location": f"/approvals/{waiting.approval.id}"})
-    return Reply(to_json(write_answer(message, form or sent.dialect)))
+        location = {"Location": f"/approvals/{waiting.approval.id}"}
+        return Reply(to_json(waiting.approval), 202, location | _left(parts, request))
+    except RequestError as error:
+        error.quota = error.quota or parts.quota_of(request.caller)
+        raise
+    return Reply(to_json(write_answer(message, form or sent.dialect)), headers=_left(parts, request))
+
+
+def _left(parts: Parts, request: CallRequest) -> dict[str, str]:
+    return {} if parts.quotas is None else quota_headers(parts.quotas.left(request.caller))
 
 
 async def answer_calls(
     parts: Parts,
     calls: Sequence[Sent],
-    headers: Mapping[str, str],
+    headers: Headers,
     form: DialectName | None,
     presence: Presence | None = None,
 ) -> Reply:
     """Run the calls of a batch, and answer each in its place."""
-    messages = await parts.pipeline.run_all([request_of(sent, headers, presence) for sent in calls])
+    messages = await parts.pipeline.run_all([request_of(parts, sent, headers, presence) for sent in calls])
     answers: list[Any] = [
         write_answer(message, form or sent.dialect) for message, sent in zip(messages, calls, strict=True)
     ]
-    return Reply(to_json(answers))
+    return Reply(to_json(answers), headers=quota_headers(parts.quota_of(parts.caller_of(headers))))
 
 
-def request_of(sent: Sent, headers: Mapping[str, str], presence: Presence | None = None) -> CallRequest:
-    """Put a call and what came beside it together."""
-    return CallRequest(sent.call, state=sent.state, context=sent.context, headers=headers, presence=presence)
+def request_of(parts: Parts, sent: Sent, headers: Headers, presence: Presence | None = None) -> CallRequest:
+    """Put a call and what came beside it together.
+
+    Raises:
+        InvalidCaller: The header that says who calls does not name one caller.
+    """
+    request = CallRequest(sent.call, state=sent.state, context=sent.context, headers=headers, presence=presence)
+    if parts.callers is not None:
+        request.caller = parts.callers.of(headers)
+    return request

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 from uuid_utils import uuid4
 
-from app.api.body import parsed
+from app.api.body import LARGE, parsed
 from app.api.wire import (
     AnthropicToolUse,
     Beside,
@@ -16,10 +16,11 @@ from app.api.wire import (
     OpenAIToolCall,
     ResponsesFunctionCall,
 )
-from app.core.errors import NotAToolCall, field_path
+from app.core.errors import NotAToolCall
 from app.core.explain import explain
 from app.core.json_text import is_finite, json_kind
 from app.core.messages import Content, ToolCall, ToolMessage
+from app.core.pointer import field_path
 
 DialectName = Literal["langchain", "openai", "openai-responses", "anthropic"]
 
@@ -83,15 +84,16 @@ def read_call_text(body: bytes) -> Sent:
         MalformedJSON: It is not JSON.
         NotAToolCall: It is no call.
     """
-    # Words that pydantic takes for numbers; where they stand in a text, the long way finds out.
-    if b"NaN" in body or b"Infinity" in body:
+    # Words that pydantic takes for numbers; where they stand in a text, the long way finds out. It is quicker for large
+    # bodies, too, of which pydantic makes a tree of its own before it makes ours.
+    if len(body) > LARGE or b"NaN" in body or b"Infinity" in body:
         return read_call(parsed(body))
     try:
         plain: _Plain = _read_plain(body)
     except ValidationError:
         return read_call(parsed(body))  # Another dialect, or one of the many things that it knows how to explain.
     # pydantic takes numbers that round to infinity.
-    if not (is_finite(plain.args) and is_finite(plain.state) and is_finite(plain.context)):
+    if not is_finite([plain.args, plain.state, plain.context]):
         return read_call(parsed(body))
     return Sent(plain, "langchain", plain.state, plain.context or {})
 

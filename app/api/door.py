@@ -20,6 +20,7 @@ from app.api.listing import Listing, has
 from app.api.middleware import request_id_of
 from app.api.parts import Parts
 from app.api.presence import Watch
+from app.api.whole import send_whole
 from app.core.errors import RequestError
 from app.telemetry.current import REQUEST_ID
 
@@ -45,7 +46,7 @@ class Door:
         if path == "/tools" and scope["method"] == "GET":
             listing = self._parts.listings.find(scope["query_string"])
             if listing is not None:
-                await self._list(listing, _first(scope["headers"]), send)
+                await self._list(listing, scope, send)
                 return True
         return False
 
@@ -56,6 +57,7 @@ class Door:
             and not scope["query_string"]
             and b"event-stream" not in headers.get(b"accept", b"").lower()
             and headers.get(b"content-type") == b"application/json"
+            and b"content-encoding" not in headers
             and 0 < len(length) < _DIGITS
             and length.isdigit()
             and int(length) <= self._parts.max_body_bytes
@@ -78,14 +80,16 @@ class Door:
             if not isinstance(error, RequestError):
                 raise
             return
-        await _send(send, reply.status, reply.body, {**reply.headers, "X-Request-Id": request_id})
+        named = [*_raw(reply.headers), (b"x-request-id", request_id.encode()), *_json(reply.body)]
+        await send_whole(send, reply.status, named, reply.body)
 
-    async def _list(self, listing: Listing, headers: Mapping[bytes, bytes], send: Send) -> None:
-        named = {**listing.headers, "X-Request-Id": _request_id(headers)}
+    async def _list(self, listing: Listing, scope: Scope, send: Send) -> None:
+        headers = _first(scope["headers"])
+        named = [*_raw(listing.headers), (b"x-request-id", _request_id(headers).encode())]
         if has(headers.get(b"if-none-match", b"").decode("latin-1"), listing.etag):
-            await _send(send, 304, b"", named)
+            await send_whole(send, 304, named, b"")
         else:
-            await _send(send, 200, listing.body, named)
+            await send_whole(send, 200, [*named, *_json(listing.body)], listing.body)
 
 
 def _first(headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
@@ -113,12 +117,12 @@ async def _body(receive: Receive) -> bytes:
             return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-async def _send(send: Send, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-    raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
-    if status != 304:
-        raw += [(b"content-length", b"%d" % len(body)), (b"content-type", b"application/json")]
-    await send({"type": "http.response.start", "status": status, "headers": raw})
-    await send({"type": "http.response.body", "body": body})
+def _json(body: bytes) -> tuple[tuple[bytes, bytes], ...]:
+    return (b"content-length", b"%d" % len(body)), (b"content-type", b"application/json")
+
+
+def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
 
 
 class Sidecall(FastAPI):

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from app.registry import Registry
 
-# Different queries of one server are few; what is beyond them is rendered anew.
+# Different queries of one server are few. Beyond them the oldest goes, so that whoever makes up queries costs others at
+# most one rendering in so many requests of theirs.
 _MOST = 64
 
 
@@ -48,8 +49,10 @@ class Listings:
     def keep(self, query: bytes, listing: Listing, version: int) -> None:
         """Remember it, if every caller is answered the same and the registry is still of this version."""
         is_fresh = version == self._version == self._registry.version
-        if is_fresh and not self._registry.is_conditional and len(self._known) < _MOST:
+        if is_fresh and not self._registry.is_conditional:
             self._known[query] = listing
+            if len(self._known) > _MOST:
+                del self._known[next(iter(self._known))]
 
 
 def has(if_none_match: str | None, etag: str) -> bool:

@@ -13,6 +13,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute, Match
 
+from app.api.quota import quota_headers
+from app.auth.caller import InvalidCaller
 from app.core.errors import (
     ApprovalConflict,
     BatchTooLarge,
@@ -30,7 +32,7 @@ from app.core.errors import (
     UnknownTool,
     UnsupportedMediaType,
 )
-from app.core.overload import Overloaded, TooManyCalls
+from app.core.overload import Overloaded, QuotaExceeded, TooManyCalls
 
 logger = logging.getLogger("sidecall")
 
@@ -38,6 +40,7 @@ MEDIA_TYPE = "application/problem+json"
 
 _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     MalformedJSON: (400, "malformed-json"),
+    InvalidCaller: (400, "invalid-caller"),
     GuardrailTripped: (403, "guardrail-tripped"),
     UnknownTool: (404, "unknown-tool"),
     UnknownApproval: (404, "unknown-approval"),
@@ -51,6 +54,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     InvalidDecision: (422, "invalid-decision"),
     ToolCallFailed: (500, "tool-call-failed"),
     TooManyCalls: (429, "too-many-calls"),
+    QuotaExceeded: (429, "quota-exceeded"),
     Overloaded: (503, "overloaded"),
     TooManyApprovals: (503, "too-many-approvals"),
 }
@@ -109,6 +113,7 @@ async def _request_error(request: Request, error: Exception) -> Response:
         response.headers["Retry-After"] = "60"
     if isinstance(error, Overloaded):
         response.headers["Retry-After"] = str(error.retry_after)
+    response.headers.update(quota_headers(error.quota))
     return response
 
 

@@ -15,8 +15,10 @@ from starlette.types import Receive, Scope, Send
 from app.api import problems
 from app.api.answers import request_of
 from app.api.dialects import DialectName, Sent, write_answer
+from app.api.ending import ending
 from app.api.parts import Parts
 from app.api.presence import until_gone
+from app.api.quota import quota_headers
 from app.core.approval import ApprovalRequired
 from app.core.invocation import CallRequest
 from app.core.jsonable import to_plain
@@ -62,12 +64,15 @@ class Events:
     def _offer(self, event: bytes) -> None:
         self._coming -= 1
         if self._queue.qsize() < _MOST and self._size + len(event) <= _MOST_BYTES:
-            self._size += len(event)
-            self._queue.put_nowait(event)
+            self._put(event)
+
+    def _put(self, event: bytes) -> None:
+        self._size += len(event)
+        self._queue.put_nowait(event)
 
     def answer(self, kind: str, body: bytes) -> None:
         """Say something that must arrive, after all that was told before it."""
-        self._loop.call_soon(self._queue.put_nowait, _framed(kind, body))
+        self._loop.call_soon(self._put, _framed(kind, body))
 
     def end(self) -> None:
         """Say that nothing follows."""
@@ -76,12 +81,15 @@ class Events:
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while True:
             try:
-                event = await asyncio.wait_for(self._queue.get(), _KEEP_ALIVE)
+                # Not `wait_for`, whose task may take an event and lose it when the reader is cancelled.
+                async with asyncio.timeout(_KEEP_ALIVE):
+                    event = await self._queue.get()
             except TimeoutError:
-                event = b": still working\n\n"
+                yield b": still working\n\n"
+                continue
             if event is None:
                 return
-            self._size = max(0, self._size - len(event))
+            self._size -= len(event)
             yield event
 
 
@@ -91,17 +99,24 @@ def _framed(kind: str, body: bytes) -> bytes:
 
 
 class EventStream(Response):
-    """Run calls while their client listens; when it hangs up they are cancelled."""
+    """Run calls while their client listens; when it hangs up they are cancelled.
+
+    When the server ends before they do, the last event says so.
+    """
 
     def __init__(self, parts: Parts, request: Request, calls: Sequence[Sent] | Sent, form: DialectName | None) -> None:
         """Take one call, or those of a batch."""
-        super().__init__(media_type=MEDIA_TYPE, headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
+        quota = quota_headers(parts.quota_of(parts.caller_of(request.headers)))
+        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **quota}
+        super().__init__(media_type=MEDIA_TYPE, headers=headers)
         del self.headers["content-length"]
         self._parts = parts
         self._request = request
         self._calls = calls
         self._form = form
         self._events = Events()
+        self._unsent = b""
+        self._unanswered = dict(enumerate([calls] if isinstance(calls, Sent) else calls))
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events as they come."""
@@ -109,13 +124,33 @@ class EventStream(Response):
         work = asyncio.ensure_future(self._work())
         listener = asyncio.ensure_future(self._until_gone(receive, work))
         try:
-            async for event in self._events:
-                await send({"type": "http.response.body", "body": event, "more_body": True})
-            await send({"type": "http.response.body", "body": b""})
+            await self._tell(send)
+        except asyncio.CancelledError:
+            if self._parts.lifecycle.is_draining:
+                self._break_off()
+                await self._tell(send)
+            raise
         finally:
             listener.cancel()
             work.cancel()
             await asyncio.gather(work, listener, return_exceptions=True)
+
+    async def _tell(self, send: Send) -> None:
+        """Send events until there are no more, beginning with one whose sending was interrupted."""
+        if self._unsent:
+            await send({"type": "http.response.body", "body": self._unsent, "more_body": True})
+        async for event in self._events:
+            self._unsent = event
+            await send({"type": "http.response.body", "body": event, "more_body": True})
+            self._unsent = b""
+        await send({"type": "http.response.body", "body": b""})
+
+    def _break_off(self) -> None:
+        """Say that the server does not wait any longer, and for which calls; those that are done have been answered."""
+        if self._unanswered:
+            ids = [sent.call.id for sent in self._unanswered.values()]
+            self._events.answer("error", bytes(ending(self._request, unanswered=ids).body))
+        self._events.end()
 
     @staticmethod
     async def _until_gone(receive: Receive, work: asyncio.Future[None]) -> None:
@@ -135,19 +170,21 @@ class EventStream(Response):
             self._events.end()
 
     def _heard(self, sent: Sent) -> CallRequest:
-        return replace(request_of(sent, self._request.headers), listener=self._events.tell)
+        return replace(request_of(self._parts, sent, self._request.headers), listener=self._events.tell)
 
     async def _all(self, calls: Sequence[Sent]) -> None:
         requests = [self._heard(sent) for sent in calls]
-        await self._parts.pipeline.run_all(requests, lambda index, message: self._ready(calls[index], message))
+        await self._parts.pipeline.run_all(requests, self._ready)
 
-    def _ready(self, sent: Sent, message: ToolMessage) -> None:
+    def _ready(self, index: int, message: ToolMessage) -> None:
+        sent = self._unanswered.pop(index)
         self._events.answer("message", to_json(write_answer(message, self._form or sent.dialect)))
 
     async def _one(self, sent: Sent) -> None:
         try:
             message = await self._parts.pipeline.run(self._heard(sent))
         except ApprovalRequired as waiting:
+            self._unanswered.clear()
             self._events.answer("approval", to_json(waiting.approval))
         else:
-            self._ready(sent, message)
+            self._ready(0, message)

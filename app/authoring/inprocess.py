@@ -17,6 +17,7 @@ from app.executors.base import Executor
 from app.executors.inline import InlineExecutor
 from app.executors.process import ProcessExecutor
 from app.executors.thread import ThreadExecutor
+from app.pipeline.budget import Budget
 from app.pipeline.pipeline import Pipeline, default_stages
 from app.registry import Registry
 from app.stores.approvals import MemoryApprovals
@@ -64,10 +65,16 @@ async def _run(tool: CompiledTool, request: CallRequest, store: Store | None) ->
     executor = _EXECUTORS[tool.executor]()
     try:
         await executor.start([tool])
-        stages = default_stages({tool.executor: executor}, MemoryApprovals())
+        stages = default_stages({tool.executor: executor}, MemoryApprovals(), _budget(tool))
         return await Pipeline(Registry([tool]), stages, surroundings=Surroundings(store)).invoke(tool, request)
     finally:
         await executor.close()
+
+
+def _budget(tool: CompiledTool) -> Budget | None:
+    """Hold a tool to what it says itself; there is no server with a bound for all, nor one that keeps the whole."""
+    most = tool.options.max_content_bytes
+    return None if most is None else Budget(most, lambda _: None)
 
 
 def _tool_call(tool: CompiledTool, input: ToolCall | Mapping[str, Any], is_call: bool) -> ToolCall:

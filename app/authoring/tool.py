@@ -10,9 +10,10 @@ from app.authoring.inprocess import Beside, ainvoke, invoke
 from app.authoring.options import OptionFields
 from app.core.arguments import Arguments
 from app.core.docstrings import Style
-from app.core.errors import InvalidToolOption, field_path
+from app.core.errors import InvalidToolOption
 from app.core.messages import ToolCall
 from app.core.options import ToolOptions
+from app.core.pointer import field_path
 from app.core.store import Store
 from app.core.tool import CompiledTool, Documentation, compile_tool, source_of
 from app.core.v1_models import V1Model

@@ -5,18 +5,27 @@ from rich.console import Console
 from rich.markup import escape
 
 from app.cli.options import Tools, registry_of, settings_with
-from app.core.lint import lint
+from app.core.lint import Finding, lint
+from app.worker import Finder, unfit
 
 _COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
 
 
 def check(tools: Tools = None) -> None:
-    """Check every tool for missing descriptions, types a provider refuses and names too alike.
+    """Check every tool for missing descriptions, types a provider refuses, names too alike and what stops the start.
 
     The exit code is 1 when there is an error; warnings and notes leave it 0.
     """
-    registry = registry_of(settings_with(tools=tools))
-    findings = lint(list(registry))
+    settings = settings_with(tools=tools)
+    registry = registry_of(settings)
+    finder = Finder(settings.tools, use_entry_points=settings.entry_points)
+    findings = [
+        *lint(list(registry)),
+        *(
+            Finding(tool.name, "error", f"cannot have executor='process': {reason}")
+            for tool, reason in unfit(registry, finder)
+        ),
+    ]
     console = Console(soft_wrap=True, highlight=False)
     for finding in findings:
         level = f"[{_COLORS[finding.level]}]{finding.level:7}[/]"

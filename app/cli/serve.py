@@ -98,7 +98,7 @@ def _spare_the_collector() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 50, 100)
+    gc.set_threshold(50_000, 5, 100)
 
 
 def _config(settings: Settings, app: Any = None) -> uvicorn.Config:

@@ -56,7 +56,9 @@ class ArgsSchema:
         """Name the arguments that no parameter takes and that would be dropped silently."""
         if self.catch_all is not None:
             return self.catch_all.forged(args)
-        return [] if not self.drops_unknown else [name for name in args if name not in self.accepted]
+        if not self.drops_unknown or args.keys() <= self.accepted:
+            return []
+        return [name for name in args if name not in self.accepted]
 
     def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
         """Check the arguments and return the values by parameter name, as the annotated types.
@@ -86,7 +88,7 @@ class ArgsSchema:
 
     def _check(self, given: Mapping[str, Any]) -> BaseModel:
         validator = self.model.__pydantic_validator__
-        text = self._as_json(given)
+        text = None if self.json_mode == "never" else self._as_json(given)
         checked: BaseModel
         checked = validator.validate_python(given) if text is None else validator.validate_json(text)
         return checked
@@ -99,7 +101,7 @@ class ArgsSchema:
         try:
             if self.json_mode == "always":
                 return to_json(given)
-            return None if self.json_mode == "never" or self.hidden else _encode(given).encode()
+            return None if self.hidden else _encode(given).encode()
         except (TypeError, ValueError, RecursionError):
             return None
 

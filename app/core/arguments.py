@@ -32,6 +32,9 @@ class Arguments(Protocol):
     def unknown(self, args: Mapping[str, Any]) -> list[str]:
         """Name the arguments that no parameter takes and that would be dropped silently."""
 
+    def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Name values as a model names its arguments, where `validate` names them otherwise."""
+
     def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
         """Check the arguments and return the values by parameter name; what was mended is added to `repaired`.
 

@@ -9,17 +9,14 @@
     + ToolAlreadyRegistered
     + DiscoveryError
   x RequestError               the client program: problem+json
-    + MalformedJSON
-    + UnsupportedMediaType
-    + BodyTooLarge
-    + NotAToolCall
-    + BatchTooLarge
+    + MalformedJSON, UnsupportedMediaType, BodyTooLarge
+    + NotAToolCall, BatchTooLarge
     + UnknownTool
     + MissingContext
     + GuardrailTripped
     + ToolCallFailed           for tools whose failures are not the model's: 500
     + UnknownApproval, ApprovalConflict, InvalidDecision, TooManyApprovals, UnknownArtifact
-    + Overloaded, TooManyCalls in `app/core/overload.py`
+    + Overloaded, TooManyCalls, QuotaExceeded in `app/core/overload.py`, InvalidCaller in `app/auth/caller.py`
   x ApprovalRequired           a person: 202
   x ToolFailure                the model: ToolMessage with status "error"
     + ToolNotFound
@@ -40,9 +37,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 from app.core.jsonable import to_text
+from app.core.pointer import field_path
+from app.core.quota import Quota
 
 # Twice what a tool may be called: enough to see a typing error, too little to fill a context.
 _MAX_NAME = 128
+# Fields that are named as wrong; a model that gets more of them wrong has misunderstood the tool.
+MOST_FIELDS = 100
 
 ErrorKind = Literal[
     "unknown_tool",
@@ -110,6 +111,8 @@ class DiscoveryError(DefinitionError):
 
 class RequestError(SidecallError):
     """The request cannot be served."""
+
+    quota: Quota | None = None  # What the caller has left, where its calls are counted.
 
     def __init__(self, message: str | None = None, **members: Any) -> None:
         super().__init__(message)
@@ -213,8 +216,9 @@ class InvalidArguments(ToolFailure):
     retryable = True
 
     def __init__(self, errors: Sequence[FieldError], original: Exception | None = None) -> None:
-        super().__init__("\n".join(f"{field_path(error['loc'])}: {error['msg']}" for error in errors))
-        self.errors = errors
+        self.errors = errors[:MOST_FIELDS]
+        lines = [f"{field_path(error['loc'])}: {error['msg']}" for error in self.errors]
+        super().__init__("\n".join([*lines, "… and more"] if len(errors) > MOST_FIELDS else lines))
         self.original = original
 
 
@@ -290,11 +294,3 @@ class CallUnanswered(ToolFailure):
     def __init__(self, kind: ErrorKind, message: str) -> None:
         super().__init__(message)
         self.kind = kind
-
-
-def field_path(loc: Sequence[str | int]) -> str:
-    """Write a path as `filters[0].name`; the empty path as `arguments`."""
-    text = ""
-    for part in loc:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text or "arguments"

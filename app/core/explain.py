@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, ValidationError
 
-from app.core.errors import FieldError
+from app.core.collector import without_collector
+from app.core.errors import MOST_FIELDS, FieldError
 from app.core.json_schema import Schema, describe, resolved
 
 Loc = tuple[str | int, ...]
@@ -34,6 +35,12 @@ def explain(detail: ErrorDetails) -> str:
         return _MESSAGES[detail["type"]](context)
     quoted = [context[key] for key in _QUOTING if key in context]
     return "Input is not valid" if detail["input"] in quoted else detail["msg"]
+
+
+def first_details(error: ValidationError) -> list[ErrorDetails]:
+    """List as many details as are told, and one more where there are more."""
+    with without_collector():
+        return error.errors(include_url=False)[: MOST_FIELDS + 1]
 
 
 def field_errors(details: Sequence[ErrorDetails], schema: Schema) -> list[FieldError]:

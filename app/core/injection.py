@@ -10,8 +10,9 @@ from pydantic.errors import PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 
 from app.core.context import ToolContext
-from app.core.errors import MissingContext, SchemaInferenceError, SidecallError, ToolExecutionError, field_path
+from app.core.errors import MissingContext, SchemaInferenceError, SidecallError, ToolExecutionError
 from app.core.foreign import foreign_marker, foreign_type
+from app.core.pointer import field_path
 from app.core.signature import VARIADIC, Bound, Parameter
 from app.core.store import Store
 

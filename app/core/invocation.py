@@ -37,15 +37,37 @@ def _from_environment(name: str) -> str | None:
     return os.environ.get(name) or None
 
 
+# To be called when what runs on of a call has ended.
+Release = Callable[[], None]
+
+
+def _nothing() -> None:
+    """Hold no place, give none back."""
+
+
+def _uncounted(_tool: CompiledTool) -> Release:
+    return _nothing
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Hold what a server offers to all its calls."""
+    """Hold what a server offers to all its calls.
+
+    `abandon` is told when something of a call runs on although the call has been answered. `trace` names the span that
+    is current, as headers.
+    """
 
     store: Store | None = None
     secrets: Callable[[str], str | None] = _from_environment
+    abandon: Callable[[CompiledTool], Release] = _uncounted
+    trace: Callable[[], Mapping[str, str]] = dict
 
 
 NOWHERE = Surroundings()
+
+
+class GivenUp(Exception):
+    """A call goes on although nobody waits for it any more."""
 
 
 @dataclass(slots=True)
@@ -107,8 +129,18 @@ class Invocation:
         if self._context is not None:
             self._context.signals.cancelled = True
 
+    def abandon(self) -> Release:
+        """Say that something of this call runs on and keeps its tool's place until what this returns is called."""
+        return self.surroundings.abandon(self.tool)
+
     def say_part(self, part: Any) -> None:
-        """Pass on a part of the result, to whoever listens."""
+        """Pass on a part of the result, to whoever listens.
+
+        Raises:
+            GivenUp: Nobody waits for the result, so no more of it should be made.
+        """
+        if self.is_given_up:
+            raise GivenUp
         # Not where guardrails have to see the whole first.
         if self.request.listener is not None and not self.tool.options.tool_output_guardrails:
             self.request.listener("partial", self.call.id, {"content": part})

@@ -1,13 +1,13 @@
 """Take a JSON Schema as the arguments of a tool, and enforce it."""
 
 import copy
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
-import jsonschema_rs
-
-from app.core.errors import FieldError, InvalidArguments, InvalidToolOption, SchemaInferenceError
+from app.core.errors import MOST_FIELDS, FieldError, InvalidArguments, InvalidToolOption, SchemaInferenceError
 from app.core.explain import no_such_argument, schema_at
 from app.core.json_schema import Schema, describe, inlined, resolved, rooted, without_titles
 from app.core.repair import decoded_at
@@ -34,6 +34,10 @@ class JsonArguments:
         """Name the arguments that the function does not take."""
         return [] if self.takes is None else [name for name in args if name not in self.takes]
 
+    def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep the names, which are those of the schema."""
+        return dict(values)
+
     def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
         """Check the arguments and return a copy of them with defaults.
 
@@ -46,7 +50,7 @@ class JsonArguments:
         given: Any = dict(args)
         errors = self._errors(given)
         mended = given
-        for error in errors:
+        for error in errors if len(errors) <= MOST_FIELDS else []:  # Each mend copies all there is.
             if error.kind.name == "type":
                 mended = decoded_at(mended, _path(error, given), repaired)
         if mended is not given:
@@ -59,7 +63,7 @@ class JsonArguments:
 
     def _errors(self, given: Any) -> list[Any]:
         try:
-            return list(self.validator.iter_errors(given))
+            return list(islice(self.validator.iter_errors(given), MOST_FIELDS + 1))
         except ValueError as error:
             # What only this process can send: objects, and keys that are no texts.
             raise InvalidArguments(
@@ -90,8 +94,10 @@ def make_json_arguments(
         raise SchemaInferenceError(f"{where}: args_schema: {reason}.")
     if forbid_unknown:
         clean = _closed(where, clean)
+    # Loaded with the first tool that needs it, since it holds 3 MB, and most servers have none.
+    library = importlib.import_module("jsonschema_rs")
     try:
-        validator = jsonschema_rs.validator_for(clean, mask=_MASK)
+        validator = library.validator_for(clean, mask=_MASK)
     except ValueError as error:
         reason = str(error).partition("\n")[0]
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {reason}.") from error

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic_core import from_json
 
 # A number that a float may round to infinity: a large exponent, or more digits than a float reaches.
-_MAYBE_HUGE = re.compile(rb"[eE]\+?\d{3}|\d{309}")
+_MAYBE_HUGE = re.compile(rb"[eE]\+?\d{3}|\b\d{309}")
 
 
 def parse_json(text: bytes) -> Any:

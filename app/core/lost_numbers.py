@@ -2,8 +2,8 @@
 
 import math
 
-from app.core.errors import field_path
 from app.core.jsonable import Lose
+from app.core.pointer import field_path
 
 # More sentences would only bury the first ones.
 _MAX_PLACES = 20

@@ -1,6 +1,7 @@
 """What a calling program is told when there is no room for its calls."""
 
 from app.core.errors import RequestError
+from app.core.quota import Quota
 
 
 class Overloaded(RequestError):
@@ -14,3 +15,12 @@ class Overloaded(RequestError):
 
 class TooManyCalls(Overloaded):
     """You run as many calls as one caller may."""
+
+
+class QuotaExceeded(TooManyCalls):
+    """You have made as many calls as one caller may in this time."""
+
+    def __init__(self, quota: Quota) -> None:
+        allowed = f"Calls that one caller may make in {quota.seconds} s: {quota.most}."
+        super().__init__(f"{allowed} The next one may come in {quota.more_in} s.", retry_after=quota.more_in)
+        self.quota = quota

@@ -1,5 +1,6 @@
-"""Follow references inside a JSON document."""
+"""Follow references inside a JSON document, and name places in it."""
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -30,3 +31,11 @@ def _member(node: Any, step: str) -> Any:
     if isinstance(node, list):
         node = {str(index): item for index, item in enumerate(node)}
     return node.get(step) if isinstance(node, dict) else None
+
+
+def field_path(loc: Sequence[str | int]) -> str:
+    """Write a path as `filters[0].name`; the empty path as `arguments`."""
+    text = ""
+    for part in loc:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text or "arguments"

@@ -1,20 +1,20 @@
 """Mend what models often get wrong in the form of their arguments, and say so."""
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from app.core.errors import InvalidArguments, field_path
-from app.core.explain import Loc, data_path, field_errors, is_free, without
+from app.core.errors import MOST_FIELDS, InvalidArguments
+from app.core.explain import Loc, data_path, field_errors, first_details, is_free, without
 from app.core.json_schema import Schema
 from app.core.json_text import json_kind, parse_json
+from app.core.pointer import field_path
 
 Checked = TypeVar("Checked")
 
-_FENCE = re.compile(r"\s*```(?:json|JSON)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
+_FENCE = "```"
 
 
 def parse_arguments(text: str, repaired: list[str]) -> Any:
@@ -27,15 +27,24 @@ def parse_arguments(text: str, repaired: list[str]) -> Any:
     Raises:
         ValueError: It is not JSON even so.
     """
-    fence = _FENCE.fullmatch(text)
-    if fence is not None:
+    inside = _inside_fence(text)
+    if inside is not None:
         repaired.append("arguments: taken out of a Markdown fence")
-        text = fence[1]
+        text = inside
     value = parse_json(text.encode())
     inner = _container(value)
     if inner is not value:
         repaired.append("arguments: JSON text inside JSON text")
     return inner
+
+
+def _inside_fence(text: str) -> str | None:
+    # Not with a regular expression, which would take hours for megabytes of line breaks.
+    block = text.strip()
+    if not block.startswith(_FENCE) or not block.endswith(_FENCE):
+        return None
+    language, line_break, inside = block[len(_FENCE) : -len(_FENCE)].partition("\n")
+    return inside if line_break and language.strip() in ("", "json", "JSON") else None
 
 
 def decoded_at(data: Any, path: Loc, repaired: list[str]) -> Any:
@@ -96,6 +105,8 @@ def _check_again(
     schema: Schema,
     repaired: list[str],
 ) -> Checked:
+    if error.error_count() > MOST_FIELDS:  # Each mend copies all there is.
+        raise InvalidArguments(field_errors(first_details(error), schema), error) from None
     refused: dict[Loc, ErrorDetails] = {}
     mended: Any = given
     for detail in error.errors():
@@ -110,7 +121,7 @@ def _check_again(
             return check(mended)
         except ValidationError as second:
             error = second
-    details = [_original(detail, refused) for detail in error.errors(include_url=False)]
+    details = [_original(detail, refused) for detail in first_details(error)]
     raise InvalidArguments(field_errors(details, schema), error) from None
 
 

@@ -25,6 +25,10 @@ class SingleInput:
         del args
         return []
 
+    def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep the names, since any name is taken."""
+        return dict(values)
+
     def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
         """Return the one value.
 

@@ -31,6 +31,12 @@ class V1Arguments:
         """Name the arguments that the model would drop silently."""
         return [name for name in args if name not in self.accepted] if self.drops_unknown else []
 
+    def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Name values by field as a model names its arguments."""
+        fields = self.model.__fields__
+        names = {name: field.alias for name, field in fields.items() if name not in self.accepted}
+        return {names.get(name, name): value for name, value in values.items()}
+
     def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
         """Check the arguments and return the values by field name, as the model makes them.
 

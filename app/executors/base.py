@@ -16,14 +16,12 @@ class Occupancy:
         size: How many calls it can run at once; None when it has no bound.
         busy: How many it runs, the abandoned ones included.
         waiting: How many wait for their turn.
-        abandoned: How many run on although nobody waits for them any more.
         killed: How many processes it has killed so far, at a deadline or because the client was gone.
     """
 
     size: int | None = None
     busy: int = 0
     waiting: int = 0
-    abandoned: int = 0
     killed: int = 0
 
 

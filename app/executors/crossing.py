@@ -72,6 +72,7 @@ def request_of(invocation: Invocation, home: Mapping[str, Any], memory_limit_mb:
         "secrets": {name: invocation.surroundings.secrets(name) for name in wanted if name},
         "memory_limit_mb": invocation.tool.options.memory_limit_mb or memory_limit_mb,
         "is_heard": invocation.request.listener is not None,
+        "trace": dict(invocation.surroundings.trace()),
     }
 
 

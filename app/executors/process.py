@@ -37,6 +37,7 @@ class ProcessExecutor:
         places: Sequence[str] = (),
         *,
         use_entry_points: bool = False,
+        traces: bool = False,
     ) -> None:
         """Prepare for calls; no process is started before it is needed.
 
@@ -45,10 +46,12 @@ class ProcessExecutor:
             memory_limit_mb: What a tool may take in one, unless it says otherwise.
             places: Where tools are looked for that are not offered by the module in which their function stands.
             use_entry_points: Whether they are looked for among those of installed packages, too.
+            traces: Whether the spans of tools go where the environment says.
         """
         self._memory_limit_mb = memory_limit_mb
         self._places = list(places)
         self._use_entry_points = use_entry_points
+        self._traces = traces
         self._functions: dict[str, Callable[..., Any]] = {}
         self._homes: dict[str, dict[str, Any]] = {}
         self._children = Children(processes, self._greeting)
@@ -105,6 +108,7 @@ class ProcessExecutor:
         told = {
             "places": self._places,
             "use_entry_points": self._use_entry_points,
+            "traces": self._traces,
             "levels": levels,
             "homes": list(self._homes.values()),
         }

@@ -2,13 +2,16 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from contextlib import suppress
 from types import CoroutineType
 from typing import Any
 
 # What most tools return: nothing of these is left to wait for.
 _COMPLETE = frozenset((str, int, float, bool, dict, list, tuple, type(None)))
+
+# Parts after which others may have their turn on the event loop.
+_TURN = 1000
 
 # Hears of each part that a generator yields.
 Say = Callable[[Any], None]
@@ -22,27 +25,42 @@ async def settled(result: Any, say: Say) -> Any:
         return result
     while inspect.isawaitable(result):
         result = await result
+    if isinstance(result, Iterator):
+        return await _drained_in_turns(result, say)
     if not inspect.isasyncgen(result):
-        return drained(result, say)
+        return result
     parts = []
     async for part in result:
         say(part)
         parts.append(part)
-    return _joined(parts)
+    return _joined(result, parts)
 
 
 def drained(result: Any, say: Say) -> Any:
-    """Drain a generator; the parts of a text become one text, any others a list."""
-    if not inspect.isgenerator(result):
+    """Drain an iterator; the parts of a text that a generator yields become one text, any others a list."""
+    if not isinstance(result, Iterator):
         return result
     parts = []
     for part in result:
         say(part)
         parts.append(part)
-    return _joined(parts)
+    return _joined(result, parts)
 
 
-def _joined(parts: list[Any]) -> Any:
+async def _drained_in_turns(result: Iterator[Any], say: Say) -> Any:
+    """Do the same on the event loop, which others need too, and where the deadline comes."""
+    parts = []
+    for part in result:
+        say(part)
+        parts.append(part)
+        if not len(parts) % _TURN:
+            await asyncio.sleep(0)
+    return _joined(result, parts)
+
+
+def _joined(source: Any, parts: list[Any]) -> Any:
+    if not isinstance(source, (AsyncGenerator, Generator)):
+        return parts
     return "".join(parts) if parts and all(isinstance(part, str) for part in parts) else parts
 
 

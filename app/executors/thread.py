@@ -6,20 +6,31 @@ import itertools
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from app.core.invocation import Invocation
+from app.core.invocation import Invocation, Release
 from app.core.tool import CompiledTool
 from app.executors.base import Occupancy
 from app.executors.results import drained, hand_over, settled
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Outcome:
     value: Any = None
     error: BaseException | None = None
+
+    def take(self) -> Any:
+        """Return or raise it, and keep no error, whose traceback holds the job, which holds this."""
+        error, self.error = self.error, None
+        if error is not None:
+            try:
+                raise error
+            finally:
+                del error
+        return self.value
 
 
 @dataclass(eq=False, slots=True)
@@ -32,7 +43,7 @@ class _Job:
     waits_since: float = 0.0
     is_running: bool = False
     is_done: bool = False
-    is_abandoned: bool = False
+    release: Release | None = None
 
     def run(self) -> _Outcome:
         # As a value, since a StopIteration set on a future leaves its waiter hanging for ever.
@@ -63,7 +74,6 @@ class ThreadExecutor:
         self._started = 0
         self._idle: list[_Inbox] = []
         self._waiting: dict[_Job, None] = {}
-        self._abandoned = 0
         self._closed = False
 
     @property
@@ -71,7 +81,7 @@ class ThreadExecutor:
         """How many threads are taken, and how many calls wait for one."""
         with self._lock:
             busy = self._started - len(self._idle)
-            return Occupancy(self._size, busy, len(self._waiting), self._abandoned)
+            return Occupancy(self._size, busy, len(self._waiting))
 
     async def start(self, _: Iterable[CompiledTool]) -> None:
         """Start no thread before there is a call for it."""
@@ -85,9 +95,7 @@ class ThreadExecutor:
         except asyncio.CancelledError:
             self._give_up(job)
             raise
-        if outcome.error is not None:
-            raise outcome.error
-        return await settled(outcome.value, invocation.say_part)
+        return await settled(outcome.take(), invocation.say_part)
 
     async def close(self) -> None:
         """Start nothing more; what runs is left to end."""
@@ -139,10 +147,12 @@ class ThreadExecutor:
         """Tell who waits for this job, and take the next one, if any."""
         with self._lock:
             job.is_done = True
-            self._abandoned -= job.is_abandoned
             following = self._next(inbox)
         # After the thread is idle again, so that a caller who comes back at once finds it.
         hand_over(job.future, outcome)
+        if job.release is not None:
+            with suppress(RuntimeError):  # The loop is closed, and no call waits for a place any more.
+                job.future.get_loop().call_soon_threadsafe(job.release)
         return following
 
     def _next(self, inbox: _Inbox) -> _Job | None:
@@ -163,8 +173,7 @@ class ThreadExecutor:
             if job in self._waiting:
                 self._wait_no_more(job)
             elif job.is_running and not job.is_done:
-                job.is_abandoned = True
-                self._abandoned += 1
+                job.release = job.invocation.abandon()
 
     def _wait_no_more(self, job: _Job) -> None:
         del self._waiting[job]

@@ -2,12 +2,15 @@
 
 import asyncio
 import time
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 
 from app.core.context import Caller
+from app.core.invocation import Release
+from app.core.options import ExecutorName
 from app.core.overload import Overloaded, TooManyCalls
 from app.core.tool import CompiledTool
+from app.pipeline.quotas import Quotas, Rate
 
 # Seconds after which a caller that was sent away may try again; an overload is over soon, or lasts.
 _RETRY_AFTER = 1
@@ -17,13 +20,14 @@ _RETRY_AFTER = 1
 class Limits:
     """Say how many calls may run and wait; None stands for no limit.
 
-    `queue_timeout` is in seconds.
+    `queue_timeout` is in seconds, `rate` is that of one caller.
     """
 
     concurrency: int | None = None
     per_caller: int | None = None
     queue: int = 1000
     queue_timeout: float = 10.0
+    rate: Rate | None = None
 
 
 class _Gate:
@@ -72,9 +76,12 @@ class Admission:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._server: Gates = () if limits.concurrency is None else (_Gate(limits.concurrency),)
+        self._own: dict[str, _Gate] = {}
         self._callers: dict[tuple[str, str], int] = {}
+        self.quotas = None if limits.rate is None else Quotas(limits.rate)
         self.running = 0
         self.waiting = 0
+        self.abandoned: Counter[ExecutorName] = Counter()
 
     def gates(self, tool: CompiledTool) -> Gates:
         """List the gates that a tool's calls pass; its own first, lest those who wait there hold places of the server.
@@ -82,7 +89,27 @@ class Admission:
         Called once for each tool that is registered.
         """
         most = 1 if tool.options.sequential else tool.options.max_concurrency
-        return self._server if most is None else (_Gate(most), *self._server)
+        if most is None:
+            return self._server
+        own = self._own[tool.name] = _Gate(most)
+        return own, *self._server
+
+    def abandon(self, tool: CompiledTool) -> Release:
+        """Count what runs on of a call that leaves, and take a place of its tool, but none of the server, for it.
+
+        To be called before the call gives its own places back; what comes out is called once all of it has ended.
+        """
+        gate = self._own.get(tool.name)
+        if gate is not None:
+            gate.running += 1
+        self.abandoned[tool.executor] += 1
+
+        def release() -> None:
+            self.abandoned[tool.executor] -= 1
+            if gate is not None:
+                gate.leave()
+
+        return release
 
     async def enter(self, gates: Gates, caller: Caller) -> float:
         """Take a place for one call, and return the seconds it was waited for.

@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
+
+from app.core.coroutines import rest
 
 T = TypeVar("T")
 
@@ -16,10 +18,21 @@ class DeadlinePassed(Exception):
     """The coroutine was not done in time."""
 
 
-class Bounded(Generic[T]):
-    """Await a coroutine in the present task, for so many seconds.
+class Interruptible(Protocol):
+    """Whatever the coroutine is run for."""
 
-    Most tools never wait, so the timer is set only once the coroutine waits for something. When the time is up, the
+    def give_up(self) -> None:
+        """Hear that the time is up, before the coroutine does."""
+
+
+# Goes on with the rest of a coroutine, which was run for this.
+Abandon = Callable[[Any, Coroutine[Any, Any, Any]], None]
+
+
+class Bounded(Generic[T]):
+    """Await the rest of a coroutine in the present task, for so many seconds.
+
+    Most tools never wait, so a coroutine is bounded only once it waits for something. When the time is up, the
     coroutine is cancelled; if it is not done `GRACE` seconds later, because it swallows cancellation or cleans up
     slowly, it is handed over to `abandon` and no longer waited for. Timers that the abandoned code has set still belong
     to the present task, which should therefore end soon: every call has a task of its own.
@@ -28,34 +41,42 @@ class Bounded(Generic[T]):
         DeadlinePassed: From `await`.
     """
 
-    __slots__ = ("_abandon", "_before", "_coroutine", "_loop", "_passed", "_seconds", "_strikes", "_task", "_timer")
+    __slots__ = (
+        "_abandon",
+        "_awaited",
+        "_before",
+        "_call",
+        "_coroutine",
+        "_loop",
+        "_seconds",
+        "_strikes",
+        "_task",
+        "_timer",
+    )
 
     def __init__(
         self,
         coroutine: Coroutine[Any, Any, T],
+        awaited: Any,
         seconds: float,
-        abandon: Callable[[Coroutine[Any, Any, Any]], None],
-        passed: Callable[[], None] | None = None,
+        abandon: Abandon,
+        call: Interruptible | None = None,
     ) -> None:
-        """Bound a coroutine; `passed` is called when the time is up, before the coroutine hears of it."""
+        """Bound a coroutine that has begun, and has come to wait for `awaited`."""
         self._coroutine = coroutine
+        self._awaited = awaited
         self._seconds = seconds
         self._abandon = abandon
-        self._passed = passed
+        self._call = call
         self._strikes = 0
         self._before = 0
 
     def __await__(self) -> Generator[Any, Any, T]:
-        try:
-            awaited = self._coroutine.send(None)
-        except StopIteration as done:
-            result: T = done.value
-            return result
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
         self._timer = self._loop.call_later(self._seconds, self._strike)
         try:
-            return (yield from self._go_on(awaited))
+            return (yield from self._go_on(self._awaited))
         except BaseException as error:
             if not self._strikes:
                 raise
@@ -73,7 +94,7 @@ class Bounded(Generic[T]):
                 self._coroutine.close()
                 raise
             if self._strikes > 1:
-                self._abandon(outlive(self._coroutine))
+                self._abandon(self._call, outlive(self._coroutine))
                 raise DeadlinePassed
             try:
                 awaited = self._coroutine.send(None) if cancelled is None else self._coroutine.throw(cancelled)
@@ -82,6 +103,8 @@ class Bounded(Generic[T]):
                     raise DeadlinePassed from None
                 result: T = done.value
                 return result
+            finally:
+                cancelled = None  # Its traceback holds this frame, and would so hold itself.
 
     def _wait_for(self, awaited: Any) -> Generator[Any, Any, BaseException | None]:
         """Wait as a task does, but through a future of our own, since what is awaited may refuse to be cancelled.
@@ -116,8 +139,8 @@ class Bounded(Generic[T]):
     def _strike(self) -> None:
         assert self._task is not None
         if not self._strikes:
-            if self._passed is not None:
-                self._passed()
+            if self._call is not None:
+                self._call.give_up()
             self._before = self._task.cancelling()
             self._timer = self._loop.call_later(GRACE, self._strike)
         self._strikes += 1
@@ -134,37 +157,28 @@ class Bounded(Generic[T]):
         return self._task.cancelling() > self._before
 
 
+async def within(
+    coroutine: Coroutine[Any, Any, T], seconds: float, abandon: Abandon, call: Interruptible | None = None
+) -> T:
+    """Run a coroutine, bounded as soon as it waits for something.
+
+    Raises:
+        DeadlinePassed: It was not done in time.
+    """
+    try:
+        awaited = coroutine.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    return await Bounded(coroutine, awaited, seconds, abandon, call)
+
+
 def _wake(woken: asyncio.Future[None], _: Any) -> None:
     if not woken.done():
         woken.set_result(None)
 
 
-class _Cancelled(Generic[T]):
-    """Await the rest of a coroutine that another task has begun, with what it waits for cancelled."""
-
-    def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
-        self._coroutine = coroutine
-
-    def __await__(self) -> Generator[Any, Any, None]:
-        step: Callable[[Any], Any] = self._coroutine.throw
-        argument: Any = asyncio.CancelledError()
-        while True:
-            try:
-                awaited = step(argument)
-            except StopIteration:
-                return
-            try:
-                step, argument = self._coroutine.send, (yield awaited)
-            except GeneratorExit:
-                self._coroutine.close()
-                raise
-            except BaseException as error:
-                step, argument = self._coroutine.throw, error
-
-
 async def outlive(coroutine: Coroutine[Any, Any, Any]) -> None:
     """Go on with a coroutine that nobody waits for any more, until it ends; it cannot end the process."""
-    try:
-        await _Cancelled(coroutine)
-    except (SystemExit, KeyboardInterrupt):
-        return
+    with suppress(StopIteration, SystemExit, KeyboardInterrupt):
+        await rest(coroutine, coroutine.throw(asyncio.CancelledError()))

@@ -32,6 +32,9 @@ class Budget:
         url = self._keep(whole)
         message.content = _cut_content(message.content, most, url)
         message.response_metadata.update(truncated=True, artifact_url=url)
+        error = message.response_metadata.get("error")
+        if error is not None:  # Which says the same once more.
+            error["message"] = message.content if isinstance(message.content, str) else cut(error["message"], most, url)
 
 
 def _cut_content(content: Content, most: int, url: str | None) -> Content:

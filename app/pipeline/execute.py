@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Coroutine, Mapping
+from functools import partial
 from typing import Any
 
+from app.core.coroutines import rest
 from app.core.errors import ToolExecutionError, ToolFailure
-from app.core.invocation import Invocation
+from app.core.invocation import Invocation, Release
 from app.core.options import ExecutorName
 from app.executors.base import Executor
 from app.pipeline.attempts import run_again
@@ -33,12 +35,15 @@ class Execute:
         executor = self._executors[invocation.tool.executor]
         retry = invocation.tool.options.retry
         running = executor.run(invocation) if retry is None else run_again(executor, invocation, retry)
-        seconds = seconds_left(invocation)
         try:
+            awaited = running.send(None)
+            seconds = seconds_left(invocation)
             if seconds is None:
-                invocation.output = await running
+                invocation.output = await rest(running, awaited)
             else:
-                invocation.output = await Bounded(running, seconds, self._abandon, invocation.give_up)
+                invocation.output = await Bounded(running, awaited, seconds, self._abandon, invocation)
+        except StopIteration as done:
+            invocation.output = done.value  # At its first step: most tools never wait, and need no timer.
         except ToolFailure:
             raise
         except DeadlinePassed:
@@ -49,12 +54,13 @@ class Execute:
                 raise  # The caller went away or the server stops; a tool that raises it itself has crashed.
             raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
 
-    def _abandon(self, rest: Coroutine[Any, Any, Any]) -> None:
-        task = asyncio.ensure_future(rest)
+    def _abandon(self, invocation: Invocation, left: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.ensure_future(left)
         self._abandoned.add(task)
-        task.add_done_callback(self._forget)
+        task.add_done_callback(partial(self._forget, invocation.abandon()))
 
-    def _forget(self, task: asyncio.Task[Any]) -> None:
+    def _forget(self, release: Release, task: asyncio.Task[Any]) -> None:
+        release()
         self._abandoned.discard(task)
         if not task.cancelled():
             task.exception()  # Looked at, so that nobody is told of an error that the call was not answered with.

@@ -1,7 +1,6 @@
 """Make a ToolMessage of what the tool returned, or of why it failed."""
 
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from app.core.command import ReadCommand, Spoken, is_command, is_message, read_command, spoken_by
@@ -16,6 +15,9 @@ from app.telemetry import log_hook_failure
 
 # The types that LangChain's ToolMessage passes on as blocks.
 _BLOCK_TYPES = frozenset("text image_url image json search_result custom_tool_call_output document file".split())
+
+# What ToolMessage() calls, but without its keywords, since every answer is made here.
+_make = ToolMessage.__pydantic_validator__.validate_python
 
 # Results of which nothing has to be found out.
 _SIMPLE = frozenset((str, int, bool, type(None)))
@@ -77,7 +79,7 @@ async def format_failure(invocation: Invocation, failure: ToolFailure) -> None:
 
 def refuse(failure: ToolFailure, call: ToolCall) -> ToolMessage:
     """Make the message of a call that no tool was found for, or that its caller left incomplete."""
-    return _failure_message(failure, call_id=call.id, name=call.name, metadata=_said(), id=new_invocation_id())
+    return _failure_message(failure, call_id=call.id, name=call.name, metadata=_nothing_said(), id=new_invocation_id())
 
 
 def _failure_message(
@@ -129,22 +131,21 @@ def _message(invocation: Invocation, told: dict[str, Any], fields: dict[str, Any
     """Make a message that answers this call, whatever ids one of the tool's own carries."""
     metadata = _metadata(invocation)
     metadata.update(told)
-    return ToolMessage(
-        tool_call_id=invocation.call.id,
-        name=invocation.tool.name,
-        id=invocation.id,
-        response_metadata=metadata,
-        **fields,
-    )
+    fields["tool_call_id"] = invocation.call.id
+    fields["name"] = invocation.tool.name
+    fields["id"] = invocation.id
+    fields["response_metadata"] = metadata
+    message: ToolMessage = _make(fields)
+    return message
 
 
 def _metadata(invocation: Invocation) -> dict[str, Any]:
-    said = _said(
-        duration_ms=round((time.monotonic() - invocation.started) * 1000, 3),
-        return_direct=invocation.tool.options.return_direct,
-        ignored_args=invocation.ignored,
-        repaired=invocation.repaired,
-    )
+    said: dict[str, Any] = {
+        "duration_ms": round((time.monotonic() - invocation.started) * 1000, 3),
+        "return_direct": invocation.tool.options.return_direct,
+        "ignored_args": list(invocation.ignored),
+        "repaired": list(invocation.repaired),
+    }
     if invocation.verdicts:
         said["guardrails"] = list(invocation.verdicts)
     if invocation.attempts:
@@ -154,20 +155,9 @@ def _metadata(invocation: Invocation) -> dict[str, Any]:
     return said
 
 
-def _said(
-    *,
-    duration_ms: float = 0.0,
-    return_direct: bool = False,
-    ignored_args: Sequence[str] = (),
-    repaired: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Name what every answer says of its call, whether a tool was found for it or not."""
-    return {
-        "duration_ms": duration_ms,
-        "return_direct": return_direct,
-        "ignored_args": list(ignored_args),
-        "repaired": list(repaired),
-    }
+def _nothing_said() -> dict[str, Any]:
+    """Name what every answer says of its call, for calls that no tool was found for."""
+    return {"duration_ms": 0.0, "return_direct": False, "ignored_args": [], "repaired": []}
 
 
 def _content(name: str, value: Any, lose: Lose = losing_silently) -> Content:

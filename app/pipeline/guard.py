@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.core.args_schema import ArgsSchema
 from app.core.errors import CallDenied, GuardrailTripped, ToolFailure
 from app.core.guardrails import (
     Guardrail,
@@ -106,8 +105,7 @@ async def _replace_args(invocation: Invocation, name: str, args: Any) -> None:
     try:
         if not isinstance(args, Mapping):
             raise TypeError(f"arguments are a mapping, not {type(args).__name__}")
-        schema = invocation.tool.args_schema
-        invocation.args = schema.as_sent(args) if isinstance(schema, ArgsSchema) else dict(args)
+        invocation.args = invocation.tool.args_schema.as_sent(args)
         await inject(invocation)
         await validate(invocation)
     except (TypeError, ToolFailure) as error:

@@ -2,10 +2,11 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from app.core.invocation import Invocation
+from app.pipeline.bounded import DeadlinePassed, within
 from app.pipeline.deadline import seconds_left
 
 # Seconds after which a call goes on without a function that hangs.
@@ -32,8 +33,9 @@ async def called(function: Callable[..., Any], *args: Any, patience: float = PAT
     try:
         answer = function(*args)
         if inspect.isawaitable(answer):
-            async with asyncio.timeout(patience):
-                answer = await answer
+            answer = await within(_answer(answer), patience, _leave)
+    except DeadlinePassed:
+        raise HookFailed from TimeoutError()
     except asyncio.CancelledError as error:
         if is_cancelled():
             raise
@@ -41,6 +43,20 @@ async def called(function: Callable[..., Any], *args: Any, patience: float = PAT
     except BaseException as error:
         raise HookFailed from error
     return answer
+
+
+async def _answer(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
+
+
+def _leave(_: object, hanging: Coroutine[Any, Any, Any]) -> None:
+    """Go on with what swallows its cancellation, as long as something is left that could wake it."""
+    asyncio.ensure_future(hanging).add_done_callback(_look_at_its_error)
+
+
+def _look_at_its_error(task: asyncio.Future[Any]) -> None:
+    if not task.cancelled():
+        task.exception()  # Lest asyncio complain of an error that nobody waited for.
 
 
 def is_cancelled() -> bool:

@@ -1,6 +1,12 @@
 """Fill the parameters that the model must not."""
 
 from app.core.invocation import Invocation
+from app.core.tool import CompiledTool
+
+
+def has_injections(tool: CompiledTool) -> bool:
+    """Tell whether parameters are hidden from the model."""
+    return bool(tool.injections)
 
 
 async def inject(invocation: Invocation) -> None:
@@ -9,13 +15,10 @@ async def inject(invocation: Invocation) -> None:
     Raises:
         MissingContext: The caller did not send what a hidden parameter needs.
     """
-    injections = invocation.tool.injections
-    if not injections:
-        return
     forged = invocation.tool.hidden_names & invocation.args.keys()
     if forged:
         invocation.args = {name: value for name, value in invocation.args.items() if name not in forged}
         invocation.ignored.extend(sorted(forged))
     supply = invocation.supply()
-    for injection in injections:
+    for injection in invocation.tool.injections:
         injection.fill(invocation.injected, supply)

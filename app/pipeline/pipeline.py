@@ -1,6 +1,5 @@
 """The way of every call: look up, then the stages in order, then a ToolMessage."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from app.core.invocation import NOWHERE, CallRequest, Invocation, Surroundings, 
 from app.core.messages import ToolMessage
 from app.core.observer import Observer, Unobserved
 from app.core.options import ExecutorName
+from app.core.overload import QuotaExceeded
 from app.core.tool import CompiledTool
 from app.executors.base import Executor
 from app.pipeline.admission import Admission, Gates, Limits
@@ -21,11 +21,13 @@ from app.pipeline.execute import Execute
 from app.pipeline.format import format_failure, format_output, refuse
 from app.pipeline.guard import guard_input, guard_output, has_input_guardrails, has_output_guardrails
 from app.pipeline.handle import goes_through, let_through
-from app.pipeline.inject import inject
+from app.pipeline.inject import has_injections, inject
 from app.pipeline.isolate import unanswered
 from app.pipeline.outcome import outcome_of, outcome_of_error
+from app.pipeline.quotas import Quotas
 from app.pipeline.stage import Stage
 from app.pipeline.tell import has_callbacks, tell_end, tell_error, tell_start
+from app.pipeline.together import together
 from app.pipeline.validate import validate
 from app.pipeline.visible import is_visible, visible
 from app.registry import Registry, nearest
@@ -44,7 +46,7 @@ def default_stages(
     """List what happens to a call, in order. This list is the product."""
     return (
         Stage(decode),
-        Stage(inject),
+        Stage(inject, has_injections),
         Stage(validate),
         Stage(guard_input, has_input_guardrails),
         Stage(Approve(approvals), wants_approval),
@@ -70,6 +72,20 @@ class _Plan:
     after_failure: Steps
 
 
+async def _take(invocation: Invocation, plan: _Plan) -> None:
+    try:
+        for stage in plan.stages:
+            await stage(invocation)
+    except ToolFailure as failure:
+        log_failure(invocation, failure)
+        if goes_through(invocation, failure):
+            raise await let_through(invocation, failure) from failure
+        await format_failure(invocation, failure)
+        for stage in plan.after_failure:
+            await stage(invocation)
+        await tell_error(invocation, failure)
+
+
 class Pipeline:
     """Take calls through the stages; every door of the server (REST, batch, in-process) leads here."""
 
@@ -87,6 +103,7 @@ class Pipeline:
         self._default_timeout = default_timeout
         self._surroundings = surroundings
         self._admission = admission or Admission(Limits())
+        self._quotas = self._admission.quotas
         self._observer: Observer = observer or Unobserved()
         self._plans: dict[str, _Plan] = {}
 
@@ -101,28 +118,54 @@ class Pipeline:
             Overloaded: There is no room for the call.
         """
         tool = self._registry.get(request.call.name)
+        if self._quotas is not None:
+            self._count(self._quotas, request, tool)
         if tool is None or not (tool.options.is_enabled is True or await is_visible(tool, request.caller)):
             return await self._not_found(request)
-        gates = self._plan(tool).gates
+        plan = self._plan(tool)
         try:
-            waited = await self._admission.enter(gates, request.caller)
+            waited = await self._admission.enter(plan.gates, request.caller)
         except BaseException as error:
             self._observer.refused(request, outcome_of_error(error), tool)
             raise
         try:
-            invocation = await self.invoke(tool, request, waited)
+            invocation = await self._invoke(plan, request, waited)
         finally:
-            self._admission.leave(gates, request.caller)
+            self._admission.leave(plan.gates, request.caller)
+        # Its traceback holds the frames in which the invocation stands, and would so hold itself.
+        invocation.failure = None
         assert invocation.message is not None
         return invocation.message
 
-    async def invoke(self, tool: CompiledTool, request: CallRequest, waited: float = 0.0) -> Invocation:
+    def _count(self, quotas: Quotas, request: CallRequest, tool: CompiledTool | None) -> None:
+        # A call that a person has approved was counted when it came.
+        if request.approved:
+            return
+        try:
+            quotas.take(request.caller)
+        except QuotaExceeded:
+            self._observer.refused(request, "overloaded", tool)
+            raise
+
+    def turn_away(self, request: CallRequest) -> None:
+        """Refuse now what `run` would refuse at once, for answers whose status is sent before the call runs.
+
+        Raises:
+            QuotaExceeded: The caller has no calls left.
+        """
+        if self._quotas is not None and not self._quotas.left(request.caller).left:
+            self._count(self._quotas, request, self._registry.get(request.call.name))
+
+    async def invoke(self, tool: CompiledTool, request: CallRequest) -> Invocation:
         """Take a call of this tool through the stages; the invocation it returns has its message."""
-        invocation = new_invocation(request, tool, self._default_timeout, self._surroundings)
+        return await self._invoke(self._plan(tool), request, 0.0)
+
+    async def _invoke(self, plan: _Plan, request: CallRequest, waited: float) -> Invocation:
+        invocation = new_invocation(request, plan.tool, self._default_timeout, self._surroundings)
         invocation.waited = waited
         begun = self._observer.begin(invocation)
         try:
-            await self._take(invocation)
+            await _take(invocation, plan)
         except BaseException as error:
             self._observer.end(begun, outcome_of_error(error))
             # The caller is told by a status code, or is gone; who listens to the tool has to know all the same.
@@ -131,19 +174,6 @@ class Pipeline:
             raise
         self._observer.end(begun, outcome_of(invocation))
         return invocation
-
-    async def _take(self, invocation: Invocation) -> None:
-        try:
-            for stage in self._plan(invocation.tool).stages:
-                await stage(invocation)
-        except ToolFailure as failure:
-            log_failure(invocation, failure)
-            if goes_through(invocation, failure):
-                raise await let_through(invocation, failure) from failure
-            await format_failure(invocation, failure)
-            for stage in self._plan(invocation.tool).after_failure:
-                await stage(invocation)
-            await tell_error(invocation, failure)
 
     def _plan(self, tool: CompiledTool) -> _Plan:
         """Find what this tool's calls go through, without the stages that it does not need."""
@@ -188,7 +218,7 @@ class Pipeline:
         messages: list[ToolMessage] = []
         for group in self._groups(requests):
             running = (self._one_of(index, request, ready) for index, request in enumerate(group, len(messages)))
-            messages += await asyncio.gather(*running)
+            messages += await together(running)
         return messages
 
     def _groups(self, requests: Sequence[CallRequest]) -> Iterator[list[CallRequest]]:

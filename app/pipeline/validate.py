@@ -24,9 +24,9 @@ async def validate(invocation: Invocation) -> None:
         raise
     except Exception as error:
         raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
-    for name, value in invocation.injected.items():
-        if name not in schema.hidden:
-            invocation.values[name] = value
+    if invocation.injected:
+        given = {name: value for name, value in invocation.injected.items() if name not in schema.hidden}
+        invocation.values.update(given)
 
 
 def _blame_no_model(invocation: Invocation, failure: InvalidArguments) -> None:

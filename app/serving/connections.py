@@ -17,6 +17,7 @@ from app.lifecycle import Lifecycle, Patience
 from app.serving.open_files import are_exhausted
 from app.serving.refusals import (
     BAD_REQUEST,
+    BODY_CHOPPED,
     BODY_LATE,
     ENDING,
     FULL,
@@ -35,6 +36,10 @@ logger = logging.getLogger("sidecall")
 SWEEP = 0.5
 _QUIET = 10.0
 
+# Chunks that a body may have whatever their size, and the bytes that more of them must have on average.
+_FEW_CHUNKS = 16_384
+_LEAST_CHUNK = 64
+
 # What we want of a client, at a request, with so many bytes left to send.
 _Wanted = Literal["headers", "a body", "a request", "a reader", "an end", "nothing"]
 _Sight = tuple[_Wanted, Any, int]
@@ -46,6 +51,7 @@ class Connections(ServerState):
     def __init__(self, lifecycle: Lifecycle, patience: Patience, max_connections: int, keep_alive: float) -> None:
         super().__init__()
         self.tasks = lifecycle.in_flight
+        self.connections = lifecycle.connections
         self.lifecycle = lifecycle
         self.limits: dict[_Wanted, float] = {
             "headers": patience.header_timeout,
@@ -91,7 +97,7 @@ class Connection(HttpToolsProtocol):
     """Read the requests of one client, within bounds."""
 
     # Beside uvicorn's attributes, of which there are just so many that instances can share the names.
-    __slots__ = ("_header_bytes", "_refusal", "_seen", "_shared", "_since")
+    __slots__ = ("_chunk_bytes", "_chunks", "_header_bytes", "_refusal", "_running", "_seen", "_shared", "_since")
 
     def __init__(
         self,
@@ -104,6 +110,10 @@ class Connection(HttpToolsProtocol):
         self._shared = server_state
         self._refusal = BAD_REQUEST
         self._header_bytes = 0
+        self._chunks = 0
+        self._chunk_bytes = 0
+        # What is being answered; uvicorn's `cycle` is the last that came, when a client sends requests ahead.
+        self._running: RequestResponseCycle | None = None
         self._seen: _Sight = ("nothing", None, 0)
         self._since = 0.0
 
@@ -114,10 +124,18 @@ class Connection(HttpToolsProtocol):
             self._shared.refused += 1
             self.refuse(FULL)
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let what runs for a client that has gone know of it."""
+        if self._running is not None and not self._running.response_complete:
+            _disconnect(self._running)
+        super().connection_lost(exc)
+
     def data_received(self, data: bytes) -> None:
         """Read on; headers that go on for ever are cut off in the middle."""
         self._header_bytes += len(data)
         super().data_received(data)
+        if self._chunks:
+            self._weigh_chunks(len(data))
         if not self._is_in_headers():
             self._header_bytes = 0
         elif self._header_bytes > MAX_HEADER_BYTES:
@@ -130,8 +148,35 @@ class Connection(HttpToolsProtocol):
         if not self.headers or self.headers[0][0] != b"host":
             self._check_host()
         super().on_headers_complete()
+        self._chunks = self._chunk_bytes = 0
+        if not self.pipeline:
+            self._running = self.cycle
         if self._shared.lifecycle.is_draining:
             self.cycle.keep_alive = False
+
+    def on_chunk_header(self) -> None:
+        """Count a chunk of a body; called by the parser."""
+        self._chunks += 1
+
+    def _weigh_chunks(self, size: int) -> None:
+        """Cut off a body in tiny chunks, each of which costs as much as a large one."""
+        self._chunk_bytes += size
+        if self._chunks > _FEW_CHUNKS and self._chunk_bytes < self._chunks * _LEAST_CHUNK:
+            self.refuse(BODY_CHOPPED)
+            _disconnect(self.cycle)
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request; called by uvicorn, which would set a timer for when there is none.
+
+        Connections that send nothing are closed by `look`.
+        """
+        self._shared.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._running, app = self.pipeline.pop()
+            self._start_asgi_task(self._running, app)
 
     def _is_in_headers(self) -> bool:
         return self.scope is not None and "method" not in self.scope
@@ -149,8 +194,16 @@ class Connection(HttpToolsProtocol):
             raise ValueError
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
-        """Answer what could not be read; called by uvicorn."""
-        self.refuse(self._refusal)
+        """Answer what could not be read; called by uvicorn.
+
+        Where an earlier request is still to be answered, that is done, and the connection closed with it.
+        """
+        if self._running is None or self._running.response_complete or self._running.more_body:
+            self.refuse(self._refusal)
+            return
+        self.flow.pause_reading()
+        self.pipeline.clear()
+        self._running.keep_alive = False
 
     def refuse(self, refusal: Refusal) -> None:
         """Answer without a request that could be answered, and close."""
@@ -162,9 +215,10 @@ class Connection(HttpToolsProtocol):
     def look(self, now: float) -> None:
         """Cut the client off if it has kept us waiting for too long, for one and the same thing."""
         wanted = self._wanted()
-        seen = (wanted, self.scope, self.transport.get_write_buffer_size())
-        if seen != self._seen:
-            self._seen, self._since = seen, now
+        scope, unread = self.scope, self.transport.get_write_buffer_size()
+        # Scopes of equal requests are equal, so the same one is told by what it is.
+        if (wanted, unread) != self._seen[::2] or scope is not self._seen[1]:
+            self._seen, self._since = (wanted, scope, unread), now
         elif now - self._since > self._shared.limits[wanted] - SWEEP:
             self._cut(wanted)
 
@@ -192,7 +246,7 @@ class Connection(HttpToolsProtocol):
 
     def discourage(self) -> None:
         """Say `Connection: close` in the answers that are due."""
-        for cycle in (self.cycle, *(cycle for cycle, _ in self.pipeline)):
+        for cycle in (self._running, *(cycle for cycle, _ in self.pipeline)):
             if cycle is not None:
                 cycle.keep_alive = False
 
@@ -204,14 +258,15 @@ class Connection(HttpToolsProtocol):
             super().shutdown()
 
     async def interrupt(self) -> None:
-        """Answer the request that runs with a 503 which may be repeated, whatever becomes of the tool."""
-        cycle: Any = self.cycle  # uvicorn's types and Starlette's say the same in different words
+        """Answer the request that runs with a 503 which may be repeated, whatever becomes of the tool.
+
+        Who has sent others ahead sends them again, since the connection is closed.
+        """
+        cycle: Any = self._running  # uvicorn's types and Starlette's say the same in different words
         if cycle is None or cycle.response_complete:
             return
         cycle.logger = _SILENT
-        if self.pipeline:
-            self.transport.close()  # What runs is none of those we know; who sends requests ahead sends them again.
-        elif not cycle.response_started:
+        if not cycle.response_started:
             await response_to(cycle.scope, ENDING)(cycle.scope, cycle.receive, cycle.send)
             _disconnect(cycle)
 

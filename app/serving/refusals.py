@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import Request, Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
+from app.api import ending
 from app.api.middleware import request_id_of
 from app.api.problems import problem
 
@@ -28,6 +29,7 @@ class Refusal:
 
 BAD_REQUEST = Refusal(400, "bad-request", "The request is not HTTP.", "It could not be read.")
 NO_HOST = Refusal(400, "bad-request", "The request is not HTTP.", "HTTP/1.1 wants a header `Host`.")
+BODY_CHOPPED = Refusal(400, "bad-request", "The request is not HTTP.", "Its body comes in too many tiny chunks.")
 HEADERS_LATE = Refusal(408, "request-timeout", "The request did not arrive in time.", "Its headers took too long.")
 BODY_LATE = Refusal(408, "request-timeout", "The request did not arrive in time.", "Its body took too long.")
 HEADERS_LARGE = Refusal(
@@ -42,13 +44,7 @@ FULL = Refusal(
     "So many connections are open that this server takes no more.",
     "Close connections that you do not use, or come back later.",
 )
-ENDING = Refusal(
-    503,
-    "shutting-down",
-    "The server is ending.",
-    "The request was not finished, though its tool may have had an effect. Send it again: another instance, or the "
-    "next one, will answer.",
-)
+ENDING = Refusal(ending.STATUS, ending.SLUG, ending.TITLE, ending.DETAIL)
 
 
 def response_to(scope: MutableMapping[str, Any], refusal: Refusal) -> Response:

@@ -45,6 +45,10 @@ def log_config(level: str, form: LogFormat, redact: Iterable[str] = ()) -> dict[
     }
 
 
+# Characters of a traceback, with what the exception says, that are logged.
+_MOST_OF_EXCEPTION = 64 * 1024
+
+
 def is_json(form: LogFormat) -> bool:
     """Choose JSON unless a person reads along."""
     return form == "json" or (form == "auto" and not sys.stderr.isatty())
@@ -53,7 +57,9 @@ def is_json(form: LogFormat) -> bool:
 def make_formatter(*, as_json: bool, redact: Iterable[str] = ()) -> logging.Formatter:
     """Make the formatter of a process, and have its warnings logged from now on."""
     logging.captureWarnings(True)
-    rendered: list[Any] = [format_exc_info, JSONRenderer()] if as_json else [_for_a_terminal, _console()]
+    rendered: list[Any] = (
+        [format_exc_info, _shorten_exception, JSONRenderer()] if as_json else [_for_a_terminal, _console()]
+    )
     return ProcessorFormatter(
         foreign_pre_chain=[
             TimeStamper(fmt="iso") if as_json else TimeStamper(fmt="%Y-%m-%d %H:%M:%S", utc=False),
@@ -89,6 +95,20 @@ class _Clean:
         return line
 
 
+def _shorten_exception(_logger: Any, _level: str, line: _Line) -> _Line:
+    if "exception" in line:
+        line["exception"] = _shortened(line["exception"])
+    return line
+
+
+def _shortened(text: str) -> str:
+    """Keep head and tail of what an exception says, which may be as long as what it was made of."""
+    if len(text) <= _MOST_OF_EXCEPTION:
+        return text
+    half = _MOST_OF_EXCEPTION // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
+
+
 def _in_order(_logger: Any, _level: str, line: _Line) -> _Line:
     return {name: line.pop(name) for name in _FIRST if name in line} | dict(line)
 
@@ -114,5 +134,5 @@ def _console() -> ConsoleRenderer:
 
 def _print_exception(output: TextIO, exc_info: ExcInfo) -> None:
     """Write a traceback, indented, so that nothing that an exception says can pass for a line of its own."""
-    lines = "".join(traceback.format_exception(*exc_info)).splitlines()
+    lines = _shortened("".join(traceback.format_exception(*exc_info))).splitlines()
     output.write("\n" + textwrap.indent("\n".join(_printable(line) for line in lines), "    "))

@@ -38,10 +38,6 @@ class Occupancy(Protocol):
         """Calls that wait until it is free."""
 
     @property
-    def abandoned(self) -> int:
-        """Calls that run on although nobody waits for them any more."""
-
-    @property
     def killed(self) -> int:
         """Processes that it has killed so far."""
 
@@ -58,8 +54,8 @@ _OF_EXECUTORS = (
     ("size", "Calls that an executor can run at the same time."),
     ("busy", "Calls that an executor runs."),
     ("waiting", "Calls that wait for an executor to be free."),
-    ("abandoned", "Calls that run on although nobody waits for them any more."),
 )
+_ABANDONED = "Calls that run on although nobody waits for them any more."
 
 
 class Metrics(Collector):
@@ -69,6 +65,7 @@ class Metrics(Collector):
         self._tools = tools
         self._tallies: dict[str, Tally] = {}
         self._executors: Mapping[ExecutorName, Occupied] = {}
+        self._abandoned: Mapping[ExecutorName, int] = {}
         self._gauges: dict[str, tuple[str, Callable[[], float]]] = {}
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -86,9 +83,10 @@ class Metrics(Collector):
         """Show a number that is read at each scrape; the name carries its unit."""
         self._gauges[name] = (documentation, read)
 
-    def add_executors(self, executors: Mapping[ExecutorName, Occupied]) -> None:
-        """Show how full each executor is."""
+    def add_executors(self, executors: Mapping[ExecutorName, Occupied], abandoned: Mapping[ExecutorName, int]) -> None:
+        """Show how full each executor is, and how many of its calls run on although they have been answered."""
         self._executors = executors
+        self._abandoned = abandoned
 
     def render(self, accept: str) -> tuple[bytes, str]:
         """Write everything down, with its media type, in the form that the header `Accept` asks for."""
@@ -116,6 +114,10 @@ class Metrics(Collector):
                 if value is not None:
                     gauge.add_metric([name], value)
             yield gauge
+        abandoned = GaugeMetricFamily("sidecall_executor_abandoned", _ABANDONED, labels=["executor"])
+        for name in found:
+            abandoned.add_metric([name], self._abandoned.get(name, 0))
+        yield abandoned
         killed = CounterMetricFamily(
             "sidecall_executor_killed", "Processes that an executor has killed.", labels=["executor"]
         )

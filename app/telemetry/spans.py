@@ -1,7 +1,8 @@
 """Spans of calls, named after OpenTelemetry's conventions for generative AI."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from opentelemetry import context as contexts
@@ -74,6 +75,21 @@ class Spans:
             span.set_attribute(_ARGUMENTS, _text(shown_arguments(call.invocation, self._redaction)))
             span.set_attribute(_RESULT, _text(shown_result(call.invocation, self._redaction)))
         span.end()
+
+    def headers(self) -> dict[str, str]:
+        """Name the span that is current, for another process."""
+        carrier: dict[str, str] = {}
+        propagate.inject(carrier)
+        return carrier
+
+    @contextmanager
+    def within(self, headers: Mapping[str, str]) -> Iterator[None]:
+        """Make the spans of the body children of the one that another process has named."""
+        token = contexts.attach(propagate.extract(headers))
+        try:
+            yield
+        finally:
+            contexts.detach(token)
 
     async def close(self) -> None:
         """Send what has not been sent yet."""

@@ -3,6 +3,8 @@
 import importlib
 import logging
 import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 from app.core.errors import SidecallError
@@ -32,6 +34,12 @@ class Tracing(Protocol):
 
     def end(self, call: Watched, outcome: str) -> None:
         """End it."""
+
+    def headers(self) -> dict[str, str]:
+        """Name the span that is current, for another process."""
+
+    def within(self, headers: Mapping[str, str]) -> AbstractContextManager[None]:
+        """Make the spans of a `with` block children of the one that another process has named."""
 
     async def close(self) -> None:
         """Send what has not been sent yet."""

@@ -39,6 +39,10 @@ class Watch:
         # Set rather than reset, which fails when a call that was never finished is thrown away somewhere else.
         CALL.set(call.outer)
 
+    def headers(self) -> dict[str, str]:
+        """Name the span that is current, for another process; nothing where there are none."""
+        return {} if self._tracing is None else self._tracing.headers()
+
     async def close(self) -> None:
         """Send the spans that have not been sent yet."""
         if self._tracing is not None:

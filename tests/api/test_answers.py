@@ -10,6 +10,7 @@ from app import Registry, ToolContext, tool
 from app.api.answers import Reply, answer_call, answer_calls, request_of
 from app.api.dialects import read_call, read_call_text
 from app.api.parts import Parts
+from app.core.context import ANONYMOUS
 from app.core.errors import MalformedJSON, NotAToolCall
 from app.core.overload import TooManyCalls
 from app.main import create_app
@@ -126,13 +127,13 @@ async def test_calls_may_be_answered_in_one_form(parts: Parts) -> None:
     assert [answer["type"] for answer in json.loads(reply.body)] == ["function_call_output", "function_call_output"]
 
 
-def test_a_request_has_what_came_beside_its_call() -> None:
-    """And what it came with."""
-    request = request_of(read_call_text(_body(state=1, context={"k": 2})), HEADERS)
+def test_a_request_has_what_came_beside_its_call(parts: Parts) -> None:
+    """And what it came with; all callers are one."""
+    request = request_of(parts, read_call_text(_body(state=1, context={"k": 2})), HEADERS)
 
     assert (request.call.name, request.call.args, request.call.id) == ("look", {"text": "ü"}, "call_1")
     assert (request.state, request.context, request.headers) == (1, {"k": 2}, HEADERS)
-    assert (request.approved, request.listener) == (False, None)
+    assert (request.approved, request.listener, request.caller) == (False, None, ANONYMOUS)
 
 
 def test_a_reply_is_a_success_unless_it_says_otherwise() -> None:

@@ -1,5 +1,6 @@
 """Bodies are read as JSON, within limits, and only when they are declared as JSON."""
 
+import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import httpx
@@ -148,3 +149,13 @@ async def test_malformed_json_is_located(make_client: MakeClient) -> None:
     assert response.json()["type"] == "urn:sidecall:problem:malformed-json"
     assert response.json()["title"] == "The body is not JSON."
     assert response.json()["detail"] == "The body is not JSON: expected value at line 1 column 10."
+
+
+@pytest.mark.parametrize(("body", "status"), [(padded(100_000), 200), (padded(100_000)[:-1] + b"!", 400)])
+async def test_large_bodies_leave_the_collector_as_it_was(make_client: MakeClient, body: bytes, status: int) -> None:
+    """It is held back while they are parsed, whatever comes of that."""
+    client = await make_client(echo)
+    response = await client.post("/tool_calls", content=body, headers={"Content-Type": "application/json"})
+
+    assert response.status_code == status
+    assert gc.isenabled()

@@ -73,14 +73,37 @@ def test_what_is_kept_is_found_by_its_query(registry: Registry) -> None:
 
 
 def test_no_more_than_64_queries_are_remembered(registry: Registry) -> None:
-    """Nobody fills the memory with queries of their own; the ones that are known stay."""
+    """Nobody fills the memory with queries of their own; the oldest go."""
     listings = Listings(registry)
     listing = make_listing(b"[]")
 
     [listings.keep(b"x=%d" % number, listing, 1) for number in range(100)]
     kept = [number for number in range(100) if listings.find(b"x=%d" % number) is not None]
 
-    assert kept == list(range(64))
+    assert kept == list(range(36, 100))
+
+
+def test_a_query_that_is_remembered_already_takes_no_other_place(registry: Registry) -> None:
+    """Two requests for the same may be answered at once."""
+    listings = Listings(registry)
+    [listings.keep(b"x=%d" % number, make_listing(b"[]"), 1) for number in range(64)]
+
+    [listings.keep(b"x=%d" % number, make_listing(b"[1]"), 1) for number in range(64)]
+
+    assert [listings.find(b"x=%d" % number) for number in (0, 63)] == [make_listing(b"[1]")] * 2
+
+
+async def test_made_up_queries_keep_no_real_one_from_being_remembered(registry: Registry) -> None:
+    """It is answered by the short way from its second time on, as if nobody had asked for anything else."""
+    app = create_app(Settings(), registry)
+    listings = app.state.parts.listings
+
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://sidecall") as client:
+        [await client.get(f"/tools?x={number}") for number in range(80)]
+        before = listings.find(b"")
+        answer = await client.get("/tools")
+
+    assert (before, listings.find(b"").body) == (None, answer.content)
 
 
 def test_there_is_room_again_when_the_registry_has_changed(registry: Registry) -> None:

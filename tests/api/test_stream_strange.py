@@ -1,5 +1,6 @@
 """Whatever a tool says on its way, its answer is the same as without events, and the events can be read."""
 
+import asyncio
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
@@ -10,14 +11,18 @@ import pytest
 
 from app import Registry, ToolContext, ToolGuardrailFunctionOutput, tool
 from app.api.app import build_api
+from app.core.options import ExecutorName
+from app.executors.base import Executor
+from app.executors.inline import InlineExecutor
 from app.main import create_app
-from app.pipeline.pipeline import Pipeline
+from app.pipeline.pipeline import Pipeline, default_stages
 from app.pipeline.stage import Stage
 from app.settings import Settings
 from tests.api.events import events_in
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 EVENTS = {"Accept": "text/event-stream"}
+EXECUTORS: dict[ExecutorName, Executor] = {"inline": InlineExecutor()}
 
 
 def _call(name: str) -> dict[str, Any]:
@@ -127,3 +132,35 @@ async def test_a_defect_of_the_server_is_told_and_logged(caplog: pytest.LogCaptu
     assert (name, problem["type"], problem["status"]) == ("problem", "urn:sidecall:problem:internal-error", 500)
     assert "hunter2" not in response.text
     assert caplog.messages == [f"request mine-1 failed: POST {target}"]
+
+
+async def test_a_defect_in_one_call_of_a_batch_leaves_no_other_running() -> None:
+    """What was answered before has been told; what has not is cancelled before the stream ends."""
+    seen: list[str] = []
+
+    @tool
+    async def wait() -> None:
+        """Wait for ever."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            seen.append("ended")
+
+    @tool
+    async def hello() -> str:
+        """Say hello."""
+        return "hello"
+
+    parts = create_app(Settings(), Registry([wait, hello, leak])).state.parts
+    stages = [Stage(_crash, lambda tool: tool.name == "leak"), *default_stages(EXECUTORS, parts.approvals)]
+    broken = build_api(replace(parts, pipeline=Pipeline(parts.registry, stages)))
+    transport = httpx.ASGITransport(app=broken, raise_app_exceptions=False)
+    body = [_call("hello"), _call("wait"), _call("leak")]
+
+    async with httpx.AsyncClient(transport=transport, base_url="http://sidecall") as client:
+        response = await client.post("/tool_calls/batch", json=body, headers=EVENTS)
+    (first, message), (last, problem) = events_in(response.text)
+
+    assert (first, message["content"]) == ("message", "hello")
+    assert (last, problem["type"]) == ("problem", "urn:sidecall:problem:internal-error")
+    assert seen == ["ended"]

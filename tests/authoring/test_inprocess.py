@@ -186,3 +186,44 @@ async def test_what_a_tool_leaves_behind_does_not_cancel_its_caller() -> None:
     await asyncio.sleep(0.25)
 
     assert message.response_metadata["error"]["kind"] == "timeout"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_an_answer_keeps_to_the_tools_own_budget(fails: bool) -> None:
+    """The model reads as much of it as on the server; there is nobody to keep the whole."""
+
+    @tool(max_content_bytes=200)
+    async def chatter() -> str:
+        """Say much."""
+        if fails:
+            raise ToolException("x" * 1000)
+        return "x" * 1000
+
+    message = await chatter.ainvoke({"type": "tool_call", "name": "chatter", "args": {}, "id": "call_1"})
+
+    assert message.content == "x" * 85 + "\n[… 830 bytes left out …]\n" + "x" * 85
+    assert (message.response_metadata["truncated"], message.response_metadata["artifact_url"]) == (True, None)
+
+
+async def test_a_plain_result_is_whole() -> None:
+    """It is no answer to a model."""
+
+    @tool(max_content_bytes=200)
+    async def chatter() -> str:
+        """Say much."""
+        return "x" * 1000
+
+    assert await chatter.ainvoke({}) == "x" * 1000
+
+
+async def test_calls_in_process_do_not_wait_for_each_other() -> None:
+    """Each has a pipeline of its own; who counts calls is the server."""
+    both = asyncio.Barrier(2)
+
+    @tool(sequential=True, timeout=20)
+    async def meet() -> str:
+        """Meet the other."""
+        await both.wait()
+        return "met"
+
+    assert await asyncio.gather(meet.ainvoke({}), meet.ainvoke({})) == ["met", "met"]

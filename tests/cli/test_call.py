@@ -1,8 +1,6 @@
 """`sidecall call` runs one tool, in this process or on a server."""
 
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,18 +46,11 @@ def whoami(state: Annotated[dict, InjectedState], tenant: Annotated[str, Injecte
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Work in a folder with tools, and forget afterwards what was imported."""
-    (tmp_path / "mine.py").write_text(TOOLS)
-    monkeypatch.chdir(tmp_path)
+def prepared(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put tools into the folder that is worked in."""
+    (here / "mine.py").write_text(TOOLS)
     monkeypatch.setenv("SIDECALL_TOOLS", "mine.py")
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    before = sys.modules.copy()
-    yield tmp_path
-    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
-        del sys.modules[name]
-    sys.modules.update(before)
 
 
 def call(*arguments: str) -> Result:

@@ -1,8 +1,6 @@
 """`sidecall call` stands for the person, and has what the server has."""
 
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,18 +38,11 @@ URL = "http://sidecall.test"
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Work in a folder with tools, and forget afterwards what was imported."""
-    (tmp_path / "mine.py").write_text(TOOLS)
-    monkeypatch.chdir(tmp_path)
+def prepared(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put tools into the folder that is worked in."""
+    (here / "mine.py").write_text(TOOLS)
     monkeypatch.setenv("SIDECALL_TOOLS", "mine.py")
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    before = sys.modules.copy()
-    yield tmp_path
-    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
-        del sys.modules[name]
-    sys.modules.update(before)
 
 
 def call(*arguments: str) -> Result:

@@ -1,7 +1,5 @@
 """`sidecall check` says what models and providers will stumble over."""
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -47,16 +45,7 @@ def free(options: dict[str, Any]) -> str:
 '''
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Work in an empty folder, and forget afterwards what was imported."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    before = sys.modules.copy()
-    yield tmp_path
-    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
-        del sys.modules[name]
-    sys.modules.update(before)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.mark.parametrize(

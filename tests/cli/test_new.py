@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,18 +13,13 @@ from typer.testing import CliRunner
 from app.cli.main import cli
 from app.core.errors import InvalidToolName
 
+pytestmark = pytest.mark.usefixtures("here")
+
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Work in an empty folder, and forget afterwards what was imported."""
-    monkeypatch.chdir(tmp_path)
+def prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a wide terminal."""
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    before = sys.modules.copy()
-    yield tmp_path
-    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
-        del sys.modules[name]
-    sys.modules.update(before)
 
 
 def new(*arguments: str) -> Result:

@@ -1,8 +1,6 @@
 """`sidecall tools` lists the tools for people, and for providers."""
 
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,17 +41,10 @@ def pick(color: Literal["red", "blue"]) -> str:
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Work in a folder with two tools and a wide terminal, and forget afterwards what was imported."""
-    (tmp_path / "mine.py").write_text(TOOLS)
-    monkeypatch.chdir(tmp_path)
+def prepared(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put tools into the folder that is worked in."""
+    (here / "mine.py").write_text(TOOLS)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    before = sys.modules.copy()
-    yield tmp_path
-    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
-        del sys.modules[name]
-    sys.modules.update(before)
 
 
 def test_tools_are_listed_in_a_table() -> None:

@@ -23,7 +23,6 @@ from app.core.errors import (
     TooManyApprovals,
     UnknownApproval,
     UnknownTool,
-    field_path,
 )
 
 
@@ -87,21 +86,12 @@ def test_invalid_arguments_say_one_line_per_field() -> None:
     assert error.retryable is True
 
 
-@pytest.mark.parametrize(
-    ("loc", "expected"),
-    [
-        # nothing: the arguments as a whole
-        ((), "arguments"),
-        (("a",), "a"),
-        (("a", "b"), "a.b"),
-        (("a", 0, 1, "b"), "a[0][1].b"),
-        # a list at the root
-        ((2, "b"), "[2].b"),
-    ],
-)
-def test_a_path_is_written_as_in_python(loc: tuple[str | int, ...], expected: str) -> None:
-    """Names are joined by dots, indexes stand in brackets."""
-    assert field_path(loc) == expected
+def test_of_many_invalid_arguments_the_first_hundred_are_named() -> None:
+    """A model that reads them all would have no room left to mend them."""
+    error = InvalidArguments([{"loc": ["rows", row], "type": "int_type", "msg": "No"} for row in range(250)])
+
+    assert len(error.errors) == 100
+    assert error.content.splitlines()[-2:] == ["rows[99]: No", "… and more"]
 
 
 @pytest.mark.parametrize(

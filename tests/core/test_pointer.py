@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.core.pointer import follow, steps_of
+from app.core.pointer import field_path, follow, steps_of
 
 DOCUMENT: dict[str, Any] = {
     "$defs": {"A": 1, "a/b": 2, "m~n": 3, "c%d": 4, "ä": 5, "": 6, "~1": 7},
@@ -47,3 +47,20 @@ def test_a_reference_is_followed_step_by_step(reference: str, found: Any) -> Non
 def test_a_reference_is_split_into_its_steps(reference: str, steps: list[str] | None) -> None:
     """One that leads out of the document has none."""
     assert steps_of(reference) == steps
+
+
+@pytest.mark.parametrize(
+    ("loc", "expected"),
+    [
+        # nothing: the arguments as a whole
+        ((), "arguments"),
+        (("a",), "a"),
+        (("a", "b"), "a.b"),
+        (("a", 0, 1, "b"), "a[0][1].b"),
+        # a list at the root
+        ((2, "b"), "[2].b"),
+    ],
+)
+def test_a_path_is_written_as_in_python(loc: tuple[str | int, ...], expected: str) -> None:
+    """Names are joined by dots, indexes stand in brackets."""
+    assert field_path(loc) == expected

@@ -34,6 +34,13 @@ def test_the_text_of_arguments_is_parsed(text: str, value: Any, repaired: list[s
     assert noted == repaired
 
 
+@pytest.mark.parametrize("text", ["```\n" + "\n" * 1_000_000, "```\n" + " " * 1_000_000, "```json" * 200_000])
+def test_large_texts_are_parsed_at_once(text: str) -> None:
+    """What looks for a fence must not try every line break with every other, which would take hours."""
+    with pytest.raises(ValueError):
+        parse_arguments(text, [])
+
+
 @pytest.mark.parametrize("text", ["{", "```json\n{\n```", "{'a': 1}", '{"a": 1,}', "```json {} ``` and more"])
 def test_what_is_not_json_even_so_is_refused(text: str) -> None:
     """Nothing is guessed."""

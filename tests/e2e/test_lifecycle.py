@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.api.events import events_in
 from tests.e2e.conftest import ROOT, Serve
 from tests.e2e.slow_calls import PLACE, body, send
 
@@ -91,6 +92,30 @@ def test_what_is_not_finished_is_answered(start_server: Serve, name: str) -> Non
     assert answers[0].json()["retryable"] is True
     assert server.process.wait(20) == 0
     assert "not finished in 0.2 s, and answered with 503: requests in flight: 2" in server.log
+    assert "Traceback" not in server.log
+
+
+@pytest.mark.parametrize("name", ["nap", "insist", "block"])
+def test_a_stream_that_is_not_finished_says_why(start_server: Serve, name: str) -> None:
+    """Its answer ends as it should, with what has been answered, and the same problem for what has not."""
+    server = start_server("--tools", PLACE, SIDECALL_DRAIN_TIMEOUT="0.2")
+    calls = [{**body("nap", 0.01), "id": "call_0"}, body(name, 60)]
+    events = {"Accept": "text/event-stream"}
+
+    with ThreadPoolExecutor() as threads:
+        batch = threads.submit(httpx.post, f"{server.url}/tool_calls/batch", json=calls, headers=events, timeout=60)
+        server.wait_for("begun: 2.")
+        single = threads.submit(httpx.post, f"{server.url}/tool_calls", json=calls[1], headers=events, timeout=60)
+        server.wait_for("begun: 3.")
+        server.process.send_signal(signal.SIGTERM)
+        told = [events_in(sent.result().text) for sent in (batch, single)]
+    [(_, message), (kind, problem)], [last] = told
+
+    assert (message["tool_call_id"], message["content"]) == ("call_0", "slept")
+    assert (kind, problem["type"], problem["status"]) == ("error", "urn:sidecall:problem:shutting-down", 503)
+    assert (problem["retryable"], problem["unanswered"]) == (True, ["call_1"])
+    assert (last[0], last[1]["unanswered"]) == ("error", ["call_1"])
+    assert server.process.wait(20) == 0
     assert "Traceback" not in server.log
 
 

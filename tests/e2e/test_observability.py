@@ -45,6 +45,12 @@ class Collector(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Take)
         self.taken: list[ExportTraceServiceRequest] = []
+        self.more = threading.Condition()
+
+    def wait_for(self, *names: str) -> None:
+        """Wait until spans of these names have come."""
+        with self.more:
+            assert self.more.wait_for(lambda: set(names) <= self.spans.keys(), 20)
 
     @property
     def url(self) -> str:
@@ -64,7 +70,9 @@ class _Take(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.taken.append(ExportTraceServiceRequest.FromString(body))
+        with self.server.more:
+            self.server.taken.append(ExportTraceServiceRequest.FromString(body))
+            self.server.more.notify_all()
         self.send_response(200)
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -165,3 +173,72 @@ def test_the_numbers_are_there_for_prometheus(start_server: Serve, tools: str) -
 
     assert 'sidecall_calls_total{outcome="success",tool="work"} 1.0' in lines
     assert 'sidecall_executor_size{executor="thread"} 3.0' in lines
+
+
+def test_connections_and_requests_are_counted_while_they_are_there(start_server: Serve, tools: str) -> None:
+    """The one that asks is the only one with a request."""
+    server = start_server("--tools", tools)
+
+    with httpx.Client(base_url=server.url) as asking, httpx.Client(base_url=server.url) as idle:
+        idle.get("/healthz")
+        lines = asking.get("/metrics").text.splitlines()
+
+    assert "sidecall_connections 2.0" in lines
+    assert "sidecall_requests_in_flight 1.0" in lines
+
+
+IN_PROCESSES = '''
+import asyncio
+
+from opentelemetry import trace
+
+from app import tool
+
+
+@tool(executor="process")
+def compute() -> str:
+    """Compute."""
+    with trace.get_tracer("a library").start_as_current_span("of compute"):
+        return "done"
+
+
+@tool(executor="process")
+async def fetch() -> str:
+    """Fetch."""
+    await asyncio.sleep(0)
+    with trace.get_tracer("a library").start_as_current_span("of fetch"):
+        return "done"
+
+
+@tool(executor="process")
+def other() -> str:
+    """Compute something else, for nobody's trace."""
+    with trace.get_tracer("a library").start_as_current_span("of other"):
+        return "done"
+'''
+
+
+def test_what_a_tool_traces_in_a_process_is_a_child_too(
+    start_server: Serve, collector: Collector, tmp_path: Path
+) -> None:
+    """Of its own call's span, in sync and async tools, one after the other in one process."""
+    (tmp_path / "mine.py").write_text(IN_PROCESSES)
+    settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "SIDECALL_PROCESSES": "1"}
+    server = start_server("--tools", str(tmp_path / "mine.py"), **settings)
+    headers = {"traceparent": f"00-{TRACE}-{PARENT}-01"}
+
+    for name, beside in (("compute", headers), ("fetch", headers), ("other", {})):
+        httpx.post(f"{server.url}/tool_calls", json={**CALL, "name": name}, headers=beside).raise_for_status()
+    collector.wait_for("of compute", "of fetch", "of other")
+    server.stop()
+    spans = collector.spans
+    parents = {
+        name: (spans[f"of {name}"].trace_id, spans[f"of {name}"].parent_span_id)
+        for name in ("compute", "fetch", "other")
+    }
+
+    assert parents == {
+        name: (spans[f"execute_tool {name}"].trace_id, spans[f"execute_tool {name}"].span_id) for name in parents
+    }
+    assert spans["of compute"].trace_id.hex() == spans["of fetch"].trace_id.hex() == TRACE
+    assert spans["of other"].trace_id.hex() != TRACE

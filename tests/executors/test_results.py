@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import AsyncIterator, Iterator
+from itertools import repeat
 from typing import Any
 
 import pytest
@@ -46,6 +47,18 @@ def later() -> Any:
     return more()
 
 
+@tool
+def pairs() -> Any:
+    """Return an iterator that is no generator."""
+    return zip("ab", "cd", strict=True)
+
+
+@tool
+async def apairs() -> Any:
+    """Return one on the event loop, with more parts than are taken in one turn."""
+    return map(str, range(2500))
+
+
 @pytest.mark.parametrize(
     ("made", "result"),
     [
@@ -53,6 +66,8 @@ def later() -> Any:
         (awords, "one two"),
         (numbers, [1, 2]),
         (nothing, []),
+        (pairs, [("a", "c"), ("b", "d")]),
+        (apairs, [str(number) for number in range(2500)]),
         (later, "one two"),  # an awaitable that gives an async generator
     ],
     ids=lambda value: getattr(value, "name", ""),
@@ -90,3 +105,20 @@ def test_an_async_generator_runs_on_the_event_loop() -> None:
     """A thread would only hand it back."""
     assert awords.compiled.executor == "inline"
     assert words.compiled.executor == "thread"
+
+
+@pytest.mark.parametrize("executor", ["inline", "thread"])
+async def test_an_iterator_without_end_is_left_at_the_deadline(executor: Any) -> None:
+    """It is the server that asks for the next part, so it can stop."""
+
+    async def endless() -> Any:
+        return repeat(1)
+
+    def endless_in_a_thread() -> Any:
+        return repeat(1)
+
+    function: Any = endless if executor == "inline" else endless_in_a_thread
+    made = tool("endless", description="Return an endless iterator.", timeout=0.05)(function)
+    message = await made.ainvoke({"name": "endless", "args": {}, "id": "call_1", "type": "tool_call"})
+
+    assert message.response_metadata["error"]["kind"] == "timeout"

@@ -62,7 +62,7 @@ async def test_it_says_how_full_it_is() -> None:
     empty = threads.occupancy
     await threads.close()
 
-    assert full == Occupancy(size=3, busy=3, waiting=1, abandoned=1)
+    assert full == Occupancy(size=3, busy=3, waiting=1)
     assert [message.content for message in messages] == ["true", "true", "true"]
     assert empty == Occupancy(size=3)
 

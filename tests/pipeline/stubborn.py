@@ -26,7 +26,7 @@ class Rest:
     def __init__(self) -> None:
         self.tasks: list[asyncio.Task[Any]] = []
 
-    def __call__(self, rest: Coroutine[Any, Any, Any]) -> None:
+    def __call__(self, _call: object, rest: Coroutine[Any, Any, Any]) -> None:
         """Go on with it."""
         self.tasks.append(asyncio.ensure_future(rest))
 

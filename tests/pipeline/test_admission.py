@@ -258,3 +258,33 @@ async def test_a_call_that_fails_gives_its_place_back() -> None:
 
     assert await began(server.call()) == [1]
     assert await failing == (ValueError, 1.0)
+
+
+async def test_what_runs_on_keeps_its_tools_place_and_none_of_the_servers() -> None:
+    """Its next call waits for that, not for the answer; others go on."""
+    server = Server(concurrency=1)
+
+    async def leave_something_behind() -> None:
+        gates = server.admission.gates(NARROW)
+        server._gates["narrow"] = gates
+        await server.admission.enter(gates, ANN)
+        await asyncio.sleep(1)
+        running().call_later(2, server.admission.abandon(NARROW))
+        server.admission.leave(gates, ANN)
+
+    leaving = asyncio.ensure_future(leave_something_behind())
+    await asyncio.sleep(0)
+
+    assert await began(server.call(NARROW), server.call(FREE)) == [3, 1]
+    await leaving
+
+
+async def test_what_runs_on_is_counted_until_it_ends() -> None:
+    """Also of tools that run as often as they are called."""
+    admission = Admission(Limits())
+    releases = [admission.abandon(made) for made in (FREE, NARROW, _made("quick", executor="inline"))]
+    during = dict(admission.abandoned)
+    [release() for release in releases]
+
+    assert during == {"thread": 2, "inline": 1}
+    assert dict(admission.abandoned) == {"thread": 0, "inline": 0}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.pipeline.bounded import Bounded, DeadlinePassed
+from app.pipeline.bounded import DeadlinePassed, within
 from tests.pipeline.stubborn import LONG, WAYS, Rest, Work, cleans_up_slowly, fails_when_cancelled, late_event, swallows
 from tests.virtual_time import VIRTUAL, now, outcome, running
 
@@ -59,7 +59,7 @@ async def test_an_answer_without_a_wait_needs_no_timer(rest: Rest) -> None:
         return "done"
 
     before = len(running().timers)
-    result = await Bounded(answer(), 1, rest)
+    result = await within(answer(), 1, rest)
 
     assert (result, len(running().timers) - before) == ("done", 0)
 
@@ -68,7 +68,7 @@ async def test_an_answer_in_time_is_returned(rest: Rest) -> None:
     """And nothing of the deadline remains."""
     before = len(running().timers)
 
-    came = await outcome(Bounded(answer_after(0.9), 1, rest))
+    came = await outcome(within(answer_after(0.9), 1, rest))
     timers = running().timers[before:]
 
     assert came == ("done", 0.9)
@@ -78,7 +78,7 @@ async def test_an_answer_in_time_is_returned(rest: Rest) -> None:
 
 async def test_a_yield_to_the_loop_is_no_wait(rest: Rest) -> None:
     """As `asyncio.sleep(0)` does."""
-    assert await outcome(Bounded(answer_after(0), 1, rest)) == ("done", 0.0)
+    assert await outcome(within(answer_after(0), 1, rest)) == ("done", 0.0)
 
 
 @pytest.mark.parametrize("error", [ValueError, TimeoutError, SystemExit, asyncio.CancelledError, StopAsyncIteration])
@@ -90,14 +90,14 @@ async def test_an_error_in_time_is_raised(rest: Rest, error: type[BaseException]
         await asyncio.sleep(seconds)
         raise error
 
-    assert await outcome(Bounded(fail(), 1, rest)) == (error, seconds)
+    assert await outcome(within(fail(), 1, rest)) == (error, seconds)
 
 
 async def test_code_past_its_deadline_is_cancelled(rest: Rest, seen: list[Any]) -> None:
     """Its clean-up runs before the deadline is told of, and nothing is left."""
     started = now()
 
-    came = await outcome(Bounded(noticing(seen), 1, rest))
+    came = await outcome(within(noticing(seen), 1, rest))
 
     assert came == (DeadlinePassed, 1.0)
     assert seen == [asyncio.CancelledError, started + 1]
@@ -109,7 +109,7 @@ async def test_a_deadline_holds_against_all_stubbornness(
     rest: Rest, late: asyncio.Event, way: Work, seconds: float
 ) -> None:
     """A tenth of a second is granted for clean-up, and no more."""
-    came = await outcome(Bounded(way(late), 1, rest))
+    came = await outcome(within(way(late), 1, rest))
     await rest.end()
 
     assert came == (DeadlinePassed, seconds)
@@ -125,7 +125,7 @@ async def test_a_clean_up_that_is_quick_is_waited_for(rest: Rest, seen: list[Any
             await asyncio.sleep(0.09)
             seen.append("tidied")
 
-    assert await outcome(Bounded(tidy(), 1, rest)) == (DeadlinePassed, 1.09)
+    assert await outcome(within(tidy(), 1, rest)) == (DeadlinePassed, 1.09)
     assert (seen, rest.tasks) == (["tidied"], [])
 
 
@@ -138,7 +138,7 @@ async def test_what_is_abandoned_goes_on(rest: Rest, late: asyncio.Event, seen: 
         seen.append(now() - started)
         return answer
 
-    came = await outcome(Bounded(work(), 1, rest))
+    came = await outcome(within(work(), 1, rest))
     ended = await rest.end()
 
     assert (came, seen, ended) == ((DeadlinePassed, 1.1), [LONG], [None])
@@ -157,7 +157,7 @@ async def test_what_is_abandoned_hears_of_the_errors_of_what_it_waits_for(
         except ConnectionError as error:
             seen.append(str(error))
 
-    await outcome(Bounded(work(), 1, rest))
+    await outcome(within(work(), 1, rest))
     lost.set_exception(ConnectionError("lost"))
     ended = await rest.end()
 
@@ -174,7 +174,7 @@ async def test_what_is_abandoned_may_end_at_once(rest: Rest, late: asyncio.Event
         finally:
             await noticing(seen)
 
-    await outcome(Bounded(work(), 1, rest))
+    await outcome(within(work(), 1, rest))
     [ended] = await rest.end()
 
     assert [seen[0], round(seen[1] - started, 6), type(ended)] == [asyncio.CancelledError, 1.1, asyncio.CancelledError]
@@ -189,7 +189,7 @@ async def test_what_is_abandoned_can_be_cancelled_again(rest: Rest, late: asynci
         finally:
             await noticing(seen)
 
-    await outcome(Bounded(work(), 1, rest))
+    await outcome(within(work(), 1, rest))
     await asyncio.sleep(0)
     rest.tasks[0].cancel()
     [ended] = await rest.end()
@@ -202,7 +202,7 @@ async def test_nothing_of_the_deadline_remains_in_the_task(rest: Rest, late: asy
     task = asyncio.current_task()
     assert task is not None
 
-    passed = await outcome(Bounded(swallows(late), 1, rest))
+    passed = await outcome(within(swallows(late), 1, rest))
     slept = await outcome(asyncio.sleep(5))
     limited = await outcome(asyncio.wait_for(asyncio.sleep(5), 2))
     await rest.end()
@@ -213,20 +213,20 @@ async def test_nothing_of_the_deadline_remains_in_the_task(rest: Rest, late: asy
 
 async def test_an_answer_at_the_very_deadline_is_too_late(rest: Rest) -> None:
     """It is answered by whatever was planned first, and the tool waits before the deadline is set."""
-    assert await outcome(Bounded(answer_after(1), 1, rest)) == (DeadlinePassed, 1.0)
+    assert await outcome(within(answer_after(1), 1, rest)) == (DeadlinePassed, 1.0)
 
 
 async def test_the_deadline_is_said_with_its_reason(rest: Rest, late: asyncio.Event) -> None:
     """Whoever debugs a tool sees what it raised when it was stopped."""
     with pytest.raises(DeadlinePassed) as passed:
-        await Bounded(fails_when_cancelled(late), 1, rest)
+        await within(fails_when_cancelled(late), 1, rest)
 
     assert repr(passed.value.__cause__) == "ValueError('lost connection')"
 
 
 async def test_what_is_closed_before_its_end_closes_its_code(rest: Rest, seen: list[Any]) -> None:
     """As a generator does when nobody goes on with it."""
-    waiting = Bounded(noticing(seen), 1, rest).__await__()
+    waiting = within(noticing(seen), 1, rest).__await__()
     next(waiting)
 
     waiting.close()
@@ -245,7 +245,7 @@ async def test_what_is_abandoned_and_closed_closes_its_code(late: asyncio.Event,
         finally:
             seen.append("closed")
 
-    await outcome(Bounded(work(), 1, kept.append))
+    await outcome(within(work(), 1, lambda _, rest: kept.append(rest)))
     waiting = kept[0].__await__()
     next(waiting)
 
@@ -262,5 +262,5 @@ async def test_what_belongs_to_another_loop_is_an_error_as_ever(rest: Rest) -> N
         await other.create_future()
 
     with pytest.raises(RuntimeError, match="attached to a different loop"):
-        await Bounded(work(), 1, rest)
+        await within(work(), 1, rest)
     other.close()

@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from app.pipeline.bounded import Bounded, DeadlinePassed
+from app.pipeline.bounded import DeadlinePassed, within
 from tests.pipeline.stubborn import LONG, Rest, Work, gives_in, late_event, swallows
 from tests.virtual_time import VIRTUAL, outcome, running
 
@@ -37,7 +37,7 @@ async def test_what_cancels_from_outside_is_no_deadline(rest: Rest) -> None:
         seen.append(await outcome(asyncio.sleep(LONG)))
         raise asyncio.CancelledError
 
-    task = asyncio.ensure_future(outcome(Bounded(work(), 1, rest)))
+    task = asyncio.ensure_future(outcome(within(work(), 1, rest)))
     running().call_later(0.5, task.cancel)
 
     assert await task == (asyncio.CancelledError, 0.5)
@@ -50,7 +50,7 @@ async def test_a_time_limit_around_it_is_no_deadline(rest: Rest) -> None:
 
     async def limited() -> None:
         async with asyncio.timeout(0.5):
-            await Bounded(asyncio.sleep(LONG), 1, rest)
+            await within(asyncio.sleep(LONG), 1, rest)
 
     assert await outcome(limited()) == (TimeoutError, 0.5)
 
@@ -67,7 +67,7 @@ async def test_cancellation_from_outside_stays_cancellation(
     rest: Rest, late: asyncio.Event, work: Work, at: float, seconds: float
 ) -> None:
     """When the deadline passes too."""
-    task = asyncio.ensure_future(outcome(Bounded(work(late), 1, rest)))
+    task = asyncio.ensure_future(outcome(within(work(late), 1, rest)))
     running().call_later(at, task.cancel)
 
     came = await task
@@ -115,7 +115,7 @@ OWN = [_own_timeout, _own_scope, _own_group, _own_failing_group]
 @pytest.mark.parametrize("work", OWN)
 async def test_limits_and_groups_inside_work_as_ever(rest: Rest, late: asyncio.Event, work: Work) -> None:
     """They cancel the task that they are in, and take it back."""
-    assert await outcome(Bounded(work(late), 1, rest)) == ("own limit", 0.5)
+    assert await outcome(within(work(late), 1, rest)) == ("own limit", 0.5)
 
 
 @pytest.mark.parametrize("work", OWN)
@@ -128,10 +128,10 @@ async def test_a_deadline_after_limits_and_groups_inside_is_a_deadline(
         await work(late)
         await late.wait()
 
-    assert await outcome(Bounded(then_wait(), 1, rest)) == (DeadlinePassed, 1.0)
+    assert await outcome(within(then_wait(), 1, rest)) == (DeadlinePassed, 1.0)
 
 
 @pytest.mark.parametrize("work", OWN)
 async def test_limits_and_groups_inside_are_under_the_deadline(rest: Rest, late: asyncio.Event, work: Work) -> None:
     """When they end at the same moment, too, since the deadline was set first."""
-    assert await outcome(Bounded(work(late), 0.5, rest)) == (DeadlinePassed, 0.5)
+    assert await outcome(within(work(late), 0.5, rest)) == (DeadlinePassed, 0.5)

@@ -4,7 +4,6 @@ import asyncio
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, Field
 
 from app import (
     InjectedToolArg,
@@ -168,23 +167,6 @@ async def test_what_was_mended_is_noted_once() -> None:
     message = await Case(before=[lambda _: replace({"items": "[5]"})]).run(items="[1]")
 
     assert message.response_metadata["repaired"] == ["items: JSON text instead of an array"]
-
-
-class Aliased(BaseModel):
-    """Call an argument something else on the wire."""
-
-    count: int = Field(alias="howMany")
-
-
-async def test_arguments_may_be_replaced_by_those_that_were_seen() -> None:
-    """Under the names under which they were seen."""
-
-    @tool(args_schema=Aliased, tool_input_guardrails=[lambda data: replace({**data.args})])
-    async def work(count: int) -> int:
-        """Work."""
-        return count
-
-    assert (await work.ainvoke({"type": "tool_call", "args": {"howMany": 2}})).content == "2"
 
 
 async def test_outputs_can_be_replaced() -> None:

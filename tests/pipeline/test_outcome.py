@@ -7,7 +7,8 @@ import pytest
 from app import ToolCall, ToolException, ToolMessage, tool
 from app.core.errors import CallDenied, GuardrailTripped, MissingContext, ToolCallFailed, ToolTimeout
 from app.core.invocation import CallRequest, new_invocation
-from app.core.overload import Overloaded, TooManyCalls
+from app.core.overload import Overloaded, QuotaExceeded, TooManyCalls
+from app.core.quota import Quota
 from app.pipeline.outcome import outcome_of, outcome_of_error
 
 
@@ -44,6 +45,7 @@ def test_an_answer_ends_in_success_or_in_a_kind_of_failure(failure: None, status
         (MissingContext(), "missing_context"),
         (Overloaded("Full.", retry_after=1), "overloaded"),
         (TooManyCalls("Yours.", retry_after=1), "overloaded"),
+        (QuotaExceeded(Quota(most=1, seconds=1, left=0, more_in=1)), "overloaded"),
         (asyncio.CancelledError(), "cancelled"),
         (GeneratorExit(), "cancelled"),
         (ZeroDivisionError(), "internal_error"),

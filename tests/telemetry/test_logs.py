@@ -63,6 +63,22 @@ async def test_a_failure_that_needs_a_person_is_one_object(make_client: MakeClie
     }
 
 
+@pytest.mark.parametrize("as_json", [True, False])
+async def test_what_an_exception_says_at_length_is_cut(log_as: Any, as_json: bool) -> None:
+    """Megabytes in a line would help nobody; its head and its tail do."""
+    log = log_as(as_json=as_json)
+    try:
+        raise ValueError("begin " + "x" * 1_000_000 + " end")
+    except ValueError:
+        logging.getLogger("sidecall").exception("failed")
+    written = log.written.getvalue()
+
+    assert "ValueError: begin xxx" in written
+    assert written.rstrip('"}\n').endswith("xxx end")
+    assert "characters left out" in written
+    assert len(written) < 70_000
+
+
 async def test_lines_of_a_tool_name_its_call(make_client: MakeClient, log_as: Any) -> None:
     """Those of libraries that it uses do so too; secrets are known by their names."""
     log = log_as(as_json=True)

@@ -25,7 +25,7 @@ def _ours(read: dict[Sample, float]) -> dict[Sample, float]:
 class Full:
     """Stand for an executor with every number."""
 
-    occupancy = Occupancy(size=8, busy=7, waiting=3, abandoned=2, killed=5)
+    occupancy = Occupancy(size=8, busy=7, waiting=3, killed=5)
 
 
 class Unbounded:
@@ -77,7 +77,7 @@ def test_calls_of_tools_that_do_not_exist_are_counted_only() -> None:
 def test_executors_are_read_when_prometheus_asks() -> None:
     """An executor without a bound has no size."""
     metrics = Metrics()
-    metrics.add_executors({"thread": Full(), "inline": Unbounded()})
+    metrics.add_executors({"thread": Full(), "inline": Unbounded()}, {"thread": 2})
 
     read = _read(metrics)
 

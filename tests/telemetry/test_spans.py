@@ -213,3 +213,26 @@ async def test_log_lines_name_the_trace(run_watched: Run, log_as: Any) -> None:
     await run_watched(traced.watch, broken, request)
 
     assert [(line["event"], line["trace_id"]) for line in log.lines] == [("tool failed", TRACE)]
+
+
+async def test_a_span_is_named_for_another_process(run_watched: Run) -> None:
+    """Whose spans become its children, as long as they are within; nothing is named where there is none."""
+    named: list[Any] = []
+    here, there = Traced(), Traced()
+
+    @tool
+    async def work() -> None:
+        """Name the span."""
+        named.append(here.watch.headers())
+
+    await run_watched(here.watch, work, CallRequest(ToolCall(name="work", args={}, id="call_1")))
+    spans = Spans(there.provider)
+    tracer = there.provider.get_tracer("a library")
+    with spans.within(named[0]):
+        tracer.start_span("inside").end()
+    tracer.start_span("outside").end()
+    parent, call = there.spans["inside"].parent, here.spans["execute_tool work"].context
+
+    assert (parent and parent.trace_id, parent and parent.span_id) == (call.trace_id, call.span_id)
+    assert there.spans["outside"].parent is None
+    assert (Watch(Metrics()).headers(), here.watch.headers()) == ({}, {})

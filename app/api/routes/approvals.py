@@ -10,13 +10,13 @@ from app.api.body import read_json
 from app.api.dialects import DialectName, write_answer
 from app.api.examples import APPROVAL, DECISIONS
 from app.api.openapi import json_body
-from app.api.parts import PartsDep
+from app.api.parts import CallerDep, PartsDep
 from app.api.problems import Problem
 from app.api.wire import AnthropicToolResult, OpenAIToolMessage, ResponsesFunctionCallOutput
 from app.core.approval import Approval, ApprovalStatus, Decision
-from app.core.context import ANONYMOUS
-from app.core.errors import InvalidDecision, field_path
+from app.core.errors import InvalidDecision
 from app.core.messages import ToolMessage
+from app.core.pointer import field_path
 from app.pipeline.decide import decide
 
 router = APIRouter(tags=["approvals"])
@@ -82,7 +82,7 @@ async def get_approval(parts: PartsDep, approval_id: ApprovalId, format: Message
     responses={
         **_ONE,
         **_UNKNOWN,
-        400: {"model": Problem, "description": "The body is not JSON."},
+        400: {"model": Problem, "description": "The body is not JSON, or the header that names the caller is wrong."},
         409: {"model": Problem, "description": "It was decided already."},
         413: {"model": Problem, "description": "The body is larger than this server takes."},
         415: {"model": Problem, "description": "The body is not declared as JSON."},
@@ -91,14 +91,14 @@ async def get_approval(parts: PartsDep, approval_id: ApprovalId, format: Message
     openapi_extra={"requestBody": json_body(Decision, DECISIONS)},
 )
 async def decide_approval(
-    request: Request, parts: PartsDep, approval_id: ApprovalId, format: MessageFormat = "langchain"
+    request: Request, parts: PartsDep, caller: CallerDep, approval_id: ApprovalId, format: MessageFormat = "langchain"
 ) -> Response:
     """Approve a call, which runs it and waits for its end, or reject it with a reason that the model reads.
 
     With `args` the call runs with these arguments instead of the model's. Each call is decided once.
     """
     decision = _decision(await read_json(request, parts.max_body_bytes))
-    approval = await decide(parts.pipeline, parts.approvals, approval_id, decision, ANONYMOUS.subject)
+    approval = await decide(parts.pipeline, parts.approvals, approval_id, decision, caller.subject)
     return _response(_shown(approval, format))
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.api.answers import Reply, answer_call, answer_calls
+from app.api.answers import Reply, answer_call, answer_calls, request_of
 from app.api.body import read_body, read_json
 from app.api.dialects import DialectName, Sent, read_call, read_call_text
 from app.api.examples import ANSWERS, BATCH, CALLS
@@ -12,6 +12,7 @@ from app.api.openapi import array_of, one_of
 from app.api.parts import PartsDep
 from app.api.presence import Watch
 from app.api.problems import Problem
+from app.api.quota import DOCUMENTED
 from app.api.stream import EventStream, wants_events
 from app.api.wire import (
     AnthropicToolResult,
@@ -35,8 +36,14 @@ AnswerFormat = Annotated[
 Call = LangChainToolCall | OpenAIToolCall | ResponsesFunctionCall | AnthropicToolUse
 Answer = ToolMessage | OpenAIToolMessage | ResponsesFunctionCallOutput | AnthropicToolResult
 
+
+def _said(description: str, kind: str = "string") -> dict[str, Any]:
+    return {"description": description, "schema": {"type": kind}}
+
+
+_RETRY_AFTER = {"Retry-After": _said("Seconds after which to try again.", "integer")}
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem, "description": "The body is not JSON."},
+    400: {"model": Problem, "description": "The body is not JSON, or the header that names the caller is wrong."},
     413: {"model": Problem, "description": "The body is larger than this server takes."},
     415: {"model": Problem, "description": "The body is not declared as JSON."},
     422: {"model": Problem, "description": "The body is not a call, or the caller left something out."},
@@ -53,17 +60,22 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
             "model": Answer,
             "description": "What the model has to be told, whether the call succeeded (`status`) or not.",
             "content": {"application/json": {"examples": ANSWERS}, "text/event-stream": {}},
+            "headers": DOCUMENTED,
         },
         202: {
             "model": Approval,
             "description": "The call waits for a person's approval.",
-            "headers": {"Location": {"description": "Where to ask for it.", "schema": {"type": "string"}}},
+            "headers": {**DOCUMENTED, "Location": _said("Where to ask for it.")},
         },
         **_PROBLEMS,
         403: {"model": Problem, "description": "A guardrail of the tool refuses the request."},
         500: {"model": Problem, "description": "The tool failed, and its author lets such failures through."},
-        429: {"model": Problem, "description": "You run as many calls as one caller may."},
-        503: {"model": Problem, "description": "There is no room for the call; `Retry-After` says when to try again."},
+        429: {
+            "model": Problem,
+            "description": "You run as many calls as one caller may, or have made as many as one may in this time.",
+            "headers": {**DOCUMENTED, **_RETRY_AFTER},
+        },
+        503: {"model": Problem, "description": "There is no room for the call.", "headers": _RETRY_AFTER},
     },
     openapi_extra={"requestBody": one_of(Call, CALLS)},
 )
@@ -74,11 +86,13 @@ async def create_tool_call(request: Request, parts: PartsDep, format: AnswerForm
     200 and says why; 4xx is for what the calling program, not the model, has to mend. A call that a person has to
     approve first is answered with 202; ask for it where `Location` says. With `Accept: text/event-stream` the answer
     comes as server-sent events: `progress` and `partial` while the tool runs, then `message` (or `approval`, or
-    `problem`).
+    `problem`; `error` when the server ends before).
     """
     body = await read_body(request, parts.max_body_bytes)
     if wants_events(request):
-        return EventStream(parts, request, read_call_text(body), format)
+        sent = read_call_text(body)
+        parts.pipeline.turn_away(request_of(parts, sent, request.headers))
+        return EventStream(parts, request, sent, format)
     watch = Watch(request.receive)
     return _response(await watch.over(answer_call(parts, body, request.headers, format, watch)))
 
@@ -89,7 +103,7 @@ async def create_tool_call(request: Request, parts: PartsDep, format: AnswerForm
     summary="Run the calls of one turn",
     response_model=None,
     responses={
-        200: {"model": list[Answer], "description": "The answers, in the order of the calls."},
+        200: {"model": list[Answer], "description": "The answers, in the order of the calls.", "headers": DOCUMENTED},
         **_PROBLEMS,
     },
     openapi_extra={"requestBody": array_of(Call, BATCH)},

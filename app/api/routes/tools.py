@@ -9,7 +9,7 @@ from pydantic_core import to_json
 
 from app.api.examples import LISTING
 from app.api.listing import has, make_listing
-from app.api.parts import PartsDep
+from app.api.parts import CallerDep, PartsDep
 from app.api.problems import Problem
 from app.core.annotations import ToolAnnotations
 from app.core.context import ANONYMOUS
@@ -58,6 +58,9 @@ class ToolDetail(BaseModel):
     notes: list[str] = Field(description="What `sidecall check` says about it.")
 
 
+_CALLER: dict[str, Any] = {"model": Problem, "description": "The header that names the caller is wrong."}
+
+
 @router.get(
     "/tools",
     operation_id="list_tools",
@@ -70,6 +73,7 @@ class ToolDetail(BaseModel):
             "headers": {"ETag": {"description": "Changes when the listing does.", "schema": {"type": "string"}}},
         },
         304: {"description": "You have this listing already."},
+        400: _CALLER,
         422: {"model": Problem, "description": "A parameter is wrong."},
     },
 )
@@ -91,7 +95,9 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
     listing = parts.listings.find(query)
     if listing is None:
         version = parts.registry.version
-        chosen = [tool for tool in await parts.pipeline.visible(ANONYMOUS) if _is_chosen(tool, tag, name)]
+        # Who calls matters only where a tool asks, and then nothing is remembered.
+        caller = parts.caller_of(request.headers) if parts.registry.is_conditional else ANONYMOUS
+        chosen = [tool for tool in await parts.pipeline.visible(caller) if _is_chosen(tool, tag, name)]
         listing = make_listing(to_json(render(chosen, format, strict=strict)))
         parts.listings.keep(query, listing, version)
     if has(if_none_match, listing.etag):
@@ -108,11 +114,11 @@ def _is_chosen(tool: CompiledTool, tags: list[str] | None, names: list[str] | No
     operation_id="get_tool",
     summary="Show one tool",
     response_model=ToolDetail,
-    responses={404: {"model": Problem, "description": "There is no such tool."}},
+    responses={400: _CALLER, 404: {"model": Problem, "description": "There is no such tool."}},
 )
-async def get_tool(parts: PartsDep, name: ToolName) -> Response:
+async def get_tool(parts: PartsDep, caller: CallerDep, name: ToolName) -> Response:
     """Show everything about one tool, with what `sidecall check` has to say about it."""
-    tools = {tool.name: tool for tool in await parts.pipeline.visible(ANONYMOUS)}
+    tools = {tool.name: tool for tool in await parts.pipeline.visible(caller)}
     tool = tools.get(name)
     if tool is None:
         raise UnknownTool(_unknown(name, nearest(name, tools)))

@@ -10,7 +10,7 @@ from pydantic import AliasChoices, BaseModel, ValidationError, create_model
 
 from app.core.arguments import Arguments
 from app.core.errors import InvalidArguments
-from app.core.explain import field_errors
+from app.core.explain import field_errors, first_details
 from app.core.json_schema import Schema
 from app.core.schema import adopt_args_schema
 from app.core.signature import EMPTY, Parameter
@@ -52,6 +52,10 @@ class PassedOn:
         """Name the arguments that no field takes."""
         return self.inner.unknown(args)
 
+    def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep the names, which are those of the model."""
+        return dict(values)
+
     def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
         """Check the arguments, and return them unchanged where nothing had to be mended.
 
@@ -68,7 +72,7 @@ class PassedOn:
         made = {self.names.get(field, field): value for field, value in checked.items()} | supplied
         if self._bears(made):
             return made
-        raise InvalidArguments(field_errors(fault.errors(include_url=False), self.flat), fault) from None
+        raise InvalidArguments(field_errors(first_details(fault), self.flat), fault) from None
 
     def _fault(self, sent: Mapping[str, Any]) -> ValidationError | None:
         try:

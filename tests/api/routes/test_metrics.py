@@ -1,6 +1,8 @@
 """Prometheus reads how the calls go."""
 
+import asyncio
 import re
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -8,7 +10,11 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from app import tool
+from app import Registry, tool
+from app.lifecycle import Lifecycle
+from app.main import create_app
+from app.settings import Settings
+from tests.pipeline.stubborn import swallows
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 
@@ -92,15 +98,52 @@ async def test_everything_has_a_type_and_a_help_text(make_client: MakeClient) ->
     assert labels == {"version", "tool", "outcome", "executor", "le"}
 
 
-async def test_every_number_is_documented(make_client: MakeClient) -> None:
+async def test_every_number_is_documented() -> None:
     """And none that is documented is missing."""
     document = (Path(__file__).parents[3] / "docs/reliability.md").read_text()
     rows = [line for line in document.splitlines() if line.startswith("| `sidecall_")]
     named = {name for row in rows for name in re.findall(r"`(sidecall_\w+)`", row)}
     shortened = {f"sidecall_executor{end}" for row in rows for end in re.findall(r"`…(_\w+)`", row)}
-    client = await make_client(ping)
-    await client.post("/tool_calls", json={"name": "ping", "args": {}})
+    transport = httpx.ASGITransport(create_app(Settings(), Registry([ping]), Lifecycle()))
+    async with httpx.AsyncClient(transport=transport, base_url="http://sidecall") as client:
+        await client.post("/tool_calls", json={"name": "ping", "args": {}})
+        answer = await client.get("/metrics")
 
-    told = set(re.findall(r"^# TYPE (sidecall_\w+)", (await client.get("/metrics")).text, re.MULTILINE))
+    told = set(re.findall(r"^# TYPE (sidecall_\w+)", answer.text, re.MULTILINE))
 
     assert named | shortened == told
+
+
+async def test_calls_that_run_on_are_counted_by_executor(make_client: MakeClient) -> None:
+    """In threads and on the event loop."""
+    until, until_too = asyncio.Event(), threading.Event()
+
+    @tool(timeout=0.05)
+    async def stubborn() -> None:
+        """Swallow cancellation."""
+        await swallows(until)
+
+    @tool(timeout=0.05)
+    def stuck() -> None:
+        """Hold a thread."""
+        until_too.wait(20)
+
+    @tool(sequential=True)
+    async def idle() -> None:
+        """Never run."""
+
+    client = await make_client(stubborn, stuck, idle)
+    calls = [{"name": name, "args": {}, "id": name} for name in ("stubborn", "stuck", "stuck")]
+
+    await client.post("/tool_calls/batch", json=calls)
+    during = await _abandoned(client)
+    until.set()
+    until_too.set()
+
+    assert during == {"inline": 1, "thread": 2, "process": 0}
+
+
+async def _abandoned(client: httpx.AsyncClient) -> dict[str, float]:
+    families = text_string_to_metric_families((await client.get("/metrics")).text)
+    [gauge] = [family for family in families if family.name == "sidecall_executor_abandoned"]
+    return {sample.labels["executor"]: sample.value for sample in gauge.samples}

@@ -1,0 +1,27 @@
+"""Take coroutines over that have begun."""
+
+import types
+from collections.abc import Coroutine, Generator
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+@types.coroutine
+def rest(coroutine: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any, T]:
+    """Await the rest of a coroutine whose last step came to wait for `awaited`."""
+    # No error outlives its `except` in a variable here: its traceback would hold the variable, and so itself.
+    try:
+        while True:
+            try:
+                sent = yield awaited
+            except GeneratorExit:
+                coroutine.close()
+                raise
+            except BaseException as error:
+                awaited = coroutine.throw(error)
+            else:
+                awaited = coroutine.send(sent)
+    except StopIteration as done:
+        result: T = done.value
+        return result

@@ -1,0 +1,13 @@
+"""What a caller has left to spend."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """Say how many of `most` calls in `seconds` a caller has `left`; in `more_in` seconds it has one more."""
+
+    most: int
+    seconds: int
+    left: int
+    more_in: int

@@ -1,0 +1,96 @@
+"""`sidecall check` says of tools that want a process of their own what `serve` would refuse them for."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HOME = '''
+from app import tool
+
+
+def made():
+    @tool(executor="process")
+    def inner() -> str:
+        """Answer."""
+        return "inner"
+
+    return [inner]
+
+
+closure, = made()
+
+
+@tool(executor="process")
+def fit() -> str:
+    """Answer."""
+    return "fit"
+'''
+STORED = '''
+from typing import Annotated
+
+from app import InjectedStore, Store, tool
+
+
+@tool(executor="process")
+def note(store: Annotated[Store, InjectedStore]) -> str:
+    """Write it down."""
+    return "noted"
+'''
+HIDDEN = '''
+from app import BaseToolkit, tool
+
+
+class Kit(BaseToolkit):
+    """Tools that are made when they are asked for, and are others the second time."""
+
+    asked: int = 0
+
+    def get_tools(self):
+        self.asked += 1
+
+        @tool(f"inner_{self.asked}", executor="process")
+        def inner() -> str:
+            """Answer."""
+            return "inner"
+
+        return [inner]
+
+
+kit = Kit()
+'''
+
+
+def _check(folder: Path, text: str) -> tuple[int, list[str]]:
+    (folder / "mine.py").write_text(text)
+    command = [sys.executable, "-m", "app.cli", "check", "--tools", str(folder / "mine.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("text", "exit_code", "first"),
+    [
+        pytest.param(HOME, 0, "2 tools, 0 errors, 0 warnings and notes", id="fit, a closure that its module offers"),
+        pytest.param(
+            STORED,
+            1,
+            "error   note cannot have executor='process': it wants the store, which stays with the server; take "
+            "another executor",
+            id="store",
+        ),
+        pytest.param(
+            HIDDEN,
+            1,
+            "error   inner_1 cannot have executor='process': neither the module mine nor any of the server's places "
+            "offers a tool of this name",
+            id="found no second time",
+        ),
+    ],
+)
+def test_what_cannot_run_in_a_process_is_an_error(tmp_path: Path, text: str, exit_code: int, first: str) -> None:
+    """The build fails, not the start."""
+    code, (line, *_) = _check(tmp_path, text)
+
+    assert (code, line) == (exit_code, first)

@@ -1,0 +1,191 @@
+"""Calls are counted before anything is done for them, whichever way they come."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from app import Caller, Registry, ToolCall, tool
+from app.core.approval import ApprovalRequired, Decision
+from app.core.context import ANONYMOUS
+from app.core.invocation import CallRequest
+from app.core.observer import Outcome
+from app.core.overload import QuotaExceeded
+from app.core.tool import CompiledTool
+from app.executors.inline import InlineExecutor
+from app.main import build_pipeline
+from app.pipeline.admission import Admission, Limits
+from app.pipeline.decide import decide
+from app.pipeline.pipeline import Pipeline, default_stages
+from app.pipeline.quotas import Rate
+from app.settings import Settings
+from app.stores.approvals import MemoryApprovals
+
+ANN, BOB = Caller("ann"), Caller("bob")
+ASKED: list[str] = []
+
+
+@pytest.fixture
+def asked() -> list[str]:
+    """Tell whose sight of the tool `hidden` was asked for."""
+    ASKED.clear()
+    return ASKED
+
+
+@tool
+async def echo(text: str) -> str:
+    """Repeat a text."""
+    return text
+
+
+@tool(sequential=True)
+async def alone(text: str) -> str:
+    """Repeat a text, alone."""
+    return text
+
+
+@tool(requires_approval=True)
+async def risky(text: str) -> str:
+    """Wait for a person."""
+    return text
+
+
+@tool(is_enabled=lambda caller: bool(ASKED.append(caller.subject)))
+async def hidden(text: str) -> str:
+    """Be there for nobody."""
+    return text
+
+
+class Refusals:
+    """Hear which calls never began."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str | None, str]] = []
+
+    def begin(self, _invocation: Any) -> None:
+        """Hear nothing."""
+
+    def end(self, _begun: Any, _outcome: Outcome) -> None:
+        """Hear nothing."""
+
+    def refused(self, _request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
+        """Write it down."""
+        self.heard.append((None if tool is None else tool.name, outcome))
+
+
+class Server:
+    """Run calls of callers that may make so many an hour."""
+
+    def __init__(self, most: int) -> None:
+        self.approvals = MemoryApprovals()
+        self.refusals = Refusals()
+        self.pipeline = Pipeline(
+            Registry([echo, alone, risky, hidden]),
+            default_stages({"inline": InlineExecutor()}, self.approvals),
+            admission=Admission(Limits(rate=Rate(most, 3600))),
+            observer=self.refusals,
+        )
+
+    async def call(self, name: str = "echo", caller: Caller = ANONYMOUS) -> str:
+        """Run a call; give what the model reads, or the type of the error."""
+        try:
+            return str((await self.pipeline.run(_request(name, caller))).content)
+        except (QuotaExceeded, ApprovalRequired) as error:
+            return type(error).__name__
+
+
+def _request(name: str, caller: Caller = ANONYMOUS, args: Mapping[str, Any] | None = None) -> CallRequest:
+    return CallRequest(ToolCall(name=name, args=dict(args or {"text": "hi"}), id="call_1"), caller)
+
+
+async def test_each_caller_may_make_so_many_calls() -> None:
+    """One who has made them is refused, another is not."""
+    server = Server(2)
+
+    assert [await server.call(caller=ANN) for _ in range(3)] == ["hi", "hi", "QuotaExceeded"]
+    assert [await server.call(caller=BOB) for _ in range(3)] == ["hi", "hi", "QuotaExceeded"]
+
+
+@pytest.mark.parametrize("name", ["nope", "hidden"])
+async def test_calls_of_what_there_is_not_are_counted(name: str) -> None:
+    """Else a flood of them would cost nothing."""
+    server = Server(2)
+
+    said = [await server.call(name) for _ in range(3)]
+
+    assert said == [f"Error: {name} is not a valid tool, try one of [echo, alone, risky]."] * 2 + ["QuotaExceeded"]
+
+
+async def test_nothing_is_done_for_a_call_that_is_refused(asked: list[str]) -> None:
+    """Not even its tool is asked whether the caller sees it."""
+    server = Server(1)
+    await server.call()
+
+    assert (await server.call("hidden"), asked) == ("QuotaExceeded", [])
+
+
+async def test_refused_calls_are_told_to_who_counts() -> None:
+    """By the name of their tool, if there is one."""
+    server = Server(1)
+
+    said = [await server.call(name) for name in ("echo", "echo", "nope")]
+
+    assert said == ["hi", "QuotaExceeded", "QuotaExceeded"]
+    assert server.refusals.heard == [("echo", "overloaded"), (None, "overloaded")]
+
+
+async def test_a_batch_counts_as_its_calls() -> None:
+    """In their order; those over are answered in their places, and are worth trying again."""
+    server = Server(3)
+
+    names = ["echo", "nope", "alone", "echo", "echo"]
+    messages = await server.pipeline.run_all([_request(name) for name in names])
+    errors = [message.response_metadata.get("error", {}) for message in messages]
+
+    assert [error.get("kind") for error in errors] == [None, "unknown_tool", None, "overloaded", "overloaded"]
+    assert (errors[4]["retryable"], errors[4]["retry_after_ms"]) == (True, 1_200_000)
+    assert errors[4]["message"] == "Calls that one caller may make in 3600 s: 3. The next one may come in 1200 s."
+
+
+async def test_an_approved_call_was_counted_when_it_came() -> None:
+    """The person's word costs the caller nothing, and is not refused for what the caller did."""
+    server = Server(1)
+    said = [await server.call("risky", ANN), await server.call("risky", ANN)]
+    [approval] = server.approvals.list()
+
+    decided = await decide(server.pipeline, server.approvals, approval.id, Decision(decision="approve"), "eve")
+
+    assert said == ["ApprovalRequired", "QuotaExceeded"]
+    assert decided.message is not None
+    assert (decided.message.content, decided.requested_by, decided.decided_by) == ("hi", "ann", "eve")
+
+
+async def test_a_call_can_be_turned_away_before_it_runs() -> None:
+    """Whoever has calls left is not, and looking costs none."""
+    server = Server(1)
+
+    server.pipeline.turn_away(_request("echo"))
+    said = await server.call()
+
+    assert said == "hi"
+    with pytest.raises(QuotaExceeded):
+        server.pipeline.turn_away(_request("echo"))
+    assert server.refusals.heard == [("echo", "overloaded")]
+
+
+async def test_a_call_on_the_command_line_knows_no_rate() -> None:
+    """There is nobody to be protected from oneself."""
+    async with build_pipeline(Registry([echo]), Settings(rate_limit="1/hour")) as pipeline:
+        messages = await pipeline.run_all([_request("echo") for _ in range(5)])
+
+    assert [message.content for message in messages] == ["hi"] * 5
+
+
+async def test_without_a_rate_nobody_is_turned_away() -> None:
+    """However often they come."""
+    pipeline = Pipeline(Registry([echo]), default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
+
+    messages = await pipeline.run_all([_request("echo") for _ in range(5)])
+    pipeline.turn_away(_request("echo"))
+
+    assert [message.content for message in messages] == ["hi"] * 5

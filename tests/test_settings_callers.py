@@ -1,0 +1,87 @@
+"""The settings by which callers are told apart and counted."""
+
+from collections.abc import Awaitable, Callable
+
+import httpx
+import pytest
+from pydantic import ValidationError
+
+from app import ToolContext, tool
+from app.settings import Settings
+
+MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+
+
+@tool
+async def who(context: ToolContext) -> str:
+    """Say who calls."""
+    return context.caller.subject
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("caller_header", "X-Forwarded-User"),
+        ("caller_header", "x_user.name"),
+        ("rate_limit", "20/second"),
+        ("rate_limit", "100/minute"),
+        ("rate_limit", "1/hour"),
+        ("rate_limit", "999999999/day"),
+    ],
+)
+def test_each_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
+    """Under its name in capitals, with the prefix."""
+    monkeypatch.setenv(f"SIDECALL_{name.upper()}", text)
+
+    assert getattr(Settings(), name) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("caller_header", ""),
+        ("caller_header", "X Forwarded User"),
+        ("caller_header", "X-Forwarded-User:"),
+        ("caller_header", "X-Förwarded-User"),
+        ("rate_limit", ""),
+        ("rate_limit", "100"),
+        ("rate_limit", "0/minute"),  # nobody could call at all
+        ("rate_limit", "-1/minute"),
+        ("rate_limit", "1.5/minute"),
+        ("rate_limit", "100/week"),
+        ("rate_limit", "100 / minute"),
+        ("rate_limit", "100/minutes"),
+        ("rate_limit", "100 per minute"),
+        ("rate_limit", "1000000000/day"),
+    ],
+)
+def test_what_is_neither_stops_the_start(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
+    """A limit that was set and does not hold is worse than a server that does not start."""
+    monkeypatch.setenv(f"SIDECALL_{name.upper()}", text)
+
+    with pytest.raises(ValidationError) as caught:
+        Settings()
+
+    assert [(error["loc"], error["type"]) for error in caught.value.errors()] == [((name,), "string_pattern_mismatch")]
+
+
+@pytest.mark.parametrize(
+    ("header", "subject"), [("X-Forwarded-User", "ann"), ("X-Other", "anonymous"), (None, "anonymous")]
+)
+async def test_a_header_says_who_calls(make_client: MakeClient, header: str | None, subject: str) -> None:
+    """The setting `caller_header`."""
+    client = await make_client(who, caller_header=header)
+
+    response = await client.post("/tool_calls", json={"name": "who", "args": {}}, headers={"X-Forwarded-User": "ann"})
+
+    assert response.json()["content"] == subject
+
+
+@pytest.mark.parametrize(("rate", "statuses"), [("1/day", [200, 429]), ("2/day", [200, 200]), (None, [200, 200])])
+async def test_a_caller_may_make_so_many_calls(make_client: MakeClient, rate: str | None, statuses: list[int]) -> None:
+    """The setting `rate_limit`."""
+    client = await make_client(who, rate_limit=rate)
+
+    answers = [await client.post("/tool_calls", json={"name": "who", "args": {}}) for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == statuses
