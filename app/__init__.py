@@ -1,5 +1,9 @@
 """Write tools for Sidecall: everything a tool's author imports."""
 
+# First, because the imports below take long, and a signal that comes meanwhile has to end `sidecall serve`.
+from app.cli import early as _early  # noqa: F401
+
+# isort: split
 from app.authoring.decorators import tool
 from app.authoring.retriever import RetrieverInput, create_retriever_tool
 from app.authoring.structured import StructuredTool, Tool

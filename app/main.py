@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from app.api.app import Lifespan, build_api
+from app.api.body import Bounds
 from app.api.listing import Listings
 from app.api.parts import Parts
 from app.api.routes.artifacts import artifact_url
@@ -75,7 +76,7 @@ def create_app(
         approvals=approvals,
         artifacts=artifacts,
         listings=Listings(registry),
-        max_body_bytes=settings.max_body_bytes,
+        bounds=Bounds(settings.max_body_bytes, settings.max_json_values),
         max_batch=settings.max_batch,
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),

@@ -49,6 +49,9 @@ class Settings(BaseSettings):
         default=Path("/run/secrets"), description="Folder whose files are secrets, looked up after the environment."
     )
     max_body_bytes: int = Field(default=4 * 1024 * 1024, ge=1024, description="Largest request body, in bytes.")
+    max_json_values: int = Field(
+        default=50_000, ge=100, description="Most values in one request body, counted at every depth."
+    )
     max_concurrency: int = Field(default=10_000, ge=1, description="Most calls that run at once, per worker.")
     max_concurrency_per_caller: int | None = Field(
         default=None, ge=1, description="Most calls that run or wait at once for one caller; more get 429."
@@ -63,7 +66,9 @@ class Settings(BaseSettings):
         pattern=r"^[1-9][0-9]{0,8}/(second|minute|hour|day)$",
         description="Calls that one caller may make, per worker, for instance `100/minute`; more get 429.",
     )
-    max_queue: int = Field(default=1000, ge=0, description="Most calls that wait for a place; more get 503.")
+    max_queue: int = Field(
+        default=1000, ge=0, description="Most calls that wait for a place, per worker; more get 503."
+    )
     queue_timeout: float = Field(
         default=10.0, gt=0, allow_inf_nan=False, description="Seconds a call may wait for a place."
     )
@@ -83,7 +88,9 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description="Seconds until a call that needs approval is forgotten.",
     )
-    max_approvals: int = Field(default=1000, ge=1, description="Most approvals kept; more are answered with 503.")
+    max_approvals: int = Field(
+        default=1000, ge=1, description="Most approvals kept, per worker; more are answered with 503."
+    )
     max_batch: int = Field(default=128, ge=1, description="Most calls in one batch.")
     max_connections: int = Field(
         default=16_384, ge=1, description="Most connections, per worker; more are answered with 503."

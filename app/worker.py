@@ -28,6 +28,7 @@ from app.executors.channel import Channel, LogToServer
 from app.executors.crossing import home_of, obstacle_of, plain_of, refuse
 from app.executors.failures import failure_of
 from app.executors.forking import Template
+from app.executors.kin import end_copy_of
 from app.executors.limits import bounded_memory, leave_no_core, writable_bytes
 from app.executors.results import drained, settled
 from app.pipeline.format import format_output
@@ -43,14 +44,14 @@ Home = Mapping[str, Any]
 T = TypeVar("T")
 
 
-def main(control: int) -> None:
+def main(control: int, family: int) -> None:
     """Be the process that forks the others, until the server is gone."""
     faulthandler.enable()
     leave_no_core()
     # What is there now is shared with all children for as long as nobody touches it.
     gc.collect()
     gc.freeze()
-    Template(socket.socket(fileno=control), serve).run()
+    Template(socket.socket(fileno=control), serve, family).run()
     os._exit(0)
 
 
@@ -65,7 +66,6 @@ def serve(sock: socket.socket) -> None:
             elif kind == "find":
                 channel.say("answer", subject, worker.lost)
             else:
-                channel.say("begun", subject, None)
                 channel.say("answer", subject, worker.call(content))
 
 
@@ -153,6 +153,7 @@ class Worker:
         self._finder = Finder()
         self._tracing: Tracing | None = None
         self._baseline = 0
+        self._pid = os.getpid()
 
     def greet(self, told: Mapping[str, Any]) -> None:
         """Take over how the server logs, and load the tools that will be asked for."""
@@ -186,6 +187,8 @@ class Worker:
             return _at_once(answer_of(invocation))
         except BaseException as error:
             return failure_of(error)
+        finally:
+            end_copy_of(self._pid)
 
     def _tool(self, home: Home) -> CompiledTool:
         is_new = not self._finder.knows(home)
@@ -223,11 +226,16 @@ class Worker:
 
     def _result(self, invocation: Invocation) -> Any:
         """Call the function where no event loop runs, since a sync tool may start one of its own."""
+
+        def say_part(part: Any) -> None:
+            end_copy_of(self._pid)
+            invocation.say_part(part)
+
         positional, keywords = invocation.tool.bind(invocation.values)
-        result = drained(invocation.tool.function(*positional, **keywords), invocation.say_part)
+        result = drained(invocation.tool.function(*positional, **keywords), say_part)
         if inspect.isawaitable(result) or inspect.isasyncgen(result):
             # In the present context, which knows the span.
-            return self._runner.run(settled(result, invocation.say_part), context=copy_context())
+            return self._runner.run(settled(result, say_part), context=copy_context())
         return result
 
 

@@ -43,7 +43,7 @@ def main() -> int:
     folder = RESULTS if options.record else RESULTS / ".work"
     report.write(folder, parts, machine, _chart(parts))
     if options.record:
-        DOCUMENT.write_text(report.quote(DOCUMENT.read_text(), text))
+        DOCUMENT.write_text(report.QUOTED.quote(DOCUMENT.read_text(), text))
     console.print(f"written to {folder.relative_to(ROOT)}")
     return int(any(not name.startswith(tuple(peers)) for part in parts for name in part.skipped))
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from bench.quotation import Quotation
 from bench.results import Figure, Part
 
-BEGIN = "<!-- recorded by python -m bench --record -->"
-END = "<!-- end of the record -->"
+QUOTED = Quotation("<!-- recorded by python -m bench --record -->", "<!-- end of the record -->")
 _PROMISES = ("", "measured", "lowest to highest", "by server CPU", "bar", "")
 
 
@@ -56,19 +56,6 @@ def _number(value: float) -> str:
 def as_json(parts: Sequence[Part], machine: Mapping[str, str]) -> str:
     """Return everything, the figures of each round included."""
     return json.dumps({"machine": dict(machine), "parts": [asdict(part) for part in parts]}, indent=1) + "\n"
-
-
-def quote(document: str, report: str) -> str:
-    """Return the document with the report between its two marks.
-
-    Raises:
-        ValueError: It lacks the marks.
-    """
-    before, begin, rest = document.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"the document lacks {BEGIN} or {END}")
-    return f"{before}{BEGIN}\n\n{report}\n{END}{after}"
 
 
 def write(folder: Path, parts: Sequence[Part], machine: Mapping[str, str], chart: str | None) -> None:

@@ -135,7 +135,8 @@ def _ticks(pid: int) -> int:
 
 def _resident_kib(pid: int, field_name: str) -> int:
     status = Path(f"/proc/{pid}/status")
-    found = re.search(rf"^{field_name}:\s+(\d+)", status.read_text(), re.MULTILINE) if status.exists() else None
-    if found is None:
+    text = status.read_text() if status.exists() else ""
+    found = re.search(rf"^{field_name}:\s+(\d+)", text, re.MULTILINE)
+    if found is None and "State:\tZ" not in text:
         raise Unavailable("this system does not say how much memory a process holds")
-    return int(found[1])
+    return int(found[1]) if found else 0  # Of a process that has ended, and is not reaped yet.

@@ -1,5 +1,6 @@
 """What tests of every layer start from."""
 
+import gc
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
@@ -17,6 +18,12 @@ from tests.asgi import Passing
 MakeClient = Callable[..., Any]
 
 
+def pytest_collection_finish() -> None:
+    """Keep Python's collector of cycles from walking through modules and thousands of tests again and again."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     """Run async tests on asyncio, as the server does."""
@@ -30,8 +37,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(sys, "path", [*sys.path])
     before = sys.modules.copy()
     yield tmp_path
-    for name in [name for name, module in sys.modules.items() if str(tmp_path) in repr(module)]:
-        del sys.modules[name]
+    for name in [name for name, module in sys.modules.items() if module is not before.get(name)]:
+        if str(tmp_path) in repr(sys.modules[name]):
+            del sys.modules[name]
     sys.modules.update(before)
 
 

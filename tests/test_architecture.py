@@ -3,7 +3,9 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -22,10 +24,33 @@ def _name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def _functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield node
+@dataclass(frozen=True)
+class Outline:
+    """Hold what the limits are about; the trees of all files would fill the memory."""
+
+    lines: int
+    bodies: list[tuple[str, int]]
+    imports_inside: list[int]
+    imports: list[ast.Import | ast.ImportFrom]
+    names: set[str]
+
+
+@cache
+def _outline(path: Path) -> Outline:
+    text = path.read_text()
+    nodes = list(ast.walk(ast.parse(text)))
+    functions = [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return Outline(
+        lines=len(text.splitlines()),
+        bodies=[(function.name, _body_lines(function)) for function in functions],
+        imports_inside=[node.lineno for function in functions for node in _imports_in(ast.walk(function))],
+        imports=_imports_in(nodes),
+        names={node.id for node in nodes if isinstance(node, ast.Name)},
+    )
+
+
+def _imports_in(nodes: Iterable[ast.AST]) -> list[ast.Import | ast.ImportFrom]:
+    return [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
 def _body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -36,30 +61,20 @@ def _body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 @pytest.mark.parametrize("path", EVERYTHING, ids=_name)
 def test_no_file_is_longer_than_300_lines(path: Path) -> None:
     """A longer file holds two ideas."""
-    assert len(path.read_text().splitlines()) <= MAX_LINES
+    assert _outline(path).lines <= MAX_LINES
 
 
 @pytest.mark.parametrize("path", EVERYTHING, ids=_name)
 def test_no_function_body_is_longer_than_30_lines(path: Path) -> None:
     """Docstrings do not count."""
-    too_long = {function.name: _body_lines(function) for function in _functions(path)}
-
-    assert {name: lines for name, lines in too_long.items() if lines > MAX_BODY} == {}
+    assert [(name, lines) for name, lines in _outline(path).bodies if lines > MAX_BODY] == []
 
 
 @pytest.mark.parametrize("path", EVERYTHING, ids=_name)
 def test_imports_stand_at_the_top_and_count_at_run_time(path: Path) -> None:
     """An import inside a function or under TYPE_CHECKING hides a cycle."""
-    inside = [
-        node.lineno
-        for function in _functions(path)
-        for node in ast.walk(function)
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-    ]
-    names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
-
-    assert inside == []
-    assert "TYPE_CHECKING" not in names
+    assert _outline(path).imports_inside == []
+    assert "TYPE_CHECKING" not in _outline(path).names
 
 
 def _module(path: Path) -> str:
@@ -69,7 +84,7 @@ def _module(path: Path) -> str:
 
 def _imports(path: Path, modules: set[str]) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in _outline(path).imports:
         if isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
@@ -93,8 +108,7 @@ def test_nobody_inside_app_imports_its_root(path: Path) -> None:
     """The root is for tool authors; it imports everything and would make a circle."""
     named = {
         node.module if isinstance(node, ast.ImportFrom) else alias.name
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for node in _outline(path).imports
         for alias in node.names
     }
 

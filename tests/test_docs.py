@@ -9,7 +9,9 @@ from pydantic.fields import FieldInfo
 
 from app.authoring.tool import BaseTool
 from app.cli.main import cli
+from app.core.context import ToolContext
 from app.core.errors import ErrorKind
+from app.serving import refusals
 from app.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -40,6 +42,21 @@ def test_links_lead_somewhere(document: Path) -> None:
     assert [link for link in links if not (document.parent / link).exists()] == []
 
 
+def _anchors(document: Path) -> set[str]:
+    """Name the headings as GitHub does."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_to_headings(document: Path) -> None:
+    """What follows the `#` of a link is a heading of the page it leads to."""
+    links = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", document.read_text())
+    pages = [(document.parent / file if file else document, anchor) for file, anchor in links]
+
+    assert [(page.name, anchor) for page, anchor in pages if anchor not in _anchors(page)] == []
+
+
 @pytest.mark.parametrize("command", [command.callback.__name__ for command in cli.registered_commands])
 def test_every_command_stands_in_the_readme(command: str) -> None:
     """In the table of commands."""
@@ -50,6 +67,31 @@ def test_every_command_stands_in_the_readme(command: str) -> None:
 def test_every_kind_of_failure_is_explained(kind: str) -> None:
     """In the contract's table of errors."""
     assert f"| `{kind}` |" in (ROOT / "docs/http.md").read_text()
+
+
+# The status and the last word of the type, of what an application refuses and of what its server does.
+PROBLEMS = {
+    *re.findall(r'\((\d{3}), "([a-z-]+)"\)', (ROOT / "app/api/problems.py").read_text()),
+    *((str(it.status), it.slug) for it in vars(refusals).values() if isinstance(it, refusals.Refusal)),
+}
+
+
+@pytest.mark.parametrize(("status", "slug"), sorted(PROBLEMS))
+def test_every_problem_is_explained(status: str, slug: str) -> None:
+    """With its status, in the contract's table of problems."""
+    assert f"| {status} | `urn:sidecall:problem:{slug}` |" in (ROOT / "docs/http.md").read_text()
+
+
+# `signals` is ours, not the tool's.
+MEMBERS = [name for name in dir(ToolContext) if not name.startswith("_") and name != "signals"]
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+def test_everything_that_a_tool_may_ask_is_explained(member: str) -> None:
+    """In the table of the ToolContext."""
+    table = (ROOT / "docs/tools.md").read_text().partition("## What a tool may ask and say")[2].partition("```")[0]
+
+    assert re.search(rf"`(await )?{member}[`(]", table)
 
 
 def _reasons(file: str) -> list[str]:

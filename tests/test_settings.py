@@ -59,6 +59,7 @@ async def ask(number: int) -> str:
         ("approval_ttl", "0.5", 0.5),
         ("max_approvals", "1", 1),
         ("max_body_bytes", "1024", 1024),
+        ("max_json_values", "100", 100),
         ("max_batch", "1", 1),
         ("max_connections", "1", 1),
         ("header_timeout", "1", 1),
@@ -103,6 +104,7 @@ def test_what_is_given_beats_the_environment(monkeypatch: pytest.MonkeyPatch) ->
         ("approval_ttl", "inf", "Input should be a finite number"),
         ("max_approvals", "0", "Input should be greater than or equal to 1"),
         ("max_body_bytes", "1023", "Input should be greater than or equal to 1024"),
+        ("max_json_values", "99", "Input should be greater than or equal to 100"),
         ("max_batch", "0", "Input should be greater than or equal to 1"),
         ("max_connections", "0", "Input should be greater than or equal to 1"),
         ("header_timeout", "0.9", "Input should be greater than or equal to 1"),
@@ -214,6 +216,17 @@ async def test_a_body_may_be_so_large(make_client: MakeClient, limit: int, statu
     client = await make_client(max_body_bytes=limit)
 
     response = await client.post("/tool_calls", content=b" " * 2048, headers={"Content-Type": "application/json"})
+
+    assert response.status_code == status
+
+
+@pytest.mark.parametrize(("limit", "status"), [(299, 413), (300, 200)])
+async def test_a_body_may_hold_so_many_values(make_client: MakeClient, limit: int, status: int) -> None:
+    """The setting `max_json_values`."""
+    client = await make_client(max_json_values=limit)
+    call = {"name": "none", "args": {"numbers": [0] * 293 + [{}, [" , " * 200]]}}
+
+    response = await client.post("/tool_calls", json=call)
 
     assert response.status_code == status
 

@@ -17,6 +17,7 @@ DEFAULTS = {
     "tool_timeout": 30.0,
     "secrets_dir": Path("/run/secrets"),
     "max_body_bytes": 4194304,
+    "max_json_values": 50000,
     "max_concurrency": 10000,
     "max_concurrency_per_caller": None,
     "caller_header": None,

@@ -93,26 +93,25 @@ def read(sock: socket.socket) -> list[Any]:
 
 
 def test_a_child_serves_until_the_server_wants_no_more(line: tuple[socket.socket, socket.socket]) -> None:
-    """It says when it begins a call, and what came of it."""
+    """It says what came of each call."""
     ours, theirs = line
     home = home_of(process_tools.returning.compiled)
-    ours.sendall(pack(["greet", None, greeting(home)]) + pack(["find", "f", None]))
-    ours.sendall(pack(["call", "inv_1", asked("returning", name="number")]))
+    ours.sendall(pack("greet", None, greeting(home)) + pack("find", "f", None))
+    ours.sendall(pack("call", "inv_1", asked("returning", name="number")))
     ours.shutdown(socket.SHUT_WR)
     serve(theirs)
     theirs.close()
 
     assert read(ours) == [
-        ["answer", "f", {}],
-        ["begun", "inv_1", None],
-        ["answer", "inv_1", {"content": 3}],
+        ("answer", "f", {}),
+        ("answer", "inv_1", {"content": 3}),
     ]
 
 
 def test_a_child_whose_server_is_gone_ends_quietly(line: tuple[socket.socket, socket.socket]) -> None:
     """The kill is on its way."""
     ours, theirs = line
-    ours.sendall(pack(["call", "inv_1", asked("later", number=3)]))
+    ours.sendall(pack("call", "inv_1", asked("later", number=3)))
     ours.close()
 
     serve(theirs)
@@ -189,6 +188,17 @@ def test_what_is_logged_goes_to_the_server(line: tuple[socket.socket, socket.soc
     assert (kind, name, level, named) == ("log", "tests.of.the.log", logging.ERROR, {"rows": [1]})
     assert text.startswith("it failed\nTraceback")
     assert text.endswith("ValueError: bad luck")
+
+
+def test_of_a_line_without_end_head_and_tail_go_to_the_server(line: tuple[socket.socket, socket.socket]) -> None:
+    """It is for the log alone, and the server has to read it."""
+    ours, theirs = line
+    text = "x" * 40_000 + "y" * 40_000
+    LogToServer(Channel(theirs)).emit(logging.makeLogRecord({"msg": text}))
+    theirs.close()
+    said = read(ours)[0].content[1]
+
+    assert said == "x" * 32_768 + "\n[… 14464 characters left out …]\n" + "y" * 32_768
 
 
 def test_a_child_says_which_tools_it_has_lost(line: tuple[socket.socket, socket.socket]) -> None:

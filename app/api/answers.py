@@ -16,6 +16,20 @@ from app.core.errors import RequestError
 from app.core.invocation import CallRequest
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Hold what a client says about its answer: in which form (None: that of the call), and by when.
+
+    `deadline` is a reading of `time.monotonic()`.
+    """
+
+    form: DialectName | None = None
+    deadline: float | None = None
+
+
+AS_IT_COMES = Terms()
+
+
 @dataclass(slots=True)
 class Reply:
     """Hold an answer in JSON."""
@@ -26,7 +40,7 @@ class Reply:
 
 
 async def answer_call(
-    parts: Parts, body: bytes, headers: Headers, form: DialectName | None, presence: Presence | None = None
+    parts: Parts, body: bytes, headers: Headers, terms: Terms = AS_IT_COMES, presence: Presence | None = None
 ) -> Reply:
     """Run the call that a body holds, for a client that may hang up.
 
@@ -34,7 +48,7 @@ async def answer_call(
         RequestError: The calling program has to mend something.
     """
     sent = read_call_text(body)
-    request = request_of(parts, sent, headers, presence)
+    request = request_of(parts, sent, headers, terms, presence)
     try:
         message = await parts.pipeline.run(request)
     except ApprovalRequired as waiting:
@@ -43,7 +57,7 @@ async def answer_call(
     except RequestError as error:
         error.quota = error.quota or parts.quota_of(request.caller)
         raise
-    return Reply(to_json(write_answer(message, form or sent.dialect)), headers=_left(parts, request))
+    return Reply(to_json(write_answer(message, terms.form or sent.dialect)), headers=_left(parts, request))
 
 
 def _left(parts: Parts, request: CallRequest) -> dict[str, str]:
@@ -54,24 +68,28 @@ async def answer_calls(
     parts: Parts,
     calls: Sequence[Sent],
     headers: Headers,
-    form: DialectName | None,
+    terms: Terms = AS_IT_COMES,
     presence: Presence | None = None,
 ) -> Reply:
     """Run the calls of a batch, and answer each in its place."""
-    messages = await parts.pipeline.run_all([request_of(parts, sent, headers, presence) for sent in calls])
+    requests = [request_of(parts, sent, headers, terms, presence) for sent in calls]
+    messages = await parts.pipeline.run_all(requests)
     answers: list[Any] = [
-        write_answer(message, form or sent.dialect) for message, sent in zip(messages, calls, strict=True)
+        write_answer(message, terms.form or sent.dialect) for message, sent in zip(messages, calls, strict=True)
     ]
     return Reply(to_json(answers), headers=quota_headers(parts.quota_of(parts.caller_of(headers))))
 
 
-def request_of(parts: Parts, sent: Sent, headers: Headers, presence: Presence | None = None) -> CallRequest:
+def request_of(
+    parts: Parts, sent: Sent, headers: Headers, terms: Terms = AS_IT_COMES, presence: Presence | None = None
+) -> CallRequest:
     """Put a call and what came beside it together.
 
     Raises:
         InvalidCaller: The header that says who calls does not name one caller.
     """
     request = CallRequest(sent.call, state=sent.state, context=sent.context, headers=headers, presence=presence)
+    request.deadline = terms.deadline
     if parts.callers is not None:
         request.caller = parts.callers.of(headers)
     return request

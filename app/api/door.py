@@ -60,16 +60,16 @@ class Door:
             and b"content-encoding" not in headers
             and 0 < len(length) < _DIGITS
             and length.isdigit()
-            and int(length) <= self._parts.max_body_bytes
+            and int(length) <= self._parts.bounds.size
         )
 
     async def _call(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, send: Send) -> None:
         request_id = _request_id(headers)
         REQUEST_ID.set(request_id)
         try:
-            body = await _body(receive)
+            body = self._parts.bounds.hold(await _body(receive))
             watch = Watch(receive)
-            reply = await watch.over(answer_call(self._parts, body, Headers(scope=scope), None, watch))
+            reply = await watch.over(answer_call(self._parts, body, Headers(scope=scope), presence=watch))
         except ClientDisconnect:
             return
         except Exception as error:

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from starlette.datastructures import Headers
 
+from app.api.body import Bounds
 from app.api.listing import Listings
 from app.auth.caller import Callers
 from app.core.approval import Approvals
@@ -31,7 +32,7 @@ class Parts:
     approvals: Approvals
     artifacts: MemoryArtifacts
     listings: Listings
-    max_body_bytes: int
+    bounds: Bounds
     max_batch: int
     metrics: Metrics = field(default_factory=Metrics)
     lifecycle: Lifecycle = field(default_factory=Lifecycle)

@@ -26,13 +26,12 @@ from app.core.errors import (
     NotAToolCall,
     RequestError,
     ToolCallFailed,
-    TooManyApprovals,
     UnknownApproval,
     UnknownArtifact,
     UnknownTool,
     UnsupportedMediaType,
 )
-from app.core.overload import Overloaded, QuotaExceeded, TooManyCalls
+from app.core.overload import Overloaded, QuotaExceeded, TooManyApprovals, TooManyCalls
 
 logger = logging.getLogger("sidecall")
 
@@ -70,6 +69,8 @@ class Problem(BaseModel):
     status: int = Field(description="The status code again.")
     detail: str = Field(description="What is wrong with this request.")
     instance: str = Field(description="The request's id, also in the header `X-Request-Id`.")
+    retryable: bool | None = Field(default=None, description="Whether the same request may be sent again.")
+    retry_after: int | None = Field(default=None, description="Seconds after which to try again, as in `Retry-After`.")
     errors: list[dict[str, Any]] | None = Field(default=None, description="The places that are wrong.")
     example: Any = Field(default=None, description="A request that would be right.")
 
@@ -109,8 +110,6 @@ async def _request_error(request: Request, error: Exception) -> Response:
     if isinstance(error, BodyTooLarge):
         # The rest of the body is not read, so the connection cannot be used again.
         response.headers["Connection"] = "close"
-    if isinstance(error, TooManyApprovals):
-        response.headers["Retry-After"] = "60"
     if isinstance(error, Overloaded):
         response.headers["Retry-After"] = str(error.retry_after)
     response.headers.update(quota_headers(error.quota))
@@ -141,7 +140,8 @@ def _methods(request: Request) -> list[str]:
     # FastAPI keeps the routes of a router inside one route of its own.
     nested = [getattr(route, "original_router", None) for route in request.app.routes]
     routes = [*request.app.routes, *(route for router in nested if router is not None for route in router.routes)]
-    return sorted({method for route in routes if _leads_to(route, request) for method in route.methods or ()})
+    methods = {method for route in routes if _leads_to(route, request) for method in route.methods or ()}
+    return sorted(methods | {"HEAD"} if "GET" in methods else methods)
 
 
 def _leads_to(route: BaseRoute, request: Request) -> bool:

@@ -13,8 +13,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from app.api import problems
-from app.api.answers import request_of
-from app.api.dialects import DialectName, Sent, write_answer
+from app.api.answers import Terms, request_of
+from app.api.dialects import Sent, write_answer
 from app.api.ending import ending
 from app.api.parts import Parts
 from app.api.presence import until_gone
@@ -104,7 +104,7 @@ class EventStream(Response):
     When the server ends before they do, the last event says so.
     """
 
-    def __init__(self, parts: Parts, request: Request, calls: Sequence[Sent] | Sent, form: DialectName | None) -> None:
+    def __init__(self, parts: Parts, request: Request, calls: Sequence[Sent] | Sent, terms: Terms) -> None:
         """Take one call, or those of a batch."""
         quota = quota_headers(parts.quota_of(parts.caller_of(request.headers)))
         headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **quota}
@@ -113,7 +113,7 @@ class EventStream(Response):
         self._parts = parts
         self._request = request
         self._calls = calls
-        self._form = form
+        self._terms = terms
         self._events = Events()
         self._unsent = b""
         self._unanswered = dict(enumerate([calls] if isinstance(calls, Sent) else calls))
@@ -170,7 +170,7 @@ class EventStream(Response):
             self._events.end()
 
     def _heard(self, sent: Sent) -> CallRequest:
-        return replace(request_of(self._parts, sent, self._request.headers), listener=self._events.tell)
+        return replace(request_of(self._parts, sent, self._request.headers, self._terms), listener=self._events.tell)
 
     async def _all(self, calls: Sequence[Sent]) -> None:
         requests = [self._heard(sent) for sent in calls]
@@ -178,7 +178,7 @@ class EventStream(Response):
 
     def _ready(self, index: int, message: ToolMessage) -> None:
         sent = self._unanswered.pop(index)
-        self._events.answer("message", to_json(write_answer(message, self._form or sent.dialect)))
+        self._events.answer("message", to_json(write_answer(message, self._terms.form or sent.dialect)))
 
     async def _one(self, sent: Sent) -> None:
         try:

@@ -77,7 +77,8 @@ def _remote(url: str, name: str, args: str | None, pairs: list[str], beside: dic
             problem = str(message["detail"])
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError) as error:
         raise typer.BadParameter(f"{url} does not answer as a Sidecall server: {error!r}", param_hint="--url") from None
-    raise typer.BadParameter(problem, param_hint="--url")
+    typer.echo(f"{url} refuses the call: {problem}", err=True)
+    raise typer.Exit(2)
 
 
 def _arguments(args: str | None, pairs: list[str], schema: dict[str, Any]) -> dict[str, Any]:

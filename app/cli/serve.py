@@ -20,8 +20,9 @@ from app.lifecycle import Lifecycle, Patience
 from app.main import create_app
 from app.registry import Registry
 from app.serving.connections import Connection
+from app.serving.leaving import leave_on
 from app.serving.open_files import room_for
-from app.serving.server import LAST_STEPS, Server, leave_on
+from app.serving.server import LAST_STEPS, Server
 from app.serving.supervisor import START_FAILED, Supervisor
 from app.settings import Settings, unknown_names
 from app.telemetry.logs import log_config

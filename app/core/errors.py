@@ -15,8 +15,9 @@
     + MissingContext
     + GuardrailTripped
     + ToolCallFailed           for tools whose failures are not the model's: 500
-    + UnknownApproval, ApprovalConflict, InvalidDecision, TooManyApprovals, UnknownArtifact
-    + Overloaded, TooManyCalls, QuotaExceeded in `app/core/overload.py`, InvalidCaller in `app/auth/caller.py`
+    + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownArtifact
+    + Overloaded, TooManyCalls, QuotaExceeded, TooManyApprovals in `app/core/overload.py`
+    + InvalidCaller in `app/auth/caller.py`
   x ApprovalRequired           a person: 202
   x ToolFailure                the model: ToolMessage with status "error"
     + ToolNotFound
@@ -165,10 +166,6 @@ class ApprovalConflict(RequestError):
 
 class InvalidDecision(RequestError):
     """The decision does not fit the call."""
-
-
-class TooManyApprovals(RequestError):
-    """So many calls wait for a person's approval that this server takes no more."""
 
 
 class UnknownArtifact(RequestError):

@@ -21,6 +21,7 @@ class CallRequest:
     """Hold a ToolCall and what its sender, never the model, supplies beside it.
 
     `approved` says that a person has approved the call, where its tool requires that. `listener` hears of its progress.
+    `deadline` is when the sender wants an answer, on the monotonic clock; it only ever shortens what the tool has.
     """
 
     call: ToolCall
@@ -31,6 +32,7 @@ class CallRequest:
     approved: bool = False
     listener: Listener | None = None
     presence: Presence | None = None
+    deadline: float | None = None
 
 
 def _from_environment(name: str) -> str | None:
@@ -169,4 +171,6 @@ def new_invocation(
     now = time.monotonic()
     seconds = default_timeout if tool.options.timeout is None else tool.options.timeout
     deadline = None if seconds is None else now + seconds
+    if request.deadline is not None and (deadline is None or request.deadline < deadline):
+        deadline = request.deadline
     return Invocation(new_invocation_id(), request, tool, now, deadline, surroundings)

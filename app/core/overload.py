@@ -7,14 +7,22 @@ from app.core.quota import Quota
 class Overloaded(RequestError):
     """The server runs as many calls as it may."""
 
-    def __init__(self, message: str, *, retry_after: int) -> None:
+    def __init__(self, message: str | None, *, retry_after: int) -> None:
         """Send a call away; `retry_after` is in seconds."""
-        super().__init__(message)
+        super().__init__(message, retryable=True, retry_after=retry_after)
         self.retry_after = retry_after
 
 
 class TooManyCalls(Overloaded):
     """You run as many calls as one caller may."""
+
+
+class TooManyApprovals(Overloaded):
+    """So many calls wait for a person's approval that this server takes no more."""
+
+    def __init__(self) -> None:
+        # A person needs a while.
+        super().__init__(None, retry_after=60)
 
 
 class QuotaExceeded(TooManyCalls):

@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from app.executors.frames import CHUNK, Frames, pack
+from app.core.log_text import shortened
+from app.executors.frames import CHUNK, Frames, Message, pack
 
 # What every log line has, and what a formatter adds.
 _USUAL = frozenset((*vars(logging.makeLogRecord({})), "message", "asctime"))
@@ -22,13 +23,14 @@ class Channel:
         self._frames = Frames()
         self._lock = threading.Lock()
 
-    def __iter__(self) -> Iterator[Any]:
-        while piece := self._socket.recv(CHUNK):
+    def __iter__(self) -> Iterator[Message]:
+        # Never into the message after: a request that is still in the socket when this process ends has not begun.
+        while piece := self._socket.recv(min(self._frames.missing, CHUNK)):
             yield from self._frames.feed(piece)
 
     def say(self, kind: str, subject: str | None, content: Any) -> None:
         """Send a message."""
-        message = pack([kind, subject, content])
+        message = pack(kind, subject, content)
         with self._lock:
             self._socket.sendall(message)
 
@@ -44,7 +46,7 @@ class LogToServer(logging.Handler):
         """Send a line, with the traceback if it has one, and with the fields that its author has named."""
         try:
             named = {name: value for name, value in vars(record).items() if name not in _USUAL}
-            said = [record.levelno, self.format(record), to_jsonable_python(named, fallback=str)]
+            said = [record.levelno, shortened(self.format(record)), to_jsonable_python(named, fallback=str)]
             self._channel.say("log", record.name, said)
         except Exception:
             self.handleError(record)

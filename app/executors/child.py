@@ -2,20 +2,21 @@
 
 import asyncio
 import logging
+import select
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from app.executors.frames import CHUNK, Frames
+from app.executors.frames import CHUNK, Frames, Message
 
 # Hears what the tool says while it runs: the kind of event, and its content.
 Hear = Callable[[str, Any], None]
 
 
 class ProcessDied(Exception):
-    """The process ended before it answered; `has_begun` says whether it had begun the call."""
+    """The process ended before it answered; `has_begun` says whether it had taken the request."""
 
     def __init__(self, code: int | None, has_begun: bool) -> None:
         super().__init__(f"the tool's process {_end(code)}")
@@ -38,30 +39,48 @@ class Child:
             ProcessDied: There will be no answer.
         """
         loop = asyncio.get_running_loop()
-        has_begun = False
-        with suppress(OSError):  # It is dead then, and what it leaves to be read says why.
-            await loop.sock_sendall(self._socket, request)
+        is_sent = await self._sent(loop, request)
         while True:
-            for kind, subject, content in self._frames.feed(await self._received(loop, has_begun)):
+            for kind, subject, content in await self._received(loop):
                 if kind == "end":
-                    raise ProcessDied(content, has_begun)
+                    code, is_unread = content
+                    raise ProcessDied(code, has_begun=is_sent and not is_unread)
                 if kind == "log":
                     level, text, named = content
                     logging.getLogger(subject).log(level, text, extra=named)
                 elif subject == call and kind == "answer":
                     return content
                 elif subject == call:
-                    has_begun = has_begun or kind == "begun"
-                    hear(kind, content)
+                    hear(*content)
 
-    async def _received(self, loop: asyncio.AbstractEventLoop, has_begun: bool) -> bytes:
+    async def _sent(self, loop: asyncio.AbstractEventLoop, request: bytes) -> bool:
         try:
-            received = await loop.sock_recv(self._socket, CHUNK)
-        except OSError:
-            received = b""
-        if not received:
-            raise ProcessDied(None, has_begun)
-        return received
+            await loop.sock_sendall(self._socket, request)
+        except OSError:  # It is dead then, and what it leaves to be read says why.
+            return False
+        return True
+
+    async def _received(self, loop: asyncio.AbstractEventLoop) -> Iterable[Message]:
+        is_unread = False
+        try:
+            piece = await loop.sock_recv(self._socket, CHUNK)
+        except OSError as error:
+            # So Linux says that it closed the socket with our request in it.
+            piece, is_unread = b"", isinstance(error, ConnectionResetError)
+        return self._frames.feed(piece) if piece else [Message("end", None, (None, is_unread))]
+
+    def has_ended(self) -> bool:
+        """Tell whether nobody is there any more to be asked."""
+        poll = select.poll()
+        poll.register(self._socket, 0)
+        return bool(poll.poll(0))
+
+    async def gone(self) -> None:
+        """Wait until it has ended and who made it has buried it, whatever it still says."""
+        loop = asyncio.get_running_loop()
+        with suppress(OSError):
+            while await loop.sock_recv(self._socket, CHUNK):
+                pass
 
     def close(self) -> None:
         """Hear no more of it."""

@@ -104,6 +104,8 @@ def plain_of(value: Any) -> Any:
     Raises:
         ValueError: JSON cannot say it.
     """
+    if type(value) is str:
+        return value
     try:
         json.dumps(value)
     except Exception:  # JSON does not know it, or its own code crashed.

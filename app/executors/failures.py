@@ -8,6 +8,7 @@ from typing import Any
 
 from app.core.errors import InvalidArguments, SidecallError, ToolException, ToolFailure, ToolOutputError
 from app.core.jsonable import sendable, to_plain
+from app.core.log_text import MOST, joined
 
 
 class ToolCrashed(Exception):
@@ -27,7 +28,7 @@ def failure_of(error: BaseException) -> dict[str, Any]:
     """Say what a tool raised; `is_worn` says that its process should serve no more."""
     if isinstance(error, ToolException):
         rest = {"retryable": error.retryable, "retry_after_ms": error.retry_after_ms}
-        return {"failure": error.kind, "args": _plain_args(error), **rest}
+        return {"failure": error.kind, **_said(error), **rest}
     if isinstance(error, InvalidArguments):
         return {"failure": error.kind, "errors": list(error.errors)}
     if isinstance(error, ToolOutputError):
@@ -35,7 +36,7 @@ def failure_of(error: BaseException) -> dict[str, Any]:
     return {
         "crash": _text(error),
         "classes": [[kind.__module__, kind.__qualname__] for kind in type(error).__mro__],
-        "traceback": "".join(traceback.format_exception(error)),
+        "traceback": joined(traceback.format_exception(error)),
         "is_worn": isinstance(error, MemoryError),
     }
 
@@ -60,7 +61,8 @@ def _failure(kind: str, answer: Mapping[str, Any]) -> ToolFailure:
         return InvalidArguments(answer["errors"])
     if kind == "output_error":
         return ToolOutputError(answer["message"])
-    failure = ToolException(*answer["args"], retryable=answer["retryable"])
+    first = [answer["content"]] if "content" in answer else []
+    failure = ToolException(*first, *answer["more"], retryable=answer["retryable"])
     failure.retry_after_ms = answer["retry_after_ms"]
     return failure
 
@@ -76,16 +78,23 @@ def _crashed(text: str, classes: Sequence[Sequence[str]]) -> ToolCrashed:
     return ToolCrashed(text)
 
 
-def _plain_args(error: BaseException) -> list[Any]:
+def _said(error: ToolException) -> dict[str, Any]:
+    """Say its arguments, the first one apart: it is what the model reads, and may be long."""
+    args = _plain_args(error)
+    return {"content": args[0], "more": args[1:]} if args else {"more": []}
+
+
+def _plain_args(error: ToolException) -> Sequence[Any]:
+    """Reduce its arguments to what JSON has, or to what the model would read, where they would not say that there."""
     try:
-        plain: list[Any] = to_plain(list(error.args))
+        plain = error.args if all(type(arg) is str for arg in error.args) else to_plain(list(error.args))
     except ValueError:
-        return [_text(error)]
-    return plain
+        return [error.content]
+    return plain if ToolException(*plain).content == error.content else [error.content]
 
 
 def _text(error: BaseException) -> str:
     try:
-        return sendable(str(error))
+        return sendable(str(error)[:MOST])
     except Exception:
         return type(error).__name__

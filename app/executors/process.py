@@ -10,12 +10,12 @@ from app.core.invocation import Invocation
 from app.core.tool import CompiledTool
 from app.executors.base import Occupancy
 from app.executors.child import Child, Hear, ProcessDied
-from app.executors.children import Children
 from app.executors.crossing import home_of, obstacle_of, output_of, refuse, request_of
 from app.executors.frames import pack
+from app.executors.pool import ProcessPool
 
-# How often a call is handed to another process when the one that had it died before it began.
-_TRIES = 3
+# How many new processes a call is handed to, if all that were there die before they take it.
+_NEW_ONES = 3
 _MEMORY_LIMIT_MB = 1024
 _FINDING = "finding"
 # What tools log through comes out here, as far as it is wanted here.
@@ -54,19 +54,19 @@ class ProcessExecutor:
         self._traces = traces
         self._functions: dict[str, Callable[..., Any]] = {}
         self._homes: dict[str, dict[str, Any]] = {}
-        self._children = Children(processes, self._greeting)
+        self._pool = ProcessPool(processes, self._greeting)
         self._killed = 0
 
     @property
     def occupancy(self) -> Occupancy:
         """How many processes are taken, and how many calls wait for one."""
-        children = self._children
-        return Occupancy(size=children.size, busy=children.busy, waiting=children.waiting, killed=self._killed)
+        pool = self._pool
+        return Occupancy(size=pool.size, busy=pool.busy, waiting=pool.waiting, killed=self._killed)
 
     @property
     def server_pid(self) -> int | None:
         """Which process makes the others; None as long as none was needed."""
-        return self._children.server_pid
+        return self._pool.server_pid
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
         """Start the processes and let them load these tools; without any, start nothing.
@@ -86,12 +86,12 @@ class ProcessExecutor:
         """Let a process call the function, and raise what it raises there."""
         self._know(invocation.tool)
         asked = request_of(invocation, self._homes[invocation.tool.name], self._memory_limit_mb)
-        answer = await self._asked(invocation, pack(["call", invocation.id, asked]))
+        answer = await self._asked(invocation, pack("call", invocation.id, asked))
         return output_of(invocation, answer)
 
     async def close(self) -> None:
         """Kill all processes."""
-        await self._children.close()
+        await self._pool.close()
 
     def _know(self, tool: CompiledTool) -> None:
         """Have the processes replaced when a tool is new or was loaded again: they may hold its old code."""
@@ -100,7 +100,7 @@ class ProcessExecutor:
         refuse(tool, obstacle_of(tool))
         self._functions[tool.name] = tool.function
         self._homes[tool.name] = home_of(tool)
-        self._children.renew()
+        self._pool.renew()
 
     def _greeting(self) -> bytes:
         """Tell a new process what it needs to know, and what to load before anybody asks for it."""
@@ -112,34 +112,37 @@ class ProcessExecutor:
             "levels": levels,
             "homes": list(self._homes.values()),
         }
-        return pack(["greet", None, told])
+        return pack("greet", None, told)
 
     async def _lost(self) -> dict[str, str]:
         """Wait until every process has loaded the tools; give the reason for each tool that one cannot find."""
         lost: dict[str, str] = {}
-        children = [await self._children.lend() for _ in range(self._children.size)]
+        children: list[Child] = []
         try:
+            for _ in range(self._pool.size):
+                children.append(await self._pool.acquire())
             for child in children:
-                lost |= await child.ask(pack(["find", _FINDING, None]), _FINDING, _ignore)
+                lost |= await child.ask(pack("find", _FINDING, None), _FINDING, _ignore)
         except ProcessDied as died:
             raise DiscoveryError(f"Tools with executor='process' cannot be loaded: {died}.") from died
         finally:
             for child in children:
-                self._children.give_back(child)
+                self._pool.release(child)
         return lost
 
     async def _asked(self, invocation: Invocation, request: bytes) -> dict[str, Any]:
-        for trial in range(1, _TRIES + 1):
+        for tries_left in reversed(range(self._pool.size + _NEW_ONES)):
             child = await self._lent(invocation)
             try:
                 answer: dict[str, Any] = await child.ask(request, invocation.id, _hearer(invocation))
             except ProcessDied as died:
-                self._children.discard(child)
-                if died.has_begun or trial == _TRIES:
+                self._pool.replace(child)
+                if died.has_begun or not tries_left:
                     raise
             except BaseException:  # Nobody waits for the answer any more.
                 self._killed += 1
-                self._children.discard(child)
+                # The tool keeps its place until its code runs no more.
+                self._pool.replace(child, invocation.abandon())
                 raise
             else:
                 return self._answered(child, answer)
@@ -148,15 +151,15 @@ class ProcessExecutor:
     async def _lent(self, invocation: Invocation) -> Child:
         began = time.monotonic()
         try:
-            return await self._children.lend()
+            return await self._pool.acquire()
         finally:
             invocation.waited += time.monotonic() - began
 
     def _answered(self, child: Child, answer: dict[str, Any]) -> dict[str, Any]:
         if answer.get("is_worn"):
-            self._children.discard(child)
+            self._pool.replace(child)
         else:
-            self._children.give_back(child)
+            self._pool.release(child)
         return answer
 
 
@@ -164,7 +167,7 @@ def _hearer(invocation: Invocation) -> Hear:
     listener = invocation.request.listener
     if listener is None:
         return _ignore
-    return lambda kind, said: listener(said[0], invocation.call.id, said[1]) if kind == "event" else None
+    return lambda kind, said: listener(kind, invocation.call.id, said)
 
 
 def _ignore(_kind: str, _said: Any) -> None:

@@ -2,16 +2,17 @@
 
 import asyncio
 import inspect
+import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, aclosing, closing, nullcontext, suppress
 from types import CoroutineType
 from typing import Any
 
 # What most tools return: nothing of these is left to wait for.
 _COMPLETE = frozenset((str, int, float, bool, dict, list, tuple, type(None)))
 
-# Parts after which others may have their turn on the event loop.
-_TURN = 1000
+# Seconds of making parts after which others have their turn on the event loop.
+_TURN = 0.01
 
 # Hears of each part that a generator yields.
 Say = Callable[[Any], None]
@@ -27,13 +28,7 @@ async def settled(result: Any, say: Say) -> Any:
         result = await result
     if isinstance(result, Iterator):
         return await _drained_in_turns(result, say)
-    if not inspect.isasyncgen(result):
-        return result
-    parts = []
-    async for part in result:
-        say(part)
-        parts.append(part)
-    return _joined(result, parts)
+    return await _drained_async(result, say) if isinstance(result, AsyncGenerator) else result
 
 
 def drained(result: Any, say: Say) -> Any:
@@ -41,21 +36,58 @@ def drained(result: Any, say: Say) -> Any:
     if not isinstance(result, Iterator):
         return result
     parts = []
-    for part in result:
-        say(part)
-        parts.append(part)
+    with _closing(result):
+        for part in result:
+            say(part)
+            parts.append(part)
     return _joined(result, parts)
 
 
 async def _drained_in_turns(result: Iterator[Any], say: Say) -> Any:
     """Do the same on the event loop, which others need too, and where the deadline comes."""
     parts = []
-    for part in result:
-        say(part)
-        parts.append(part)
-        if not len(parts) % _TURN:
-            await asyncio.sleep(0)
+    turn = _Turn()
+    with _closing(result):
+        for part in result:
+            say(part)
+            parts.append(part)
+            if turn.is_over():
+                await turn.pass_on()
     return _joined(result, parts)
+
+
+async def _drained_async(result: AsyncGenerator[Any, None], say: Say) -> Any:
+    """Do the same with an async generator, which may never wait either."""
+    parts = []
+    turn = _Turn()
+    async with aclosing(result):
+        async for part in result:
+            say(part)
+            parts.append(part)
+            if turn.is_over():
+                await turn.pass_on()
+    return _joined(result, parts)
+
+
+class _Turn:
+    """Measure how long others have waited for the event loop."""
+
+    def __init__(self) -> None:
+        self._ends = time.monotonic() + _TURN
+
+    def is_over(self) -> bool:
+        """Tell whether it is their turn."""
+        return time.monotonic() > self._ends
+
+    async def pass_on(self) -> None:
+        """Let them have it; here, too, the deadline comes."""
+        await asyncio.sleep(0)
+        self._ends = time.monotonic() + _TURN
+
+
+def _closing(result: Iterator[Any]) -> AbstractContextManager[Any]:
+    """Have a generator clean up when no more of it is wanted, and not whenever it is collected."""
+    return closing(result) if isinstance(result, Generator) else nullcontext()
 
 
 def _joined(source: Any, parts: list[Any]) -> Any:

@@ -1,13 +1,14 @@
-"""Run sync tools in threads of our own, so that a slow one never blocks the event loop."""
+"""Run tools in threads of our own, so that a slow one never blocks the event loop."""
 
 import asyncio
 import contextvars
 import itertools
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -41,8 +42,8 @@ class _Job:
     context: contextvars.Context
     future: asyncio.Future[_Outcome]
     waits_since: float = 0.0
-    is_running: bool = False
     is_done: bool = False
+    interrupt: Callable[[], object] | None = None
     release: Release | None = None
 
     def run(self) -> _Outcome:
@@ -53,8 +54,17 @@ class _Job:
             return _Outcome(error=error)
 
     def _result(self) -> Any:
-        positional, keywords = self.invocation.tool.bind(self.invocation.values)
-        return drained(self.invocation.tool.function(*positional, **keywords), self.invocation.say_part)
+        tool = self.invocation.tool
+        positional, keywords = tool.bind(self.invocation.values)
+        result = tool.function(*positional, **keywords)
+        # Its author wants an async function here because it blocks, so it has to have a loop of its own.
+        return asyncio.run(self._settled(result)) if tool.is_async else drained(result, self.invocation.say_part)
+
+    async def _settled(self, result: Any) -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        self.interrupt = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
+        return await settled(result, self.invocation.say_part)
 
 
 _Inbox = SimpleQueue[_Job | None]
@@ -102,6 +112,8 @@ class ThreadExecutor:
         with self._lock:
             self._closed = True
             waiting, self._waiting = self._waiting, {}
+            for job in waiting:
+                job.is_done = True
             for inbox in self._idle:
                 inbox.put(None)
             self._started -= len(self._idle)
@@ -114,13 +126,12 @@ class ThreadExecutor:
         with self._lock:
             if self._closed:
                 raise RuntimeError("the server is stopping")
-            job.is_running = bool(self._idle) or self._started < self._size
-            if not job.is_running:
-                job.waits_since = time.monotonic()
-                self._waiting[job] = None
-                return
             if self._idle:
                 self._idle.pop().put(job)
+                return
+            if self._started == self._size:
+                job.waits_since = time.monotonic()
+                self._waiting[job] = None
                 return
             self._started += 1
         self._start_thread(job)
@@ -159,7 +170,6 @@ class ThreadExecutor:
         following = next(iter(self._waiting), None)
         if following is not None:
             self._wait_no_more(following)
-            following.is_running = True
         elif self._closed:
             self._started -= 1
             inbox.put(None)
@@ -172,8 +182,11 @@ class ThreadExecutor:
         with self._lock:
             if job in self._waiting:
                 self._wait_no_more(job)
-            elif job.is_running and not job.is_done:
+            elif not job.is_done:
                 job.release = job.invocation.abandon()
+                if job.interrupt is not None:
+                    with suppress(RuntimeError):  # Its loop has just ended.
+                        job.interrupt()
 
     def _wait_no_more(self, job: _Job) -> None:
         del self._waiting[job]

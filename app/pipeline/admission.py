@@ -14,6 +14,7 @@ from app.pipeline.quotas import Quotas, Rate
 
 # Seconds after which a caller that was sent away may try again; an overload is over soon, or lasts.
 _RETRY_AFTER = 1
+_NO_QUEUE = "No call may wait here for another to end."
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,18 +112,19 @@ class Admission:
 
         return release
 
-    async def enter(self, gates: Gates, caller: Caller) -> float:
+    async def enter(self, gates: Gates, caller: Caller, deadline: float | None = None) -> float:
         """Take a place for one call, and return the seconds it was waited for.
+
+        It is not waited for beyond the deadline, a reading of `time.monotonic()`.
 
         Raises:
             TooManyCalls: The caller has too many calls running already.
             Overloaded: No more calls may wait, or the wait was too long.
         """
-        if self._limits.per_caller is not None:
-            self._count(caller, self._limits.per_caller)
+        self._count(caller)
         for gate in gates:
             if not gate.is_free:
-                waited = await self._queue(gates, caller)
+                waited = await self._queue(gates, caller, deadline)
                 break
         else:
             waited = 0.0
@@ -131,6 +133,17 @@ class Admission:
         self.running += 1
         return waited
 
+    def turn_away(self, gates: Gates, caller: Caller) -> None:
+        """Refuse now what `enter` would refuse at once.
+
+        Raises:
+            TooManyCalls: The caller has too many calls running already.
+            Overloaded: No more calls may wait.
+        """
+        self._refuse_beyond_share(caller)
+        if not all(gate.is_free for gate in gates):
+            self._refuse_beyond_queue()
+
     def leave(self, gates: Gates, caller: Caller) -> None:
         """Give the place back."""
         self.running -= 1
@@ -138,37 +151,43 @@ class Admission:
             gate.leave()
         self._uncount(caller)
 
-    async def _queue(self, gates: Gates, caller: Caller) -> float:
+    async def _queue(self, gates: Gates, caller: Caller, deadline: float | None) -> float:
         started = time.monotonic()
+        patience = self._limits.queue_timeout
+        if deadline is not None:
+            patience = min(patience, max(0.0, deadline - started))
         try:
-            if self.waiting >= self._limits.queue:
-                text = (
-                    f"{self.waiting} calls wait already."
-                    if self.waiting
-                    else "No call may wait here for another to end."
-                )
-                raise Overloaded(text, retry_after=_RETRY_AFTER)
+            self._refuse_beyond_queue()
             self.waiting += 1
             try:
-                async with asyncio.timeout(self._limits.queue_timeout):
+                async with asyncio.timeout(patience):
                     await _pass_all(gates)
             finally:
                 self.waiting -= 1
         except TimeoutError:
             self._uncount(caller)
-            text = f"The call waited {self._limits.queue_timeout:g} seconds in vain."
+            text = f"The call waited {round(patience, 3):g} seconds in vain."
             raise Overloaded(text, retry_after=_RETRY_AFTER) from None
         except BaseException:
             self._uncount(caller)
             raise
         return time.monotonic() - started
 
-    def _count(self, caller: Caller, most: int) -> None:
+    def _refuse_beyond_queue(self) -> None:
+        if self.waiting >= self._limits.queue:
+            text = f"Calls that wait already: {self.waiting}." if self.waiting else _NO_QUEUE
+            raise Overloaded(text, retry_after=_RETRY_AFTER)
+
+    def _refuse_beyond_share(self, caller: Caller) -> int:
         running = self._callers.get(_key(caller), 0)
-        if running >= most:
-            text = f"{running} calls of yours run already, as many as one caller may."
+        if self._limits.per_caller is not None and running >= self._limits.per_caller:
+            text = f"Calls of yours that run already, as many as one caller may: {running}."
             raise TooManyCalls(text, retry_after=_RETRY_AFTER)
-        self._callers[_key(caller)] = running + 1
+        return running
+
+    def _count(self, caller: Caller) -> None:
+        if self._limits.per_caller is not None:
+            self._callers[_key(caller)] = self._refuse_beyond_share(caller) + 1
 
     def _uncount(self, caller: Caller) -> None:
         if self._limits.per_caller is None:

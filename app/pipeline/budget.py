@@ -9,7 +9,7 @@ from app.core.invocation import Invocation
 from app.core.messages import Content, ContentBlock
 
 # Keeps a body, and says where it can be read; None when it cannot be kept.
-Keep = Callable[[bytes], str | None]
+Keep = Callable[[str | bytes], str | None]
 
 
 class Budget:
@@ -26,8 +26,8 @@ class Budget:
         # No text has more than four bytes a character, so that most need not be measured.
         if message is None or (isinstance(message.content, str) and len(message.content) * 4 <= most):
             return
-        whole = message.content.encode() if isinstance(message.content, str) else to_json(message.content)
-        if len(whole) <= most:
+        whole = message.content if isinstance(message.content, str) else to_json(message.content)
+        if _size(whole) <= most:
             return
         url = self._keep(whole)
         message.content = _cut_content(message.content, most, url)
@@ -89,15 +89,21 @@ def _fitted(text: str, most: int, url: str | None, beside: ContentBlock | None) 
 
 def cut(text: str, most: int, url: str | None) -> str:
     """Keep the head and the tail of a text within so many bytes, with a note between them."""
-    whole = text.encode()
-    if len(whole) <= most:
+    size = _size(text)
+    if size <= most:
         return text
     # The number in the note may take one digit more than that of what is over.
-    digits = len(str(len(whole) - most + len(_note(len(whole), url).encode())))
-    room = max(0, most - len(_note(10 ** (digits - 1), url).encode()))
-    head, tail = whole[: (room + 1) // 2], whole[len(whole) - room // 2 :]
-    # A character that the cut splits is left out.
-    return head.decode(errors="ignore") + _note(len(whole) - room, url) + tail.decode(errors="ignore")
+    digits = len(str(size - most + _size(_note(size, url))))
+    room = max(0, most - _size(_note(10 ** (digits - 1), url)))
+    half, rest = (room + 1) // 2, room // 2
+    # No more is encoded than is kept, of texts of any length. A character that the cut splits is left out.
+    head, tail = text[:half].encode()[:half], text[len(text) - rest :].encode()
+    return head.decode(errors="ignore") + _note(size - room, url) + tail[len(tail) - rest :].decode(errors="ignore")
+
+
+def _size(text: str | bytes) -> int:
+    """Count bytes, of a text in UTF-8."""
+    return len(text) if isinstance(text, bytes) or text.isascii() else len(text.encode())
 
 
 def _note(size: int, url: str | None) -> str:

@@ -13,5 +13,7 @@ def seconds_left(invocation: Invocation) -> float | None:
 
 def timed_out(invocation: Invocation) -> ToolTimeout:
     """Make the failure of a call whose deadline has passed."""
-    allowed = round((invocation.deadline or 0.0) - invocation.started, 6)
+    # What a caller allows has begun to run before the call is accepted.
+    digits = 6 if invocation.request.deadline is None else 3
+    allowed = round(max(0.0, (invocation.deadline or 0.0) - invocation.started), digits)
     return ToolTimeout(invocation.tool.name, allowed)

@@ -10,8 +10,17 @@ from app.pipeline.format import refuse
 from app.pipeline.pipeline import Pipeline
 
 
-async def decide(pipeline: Pipeline, approvals: Approvals, approval_id: str, decision: Decision, by: str) -> Approval:
+async def decide(
+    pipeline: Pipeline,
+    approvals: Approvals,
+    approval_id: str,
+    decision: Decision,
+    by: str,
+    deadline: float | None = None,
+) -> Approval:
     """Run an approved call from the top of the pipeline, or answer a rejected one with the person's reason.
+
+    The call's own deadline was for the answer that it waits; this one is for its end.
 
     Raises:
         UnknownApproval: There is none.
@@ -25,7 +34,7 @@ async def decide(pipeline: Pipeline, approvals: Approvals, approval_id: str, dec
             raise InvalidDecision("`args` go with an approval only; say in `reason` what was wrong with the call.")
         approvals.decide(approval_id, decision, by)
         return approvals.answer(approval_id, refuse(CallRejected(decision.reason), request.call))
-    request = await _approved(pipeline, request, decision)
+    request = await _approved(pipeline, replace(request, approved=True, deadline=deadline), decision)
     approvals.decide(approval_id, decision, by)
     try:
         message = await pipeline.run_isolated(request, Overloaded)
@@ -41,8 +50,8 @@ async def decide(pipeline: Pipeline, approvals: Approvals, approval_id: str, dec
 
 async def _approved(pipeline: Pipeline, request: CallRequest, decision: Decision) -> CallRequest:
     if decision.args is None:
-        return replace(request, approved=True)
-    edited = replace(request, approved=True, call=request.call.model_copy(update={"args": decision.args}))
+        return request
+    edited = replace(request, call=request.call.model_copy(update={"args": decision.args}))
     failure = await pipeline.check(edited)
     if failure is not None:
         raise InvalidDecision(failure.message, errors=list(failure.errors))

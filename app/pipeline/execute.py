@@ -32,6 +32,8 @@ class Execute:
             ToolTimeout: The deadline passed; the tool's code may go on, but nobody waits for it.
             ToolExecutionError: The tool raised anything else, SystemExit and its own TimeoutError included.
         """
+        if invocation.request.deadline is not None and seconds_left(invocation) == 0:
+            raise timed_out(invocation)  # Nobody waits for it any more, so it need not begin.
         executor = self._executors[invocation.tool.executor]
         retry = invocation.tool.options.retry
         running = executor.run(invocation) if retry is None else run_again(executor, invocation, retry)

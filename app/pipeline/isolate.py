@@ -7,7 +7,6 @@ from app.core.errors import (
     GuardrailTripped,
     RequestError,
     ToolCallFailed,
-    TooManyApprovals,
 )
 from app.core.invocation import CallRequest
 from app.core.messages import ToolMessage
@@ -37,4 +36,4 @@ def kind_of(error: RequestError | ApprovalRequired) -> ErrorKind:
         return "overloaded"
     if isinstance(error, GuardrailTripped):
         return "denied"
-    return "approval_required" if isinstance(error, (ApprovalRequired, TooManyApprovals)) else "missing_context"
+    return "approval_required" if isinstance(error, ApprovalRequired) else "missing_context"

@@ -10,7 +10,7 @@ from app.core.invocation import NOWHERE, CallRequest, Invocation, Surroundings, 
 from app.core.messages import ToolMessage
 from app.core.observer import Observer, Unobserved
 from app.core.options import ExecutorName
-from app.core.overload import QuotaExceeded
+from app.core.overload import Overloaded, QuotaExceeded
 from app.core.tool import CompiledTool
 from app.executors.base import Executor
 from app.pipeline.admission import Admission, Gates, Limits
@@ -124,7 +124,7 @@ class Pipeline:
             return await self._not_found(request)
         plan = self._plan(tool)
         try:
-            waited = await self._admission.enter(plan.gates, request.caller)
+            waited = await self._admission.enter(plan.gates, request.caller, request.deadline)
         except BaseException as error:
             self._observer.refused(request, outcome_of_error(error), tool)
             raise
@@ -147,14 +147,22 @@ class Pipeline:
             self._observer.refused(request, "overloaded", tool)
             raise
 
-    def turn_away(self, request: CallRequest) -> None:
+    async def turn_away(self, request: CallRequest) -> None:
         """Refuse now what `run` would refuse at once, for answers whose status is sent before the call runs.
 
         Raises:
-            QuotaExceeded: The caller has no calls left.
+            Overloaded: There is no room for the call, or the caller has no calls left.
         """
+        tool = self._registry.get(request.call.name)
         if self._quotas is not None and not self._quotas.left(request.caller).left:
-            self._count(self._quotas, request, self._registry.get(request.call.name))
+            self._count(self._quotas, request, tool)
+        if tool is None or not await is_visible(tool, request.caller):
+            return
+        try:
+            self._admission.turn_away(self._plan(tool).gates, request.caller)
+        except Overloaded:
+            self._observer.refused(request, "overloaded", tool)
+            raise
 
     async def invoke(self, tool: CompiledTool, request: CallRequest) -> Invocation:
         """Take a call of this tool through the stages; the invocation it returns has its message."""

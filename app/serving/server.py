@@ -33,12 +33,6 @@ _TO_LEAVE = 1.5
 LAST_STEPS = _TO_FLUSH + _TO_CANCEL + _TO_FLUSH + _TO_CLOSE + _TO_LEAVE
 
 
-def leave_on(*numbers: signal.Signals) -> None:
-    """End on these signals while nothing is served; the kernel spares process 1 of a container their defaults."""
-    for number in numbers:
-        signal.signal(number, lambda *_: os._exit(0))
-
-
 class Server(uvicorn.Server):
     """Serve, and end in order."""
 
@@ -156,7 +150,7 @@ class Server(uvicorn.Server):
     async def _cut_off(self) -> None:
         left = set(self._lifecycle.in_flight)
         logger.warning(
-            "not finished in %g s, and answered with 503: requests in flight: %d",
+            "not finished in %g s, and told to try again: requests in flight: %d",
             self._patience.drain_timeout,
             len(left),
         )

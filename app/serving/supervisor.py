@@ -24,6 +24,8 @@ logger = logging.getLogger("sidecall")
 Work = Callable[[socket, Callable[[], None]], None]
 # The exit code of uvicorn for it, too.
 START_FAILED = 3
+# Without a fault: by itself, or by the signal that was passed on to it before it could handle any.
+_IN_ORDER = {0, *(-number for number in HANDLED_SIGNALS)}
 # Seconds between a worker's death and its successor, so that one that cannot live does not spin.
 _PAUSE = 1.0
 _TICK = 1.0
@@ -46,6 +48,7 @@ class Supervisor:
         self._news, self._ready = self._context.Pipe(duplex=False)
         self._serving = 0
         self._ends_at: float | None = None
+        self._at_once = False
         self._code = 0
 
     def run(self) -> int:
@@ -83,7 +86,7 @@ class Supervisor:
         self._processes.remove(process)
         code = process.exitcode or 0
         if self._ends_at is not None:
-            self._code = max(self._code, code)
+            self._judge(process, code)
         elif code == START_FAILED:
             logger.error("worker %s could not start; the server ends", process.pid)
             self._code = code
@@ -94,9 +97,20 @@ class Supervisor:
             if self._ends_at is None:
                 self._start()
 
+    def _judge(self, process: SpawnProcess, code: int) -> None:
+        """Say it when a worker did not end in order, in the log and as shells do in the exit code."""
+        if self._at_once or code in _IN_ORDER:
+            return
+        if code < 0:
+            logger.error("worker %s was killed by signal %d; what it had not answered is lost", process.pid, -code)
+        else:
+            logger.error("worker %s ended with exit code %d", process.pid, code)
+        self._code = max(self._code, code if code > 0 else 128 - code)
+
     def _pass_on(self, number: int, _frame: FrameType | None = None) -> None:
         if self._ends_at is not None:
             os.write(2, b"ended at once by a second signal\n")
+            self._at_once = True
             self._code = 128 + number
             self._kill()
             return

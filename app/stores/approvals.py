@@ -10,9 +10,10 @@ from pydantic_core import to_json, to_jsonable_python
 from uuid_utils import uuid7
 
 from app.core.approval import Approval, ApprovalStatus, Decision
-from app.core.errors import ApprovalConflict, TooManyApprovals, UnknownApproval
+from app.core.errors import ApprovalConflict, UnknownApproval
 from app.core.invocation import CallRequest, Invocation
 from app.core.messages import ToolCall, ToolMessage
+from app.core.overload import TooManyApprovals
 
 _STATUS: dict[str, ApprovalStatus] = {"approve": "approved", "reject": "rejected"}
 

@@ -18,8 +18,12 @@ class MemoryArtifacts:
         self._kept: dict[str, tuple[float, bytes]] = {}
         self._size = 0
 
-    def keep(self, body: bytes) -> str | None:
+    def keep(self, body: str | bytes) -> str | None:
         """Keep a body and return its id, which nobody can guess; None when it is larger than all there is room for."""
+        # Of a text the characters are counted first, which are no more than its bytes: it may be of any length.
+        if len(body) > self._most:
+            return None
+        body = body.encode() if isinstance(body, str) else body
         if len(body) > self._most:
             return None
         self._forget(room_for=len(body))

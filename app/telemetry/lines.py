@@ -4,6 +4,7 @@ import logging
 import time
 from typing import Any
 
+from app.core.context import ANONYMOUS
 from app.core.errors import ToolExecutionError, ToolFailure, ToolOutputError
 from app.core.invocation import CallRequest, Invocation
 from app.telemetry.redact import Redaction
@@ -42,8 +43,13 @@ def log_failure(invocation: Invocation, failure: ToolFailure) -> None:
 
 
 def call_keys(invocation: Invocation) -> dict[str, Any]:
-    """Name a call in a log line."""
-    return {"tool": invocation.tool.name, "call_id": invocation.call.id, "invocation_id": invocation.id}
+    """Name a call in a log line, and who sent it where that is known."""
+    keys = {"tool": invocation.tool.name, "call_id": invocation.call.id, "invocation_id": invocation.id}
+    return keys | _caller(invocation.request)
+
+
+def _caller(request: CallRequest) -> dict[str, str]:
+    return {} if request.caller is ANONYMOUS else {"caller": request.caller.subject}
 
 
 class CallLines:
@@ -68,7 +74,7 @@ class CallLines:
         """Log a call that never began, of a tool that may not exist."""
         if logger.isEnabledFor(self._level):
             tool, call_id = self._redaction.value(request.call.name), request.call.id
-            keys = {"event": "tool call", "tool": tool, "call_id": call_id, "outcome": outcome}
+            keys = {"event": "tool call", "tool": tool, "call_id": call_id, "outcome": outcome, **_caller(request)}
             logger.log(self._level, "tool %s: %s (call %s)", tool, outcome, call_id, extra=keys)
 
 

@@ -9,10 +9,11 @@ from collections.abc import Iterable, MutableMapping
 from typing import Any, Literal, TextIO
 
 from structlog.dev import ConsoleRenderer
-from structlog.processors import JSONRenderer, TimeStamper, format_exc_info
+from structlog.processors import ExceptionRenderer, JSONRenderer, TimeStamper
 from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
 from structlog.typing import ExcInfo
 
+from app.core.log_text import joined
 from app.telemetry.current import request_keys
 from app.telemetry.redact import Redaction
 
@@ -28,6 +29,10 @@ _OF_OTHERS = ("color_message", "message", "asctime")
 _PLAIN = frozenset(("sidecall", "uvicorn.error"))
 
 
+# They warn of malformed headers, with which any client could fill the log.
+_TALKATIVE = ("opentelemetry.baggage.propagation", "opentelemetry.trace.span")
+
+
 def log_config(level: str, form: LogFormat, redact: Iterable[str] = ()) -> dict[str, Any]:
     """Configure `logging` for a server: our lines, uvicorn's, those of libraries, and warnings.
 
@@ -41,12 +46,8 @@ def log_config(level: str, form: LogFormat, redact: Iterable[str] = ()) -> dict[
         "formatters": {"sidecall": formatter},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "sidecall"}},
         "root": {"handlers": ["stderr"], "level": "WARNING"},
-        "loggers": {"sidecall": ours, "uvicorn": ours},
+        "loggers": {"sidecall": ours, "uvicorn": ours, **{name: {"level": "ERROR"} for name in _TALKATIVE}},
     }
-
-
-# Characters of a traceback, with what the exception says, that are logged.
-_MOST_OF_EXCEPTION = 64 * 1024
 
 
 def is_json(form: LogFormat) -> bool:
@@ -57,9 +58,7 @@ def is_json(form: LogFormat) -> bool:
 def make_formatter(*, as_json: bool, redact: Iterable[str] = ()) -> logging.Formatter:
     """Make the formatter of a process, and have its warnings logged from now on."""
     logging.captureWarnings(True)
-    rendered: list[Any] = (
-        [format_exc_info, _shorten_exception, JSONRenderer()] if as_json else [_for_a_terminal, _console()]
-    )
+    rendered: list[Any] = [ExceptionRenderer(_told), JSONRenderer()] if as_json else [_for_a_terminal, _console()]
     return ProcessorFormatter(
         foreign_pre_chain=[
             TimeStamper(fmt="iso") if as_json else TimeStamper(fmt="%Y-%m-%d %H:%M:%S", utc=False),
@@ -95,18 +94,8 @@ class _Clean:
         return line
 
 
-def _shorten_exception(_logger: Any, _level: str, line: _Line) -> _Line:
-    if "exception" in line:
-        line["exception"] = _shortened(line["exception"])
-    return line
-
-
-def _shortened(text: str) -> str:
-    """Keep head and tail of what an exception says, which may be as long as what it was made of."""
-    if len(text) <= _MOST_OF_EXCEPTION:
-        return text
-    half = _MOST_OF_EXCEPTION // 2
-    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
+def _told(exc_info: ExcInfo) -> str:
+    return joined(traceback.format_exception(*exc_info)).rstrip("\n")
 
 
 def _in_order(_logger: Any, _level: str, line: _Line) -> _Line:
@@ -134,5 +123,5 @@ def _console() -> ConsoleRenderer:
 
 def _print_exception(output: TextIO, exc_info: ExcInfo) -> None:
     """Write a traceback, indented, so that nothing that an exception says can pass for a line of its own."""
-    lines = _shortened("".join(traceback.format_exception(*exc_info))).splitlines()
+    lines = _told(exc_info).splitlines()
     output.write("\n" + textwrap.indent("\n".join(_printable(line) for line in lines), "    "))

@@ -11,8 +11,14 @@ _SECRET = (
     "password passwd pwd passphrase passcode secret token api_key apikey access_key private_key signing_key "
     "authorization auth credential credentials cookie set_cookie jwt bearer otp cvv cvc ssn"
 ).split()
-# Where a name in camel case has a seam.
-_SEAM = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^a-zA-Z0-9]+")
+# Words that say so wherever they stand in a name.
+_EVEN_WITHIN = "password passwd passphrase passcode apikey credential".split()
+# Names that count tokens of a model.
+_COUNT = re.compile(r"(?:max|min|total|prompt|completion|input|output|cached|reasoning|used|num|n)_(?:\w+_)?tokens")
+# Where a name in camel case has a seam: `userName`, `JWTToken`.
+_SEAM = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^a-zA-Z0-9]+")
+# Members that name what stands in the member `value` beside them.
+_NAMING = ("name", "key", "header")
 
 _MOST_CHARACTERS = 1000
 _MOST_ITEMS = 50
@@ -26,18 +32,22 @@ class Redaction:
 
     def __init__(self, more: Iterable[str] = ()) -> None:
         names = (_spelled(name) for name in (*_SECRET, *more))
-        self._secret = re.compile(rf"(?:^|_)(?:{'|'.join(re.escape(name) for name in names if name)})(?:_|$)")
+        words = "|".join(re.escape(name) for name in names if name)
+        self._secret = re.compile(rf"(?:^|_)(?:{words})(?:_|s?\d*$)|{'|'.join(_EVEN_WITHIN)}")
 
     def is_secret(self, name: str) -> bool:
         """Tell whether a field of this name holds a secret."""
-        return self._secret.search(_spelled(name[:_MOST_CHARACTERS])) is not None
+        spelled = _spelled(name[:_MOST_CHARACTERS])
+        return self._secret.search(spelled) is not None and _COUNT.fullmatch(spelled) is None
 
     def fields(self, values: Mapping[Any, Any], depth: int = 0) -> dict[str, Any]:
         """Copy named values, without secrets."""
         shown: dict[str, Any] = {}
+        hides_value = any(self.is_secret(str(values[key])) for key in _NAMING if isinstance(values.get(key), str))
         for key, value in list(values.items())[:_MOST_ITEMS]:
             name = str(key)
-            shown[_short(name)] = REDACTED if self.is_secret(name) else self.value(value, depth + 1)
+            is_hidden = self.is_secret(name) or (hides_value and name == "value")
+            shown[_short(name)] = REDACTED if is_hidden else self.value(value, depth + 1)
         if len(values) > _MOST_ITEMS:
             shown["…"] = f"{len(values) - _MOST_ITEMS} more"
         return shown
@@ -61,7 +71,7 @@ class Redaction:
 
     def _text(self, text: str, depth: int) -> Any:
         """Look into a text that is JSON, since the names of its fields tell what is secret."""
-        if text[:1] not in ("{", "["):
+        if not text[:_MOST_CHARACTERS].lstrip().startswith(("{", "[")):
             return _short(text)
         try:
             return self.value(json.loads(text[:_MOST_PARSED]), depth + 1)

@@ -20,7 +20,7 @@ async def ready() -> AsyncIterator[Answer]:
     headers = Headers({})
 
     async def answer(body: bytes) -> bytes:
-        reply = await answer_call(app.state.parts, body, headers, None)
+        reply = await answer_call(app.state.parts, body, headers)
         return reply.body
 
     async with app.router.lifespan_context(app):

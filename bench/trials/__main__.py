@@ -64,7 +64,7 @@ def _write(text: str, *, record: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "trials.md").write_text(text)
     if record:
-        DOCUMENT.write_text(report.quote(DOCUMENT.read_text(), text))
+        DOCUMENT.write_text(report.QUOTED.quote(DOCUMENT.read_text(), text))
 
 
 def _options() -> argparse.Namespace:

@@ -81,6 +81,10 @@ BOMBS = (
     Bomb("20,000 objects written as text", lambda: args(_filled(b'"{}"', 20_000), "rows"), _ANSWERED, "is answered"),
     Bomb("20,000 nulls to be left out", lambda: args(_filled(b'{"a":null}', 20_000), "rows"), _ANSWERED, "is answered"),
     Bomb("100,000 values of a wrong type", lambda: args(_filled(b"1", 100_000), "rows"), _ANSWERED, "is answered"),
+    Bomb("45,000 keys", lambda: args(_keys(45_000)), _ANSWERED, "is answered"),
+    Bomb("20,000 arrays in objects", lambda: args(_filled(b'{"":[]}', 20_000)), _ANSWERED, "is answered"),
+    Bomb("45,000 values of a wrong type", lambda: args(_filled(b"1", 45_000), "rows"), _ANSWERED, "is answered"),
+    Bomb("a text of 2,000,000 commas", lambda: args(b'"%s"' % (b",-" * 2_000_000)), _ANSWERED, "is answered"),
     Bomb("a tool's name of 4 MB", lambda: b'{"name": "%s", "args": {}}' % (b"a" * _MOST), _ANSWERED, "is answered"),
 )
 

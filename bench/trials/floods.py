@@ -61,7 +61,7 @@ _FLOODS = (
         _zeros,
     ),
     Flood("endless chunks of 64 KB", _CHUNKED, lambda: _chunks(_PIECE), most_mb=20 + _KEPT_MB),
-    Flood("endless chunks of 1 byte", _CHUNKED, lambda: _chunks(1), most_mb=20 + _KEPT_MB),
+    Flood("endless chunks of 1 byte", _CHUNKED, lambda: _chunks(1), 400, most_mb=20 + _KEPT_MB),
 )
 
 

@@ -120,12 +120,12 @@ def _at_length(client: httpx.Client, server: Served, name: str) -> Finding:
     return Finding(
         "S6",
         f"an exception with a text of 50 MB ({name})",
-        "answered, within what a model may read; secret absent; log and others not flooded (1 MB, 100 ms)",
+        "answered with content that a model may read; secret absent; log and others not flooded (1 MB, 100 ms)",
         f"{_kind(answer)} in {len(answer.content) / _MB:.1f} MB; {logged / _MB:.1f} MB logged; others waited for up to "
         f"{milliseconds(seen.worst)}",
         _kind(answer) in _KINDS
         and SECRET not in answer.text
-        and len(answer.content) <= _MOST
+        and len(answer.json()["content"]) <= _MOST
         and logged <= _MB
         and seen.worst < 0.1,
     )

@@ -1,11 +1,11 @@
-"""Write what the trials found as Markdown, and quote it in the documentation."""
+"""Write what the trials found as Markdown."""
 
 from collections.abc import Mapping, Sequence
 
+from bench.quotation import Quotation
 from bench.trials.finding import Finding
 
-BEGIN = "<!-- recorded by python -m bench.trials --record -->"
-END = "<!-- end of the recorded trials -->"
+QUOTED = Quotation("<!-- recorded by python -m bench.trials --record -->", "<!-- end of the recorded trials -->")
 _COLUMNS = ("", "trial", "bar", "measured", "")
 
 
@@ -28,16 +28,3 @@ def _cells(finding: Finding) -> tuple[str, ...]:
 def _line(cells: Sequence[str]) -> str:
     # A line break or a pipe would end the row or the cell.
     return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |\n"
-
-
-def quote(document: str, report: str) -> str:
-    """Return the document with the report between its two marks.
-
-    Raises:
-        ValueError: It lacks the marks.
-    """
-    before, begin, rest = document.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"the document lacks {BEGIN} or {END}")
-    return f"{before}{BEGIN}\n\n{report}\n{END}{after}"

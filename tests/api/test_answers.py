@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app import Registry, ToolContext, tool
-from app.api.answers import Reply, answer_call, answer_calls, request_of
+from app.api.answers import Reply, Terms, answer_call, answer_calls, request_of
 from app.api.dialects import read_call, read_call_text
 from app.api.parts import Parts
 from app.core.context import ANONYMOUS
@@ -44,7 +44,7 @@ def _body(name: str = "look", **beside: Any) -> bytes:
 
 async def test_a_call_is_answered_with_a_message(parts: Parts) -> None:
     """In the dialect of the call, with everything that came beside it."""
-    reply = await answer_call(parts, _body(state=[1], context={"k": 2}), HEADERS, None)
+    reply = await answer_call(parts, _body(state=[1], context={"k": 2}), HEADERS)
 
     assert (reply.status, reply.headers) == (200, {})
     assert json.loads(reply.body)["content"] == '["ü", [1], {"k": 2}, {"x-tenant": "acme"}]'
@@ -52,7 +52,7 @@ async def test_a_call_is_answered_with_a_message(parts: Parts) -> None:
 
 async def test_the_form_of_the_answer_may_be_asked_for(parts: Parts) -> None:
     """Whatever that of the call is."""
-    reply = await answer_call(parts, _body("nope"), HEADERS, "anthropic")
+    reply = await answer_call(parts, _body("nope"), HEADERS, Terms("anthropic"))
 
     assert json.loads(reply.body) == {
         "type": "tool_result",
@@ -64,7 +64,7 @@ async def test_the_form_of_the_answer_may_be_asked_for(parts: Parts) -> None:
 
 async def test_a_call_that_waits_is_answered_with_the_approval(parts: Parts) -> None:
     """202, and where to ask for it."""
-    reply = await answer_call(parts, _body("delete", args={}), HEADERS, "openai")
+    reply = await answer_call(parts, _body("delete", args={}), HEADERS, Terms("openai"))
     approval = json.loads(reply.body)
 
     assert (reply.status, approval["status"]) == (202, "pending")
@@ -76,7 +76,7 @@ async def test_a_call_that_waits_is_answered_with_the_approval(parts: Parts) -> 
 async def test_what_the_program_has_to_mend_is_raised(parts: Parts, body: bytes, error: type[Exception]) -> None:
     """The routes say it as problems."""
     with pytest.raises(error):
-        await answer_call(parts, body, HEADERS, None)
+        await answer_call(parts, body, HEADERS)
 
 
 async def test_an_error_of_the_call_is_raised_too() -> None:
@@ -90,11 +90,11 @@ async def test_an_error_of_the_call_is_raised_too() -> None:
         await ended.wait()
 
     parts = create_app(Settings(max_concurrency_per_caller=1), Registry([hang])).state.parts
-    first = asyncio.ensure_future(answer_call(parts, _body("hang"), HEADERS, None))
+    first = asyncio.ensure_future(answer_call(parts, _body("hang"), HEADERS))
     await begun.wait()
 
     with pytest.raises(TooManyCalls):
-        await answer_call(parts, _body("hang"), HEADERS, None)
+        await answer_call(parts, _body("hang"), HEADERS)
     ended.set()
 
     assert (await first).status == 200
@@ -108,7 +108,7 @@ async def test_calls_are_answered_in_their_places(parts: Parts) -> None:
         read_call({"id": "3", "function": {"name": "delete", "arguments": "{}"}}),
     ]
 
-    reply = await answer_calls(parts, calls, {}, None)
+    reply = await answer_calls(parts, calls, {})
     first, second, third = json.loads(reply.body)
 
     assert (reply.status, reply.headers) == (200, {})
@@ -122,7 +122,7 @@ async def test_calls_may_be_answered_in_one_form(parts: Parts) -> None:
     """Which was asked for."""
     calls = [read_call({"name": name, "args": {"text": "a"}, "id": name}) for name in ("look", "nope")]
 
-    reply = await answer_calls(parts, calls, {}, "openai-responses")
+    reply = await answer_calls(parts, calls, {}, Terms("openai-responses"))
 
     assert [answer["type"] for answer in json.loads(reply.body)] == ["function_call_output", "function_call_output"]
 

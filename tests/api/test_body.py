@@ -139,6 +139,19 @@ async def test_a_strange_content_length_is_no_crash(make_client: MakeClient, len
     assert response.status_code == status
 
 
+@pytest.mark.parametrize("path", ["/tool_calls", "/tool_calls?format=openai", "/tool_calls/batch"])
+async def test_a_body_of_too_many_values_is_refused(make_client: MakeClient, path: str) -> None:
+    """413 names the limit, before anything is parsed."""
+    client = await make_client(echo, max_json_values=100)
+    content = b"[" + b"0," * 120 + b"but this is no JSON"
+
+    response = await client.post(path, content=content, headers={"Content-Type": "application/json"})
+
+    assert response.status_code == 413
+    assert response.json()["type"] == "urn:sidecall:problem:body-too-large"
+    assert response.json()["detail"] == "The body holds more than the 100 values that this server takes."
+
+
 async def test_malformed_json_is_located(make_client: MakeClient) -> None:
     """400 says where the parser stopped."""
     client = await make_client(echo)

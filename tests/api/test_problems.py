@@ -9,6 +9,7 @@ import pytest
 
 from app import InjectedToolArg, Registry, ToolException, ToolGuardrailFunctionOutput, tool
 from app.api.app import build_api
+from app.api.body import Bounds
 from app.api.listing import Listings
 from app.api.parts import Parts
 from app.stores.approvals import MemoryApprovals
@@ -66,7 +67,7 @@ async def crashing() -> AsyncIterator[httpx.AsyncClient]:
         approvals=MemoryApprovals(),
         artifacts=MemoryArtifacts(),
         listings=Listings(registry),
-        max_body_bytes=1024,
+        bounds=Bounds(1024, 100),
         max_batch=2,
     )
     app = build_api(parts)
@@ -161,13 +162,13 @@ async def test_a_problem_has_an_instance_without_a_sent_id(make_client: MakeClie
 @pytest.mark.parametrize(
     ("method", "path", "allow"),
     [
-        ("POST", "/tools", "GET"),
-        ("PUT", "/tools/greet", "GET"),
+        ("POST", "/tools", "GET, HEAD"),
+        ("PUT", "/tools/greet", "GET, HEAD"),
         ("GET", "/tool_calls", "POST"),
         ("PATCH", "/tool_calls/batch", "POST"),
-        ("DELETE", "/healthz", "GET"),
-        ("DELETE", "/approvals", "GET"),
-        ("DELETE", "/approvals/7", "GET, POST"),
+        ("DELETE", "/healthz", "GET, HEAD"),
+        ("DELETE", "/approvals", "GET, HEAD"),
+        ("DELETE", "/approvals/7", "GET, HEAD, POST"),
     ],
 )
 async def test_a_wrong_method_is_told_the_right_one(

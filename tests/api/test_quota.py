@@ -86,6 +86,8 @@ async def test_a_call_too_many_is_a_problem(make_client: MakeClient) -> None:
         "title": "You have made as many calls as one caller may in this time.",
         "status": 429,
         "detail": "Calls that one caller may make in 3600 s: 1. The next one may come in 3600 s.",
+        "retryable": True,
+        "retry_after": 3600,
         "instance": "mine-1",
     }
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.report import as_json, markdown, quote
+from bench.report import QUOTED, as_json, markdown
 from bench.results import Figure, Part
 from bench.rounds import Spread
 
@@ -67,22 +67,22 @@ def test_a_quotation_replaces_the_one_before() -> None:
     """And leaves the rest of the document as it is."""
     document = "# Speed\n<!-- recorded by python -m bench --record -->\nold\n<!-- end of the record -->\nMore.\n"
 
-    quoted = quote(document, "new\n")
+    quoted = QUOTED.quote(document, "new\n")
 
     assert quoted == (
         "# Speed\n<!-- recorded by python -m bench --record -->\n\nnew\n\n<!-- end of the record -->\nMore.\n"
     )
-    assert quote(quoted, "new\n") == quoted
+    assert QUOTED.quote(quoted, "new\n") == quoted
 
 
 def test_a_document_without_marks_is_refused() -> None:
     """Nothing is written in the wrong place."""
     with pytest.raises(ValueError, match="lacks"):
-        quote("# Speed\n", "new\n")
+        QUOTED.quote("# Speed\n", "new\n")
 
 
 def test_the_documentation_quotes_the_recorded_run() -> None:
     """The report in bench/results stands in docs/performance.md word for word."""
     document = (ROOT / "docs/performance.md").read_text()
 
-    assert quote(document, (ROOT / "bench/results/latest.md").read_text()) == document
+    assert QUOTED.quote(document, (ROOT / "bench/results/latest.md").read_text()) == document

@@ -6,7 +6,7 @@ import pytest
 
 from bench.trials.__main__ import DOCUMENT, findings_of, verdict
 from bench.trials.finding import Finding
-from bench.trials.report import markdown, quote
+from bench.trials.report import QUOTED, markdown
 
 MET = Finding("B1", "500 clients\n| at once", "none lost", "0 lost", holds=True)
 MISSED = Finding("B2", "their 503s", "p99 < 20 ms", "31 ms", holds=False)
@@ -32,18 +32,12 @@ def test_the_document_gets_the_new_report_between_its_marks() -> None:
     """What stands around it stays."""
     begin, end = "<!-- recorded by python -m bench.trials --record -->", "<!-- end of the recorded trials -->"
 
-    assert quote(f"before\n{begin}\nold\n{end}\nafter", "new\n") == f"before\n{begin}\n\nnew\n\n{end}\nafter"
-
-
-def test_a_document_without_marks_is_not_written_to() -> None:
-    """It could only be guessed where the report belongs."""
-    with pytest.raises(ValueError, match="the document lacks"):
-        quote("before", "new")
+    assert QUOTED.quote(f"before\n{begin}\nold\n{end}\nafter", "new\n") == f"before\n{begin}\n\nnew\n\n{end}\nafter"
 
 
 def test_the_documentation_has_the_marks() -> None:
     """So that `--record` works."""
-    assert "new" in quote(Path(DOCUMENT).read_text(), "new")
+    assert "new" in QUOTED.quote(Path(DOCUMENT).read_text(), "new")
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def test_a_problem_of_the_server_is_said_in_its_words(respx_mock: respx.MockRout
     result = call("whoami", "--url", URL)
 
     assert result.exit_code == 2
-    assert "The tool needs `state` beside the call." in result.stderr
+    assert result.stderr == "http://sidecall.test refuses the call: The tool needs `state` beside the call.\n"
 
 
 @pytest.mark.respx(base_url=URL, assert_all_called=False)

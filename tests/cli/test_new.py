@@ -59,18 +59,27 @@ def test_a_tool_and_its_test_are_written() -> None:
     ],
 )
 def test_what_is_written_works(here: Path, name: str, stem: str) -> None:
-    """The test passes, and the tool can be called by its name."""
+    """The tool can be called by its name."""
     written = new(name, "--folder", "mine")
 
     called = CliRunner().invoke(cli, ["call", "--tools", "mine", "--", name, "text=hello", "times=2"])
-    tested = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "mine")
 
     assert written.exit_code == 0
     assert (here / "mine" / f"{stem}.py").is_file()
     assert called.exit_code == 0, called.output
     assert '"content": "hello hello"' in called.stdout
+
+
+def test_the_tests_that_are_written_pass() -> None:
+    """Two for each tool, whatever its name."""
+    names = ["get_weather", "class", "2d-plot", "json", "tool", "x" * 64]
+    written = [new(name, "--folder", "mine").exit_code for name in names]
+
+    tested = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "mine")
+
+    assert written == [0] * 6
     assert tested.returncode == 0, tested.stdout
-    assert "2 passed" in tested.stdout
+    assert "12 passed" in tested.stdout
 
 
 @pytest.mark.parametrize("name", ["-", "_", "_hidden", "test_it", "conftest", "tests"])

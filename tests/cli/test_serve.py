@@ -1,6 +1,5 @@
 """`sidecall serve` starts with what it was told, or says why not; what it serves is tested in tests/e2e."""
 
-import os
 import socket
 import subprocess
 import sys
@@ -8,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import SidecallHere
 
-def serve(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+
+def serve(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the command as a process that is expected to end."""
     command = [sys.executable, "-m", "app.cli", "serve", *arguments]
-    return subprocess.run(
-        command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60, check=False
-    )
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.mark.parametrize(
@@ -25,11 +24,12 @@ def serve(*arguments: str, cwd: Path, **environment: str) -> subprocess.Complete
         ([], {"SIDECALL_WORKERS": "2", "SIDECALL_RELOAD": "true"}),
     ],
 )
+@pytest.mark.usefixtures("signals")
 def test_reloading_with_many_workers_is_refused(
-    tmp_path: Path, arguments: list[str], environment: dict[str, str]
+    sidecall_here: SidecallHere, arguments: list[str], environment: dict[str, str]
 ) -> None:
     """Only one of them would change; the remedy is said."""
-    result = serve(*arguments, cwd=tmp_path, **environment)
+    result = sidecall_here("serve", *arguments, **environment)
 
     assert result.returncode == 1
     assert result.stderr == "error: --reload works with one worker; leave out --workers.\n"
@@ -60,9 +60,9 @@ def test_a_port_that_is_taken_stops_the_start(tmp_path: Path) -> None:
     assert "Traceback" not in result.stderr
 
 
-def test_a_wrong_option_is_a_mistake_of_usage(tmp_path: Path) -> None:
+def test_a_wrong_option_is_a_mistake_of_usage(sidecall_here: SidecallHere) -> None:
     """Exit code 2, as everywhere."""
-    result = serve("--port", "http", cwd=tmp_path)
+    result = sidecall_here("serve", "--port", "http")
 
     assert result.returncode == 2
     assert "Invalid value for '--port'" in result.stderr

@@ -20,10 +20,10 @@ from app.core.errors import (
     ToolExecutionError,
     ToolNotFound,
     ToolTimeout,
-    TooManyApprovals,
     UnknownApproval,
     UnknownTool,
 )
+from app.core.overload import TooManyApprovals
 
 
 @pytest.mark.parametrize(

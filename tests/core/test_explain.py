@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from app.core.explain import data_path, explain, field_errors, without
+from app.core.explain import data_path, explain, field_errors, first_details, without
 
 SCHEMA = {
     "type": "object",
@@ -37,6 +38,25 @@ def detail(kind: str, msg: str, *loc: str | int, sent: Any = None, **ctx: Any) -
 def test_errors_are_worded_for_a_model(error: ErrorDetails, text: str) -> None:
     """About JSON, and safe to show."""
     assert explain(error) == text
+
+
+@pytest.mark.parametrize(("wrong", "count"), [(1, 1), (100, 100), (101, 101), (10_000, 101)])
+def test_the_first_errors_are_listed(wrong: int, count: int) -> None:
+    """With one more than is told, from which it is seen that there are more."""
+    with pytest.raises(ValidationError) as raised:
+        TypeAdapter(list[int]).validate_python(["x"] * wrong)
+
+    assert [error["loc"] for error in first_details(raised.value)] == [(index,) for index in range(count)]
+
+
+def test_errors_without_number_are_only_counted() -> None:
+    """Listing them would hold everybody up."""
+    with pytest.raises(ValidationError) as raised:
+        TypeAdapter(list[int]).validate_python(["x"] * 10_001)
+
+    assert field_errors(first_details(raised.value), SCHEMA) == [
+        {"loc": [], "type": "too_many_errors", "msg": "10,001 values do not fit"}
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """A call on its way has an id that sorts by time and a deadline."""
 
+import time
 import uuid
+from dataclasses import replace
 
 import pytest
 
@@ -38,6 +40,21 @@ def test_a_tools_own_timeout_beats_the_servers(
     allowed = None if invocation.deadline is None else round(invocation.deadline - invocation.started, 6)
 
     assert allowed == expected
+
+
+@pytest.mark.parametrize(
+    ("own", "callers", "expected"), [(2.0, 1.0, 1.0), (2.0, 3.0, 2.0), (None, 3.0, 3.0), (2.0, -1.0, -1.0)]
+)
+def test_a_caller_may_shorten_the_time_and_never_lengthen_it(
+    own: float | None, callers: float, expected: float
+) -> None:
+    """What its request has spent already is lost."""
+    wait = tool("wait", timeout=own, description="Wait.")(lambda: None)
+    now = time.monotonic()
+
+    invocation = new_invocation(replace(REQUEST, deadline=now + callers), wait.compiled, None)
+
+    assert invocation.deadline == pytest.approx(now + expected, abs=0.1)
 
 
 def test_a_call_carries_what_it_may_be_injected_with() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic_core import from_json
 
-from app.core.json_text import is_finite, json_kind, parse_json
+from app.core.json_text import MOST_VALUES, holds_more, is_finite, json_kind, parse_json
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,33 @@ def test_what_is_not_strictly_json_is_refused(text: bytes) -> None:
     """With a ValueError and nothing else."""
     with pytest.raises(ValueError):
         parse_json(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (b"[1,2,3,4]", 5),  # the array is one, too
+        (b'{"a": 1, "b": {"c": 2}}', 4),  # a member is one value, whose name is none
+        (b'[[], {}, [ ], {\n}, ""]', 6),  # nothing is inside these
+        (b"[[[[[[1]]]]]]", 7),
+        (b'["1,2,[3,{4", 5, "\\",", "\\\\", 6]', 6),  # what stands in a text does not count
+        (b'[1, 2, "a, b, c, d, e, f', 4),  # nor in one that does not end
+    ],
+)
+def test_values_are_counted(text: bytes, count: int) -> None:
+    """At every depth, and before anything is parsed."""
+    assert holds_more(text, count) is False
+    assert holds_more(text, count - 1) is True
+
+
+def test_a_text_may_hold_so_many_values() -> None:
+    """And one more is refused."""
+    at_most = b"[" + b"0," * (MOST_VALUES - 2) + b"0]"
+
+    assert len(parse_json(at_most)) == 49_999
+    with pytest.raises(ValueError, match=r"^more than 50,000 values$"):
+        parse_json(b"[" + at_most + b",0" * 2 + b"]")
+    assert len(parse_json(b"[" + b"0," * 60_000 + b"0]", most=None)) == 60_001
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ def test_an_overload_says_why_and_for_how_long() -> None:
     """In seconds."""
     error = Overloaded("3 calls wait already.", retry_after=7)
 
-    assert (error.message, error.retry_after, error.members) == ("3 calls wait already.", 7, {})
+    assert (error.message, error.retry_after) == ("3 calls wait already.", 7)
+    assert error.members == {"retryable": True, "retry_after": 7}
 
 
 def test_a_caller_with_too_many_calls_meets_an_overload_of_its_own() -> None:

@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.e2e.hub import TOOLS, Hub
 
 ROOT = Path(__file__).parents[2]
 _STARTED = re.compile(r"running on (http://\S+)")
@@ -85,3 +87,30 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
 def shipped(start_server: Serve) -> Server:
     """The server as it ships, with the tools of this repository."""
     return start_server()
+
+
+@pytest.fixture(scope="session")
+def reporting(start_server: Serve, reporting_tools: Path) -> Server:
+    """A server whose tools report to the hub."""
+    return start_server("--tools", str(reporting_tools))
+
+
+@pytest.fixture(scope="session")
+def reporting_tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of the tools that report to the hub."""
+    file = tmp_path_factory.mktemp("tools") / "reporting_tools.py"
+    file.write_text(TOOLS)
+    return file
+
+
+@pytest.fixture
+async def hub() -> AsyncIterator[Hub]:
+    """Hear what tools report."""
+    async with Hub() as hub:
+        yield hub
+
+
+@pytest.fixture(scope="session")
+def impatient(start_server: Serve) -> Server:
+    """A server that waits for nobody longer than a second, and takes no large bodies."""
+    return start_server(SIDECALL_HEADER_TIMEOUT="1", SIDECALL_BODY_TIMEOUT="1", SIDECALL_MAX_BODY_BYTES="65000")

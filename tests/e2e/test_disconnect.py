@@ -2,32 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.e2e.conftest import Serve, Server
-from tests.e2e.hub import TOOLS, Hub
+from tests.e2e.conftest import Server
+from tests.e2e.hub import Hub
 
 Opened = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-
-
-@pytest.fixture(scope="module")
-def server(start_server: Serve, tmp_path_factory: pytest.TempPathFactory) -> Server:
-    """Offer tools that report."""
-    file = tmp_path_factory.mktemp("tools") / "reporting_tools.py"
-    Path(file).write_text(TOOLS)
-    return start_server("--tools", str(file))
-
-
-@pytest.fixture
-async def hub() -> AsyncIterator[Hub]:
-    """Hear what tools report."""
-    async with Hub() as hub:
-        yield hub
 
 
 async def _open(server: Server) -> Opened:
@@ -59,9 +42,9 @@ def _call(hub: Hub, name: str = "slow", who: str = "a") -> dict[str, Any]:
         pytest.param("/tool_calls", ["Accept: text/event-stream"], id="events"),
     ],
 )
-async def test_a_tool_is_cancelled_and_cleans_up(server: Server, hub: Hub, target: str, headers: list[str]) -> None:
+async def test_a_tool_is_cancelled_and_cleans_up(reporting: Server, hub: Hub, target: str, headers: list[str]) -> None:
     """Long before it would have answered, on every way."""
-    _, writer = await _open(server)
+    _, writer = await _open(reporting)
     writer.write(_request(_call(hub), target, *headers))
     await hub.hears("a began")
     await asyncio.sleep(0.2)
@@ -71,9 +54,9 @@ async def test_a_tool_is_cancelled_and_cleans_up(server: Server, hub: Hub, targe
     assert hub.lines == ["a began", "a cancelled", "a cleaned up"]
 
 
-async def test_all_tools_of_a_batch_are_cancelled(server: Server, hub: Hub) -> None:
+async def test_all_tools_of_a_batch_are_cancelled(reporting: Server, hub: Hub) -> None:
     """Each cleans up."""
-    _, writer = await _open(server)
+    _, writer = await _open(reporting)
     writer.write(_request([_call(hub, who=who) for who in "abc"], "/tool_calls/batch"))
     await hub.hears("a began", "b began", "c began")
     writer.close()
@@ -82,9 +65,9 @@ async def test_all_tools_of_a_batch_are_cancelled(server: Server, hub: Hub) -> N
     assert {line for line in hub.lines if line.endswith("cancelled")} == {"a cancelled", "b cancelled", "c cancelled"}
 
 
-async def test_a_connection_that_is_reset_counts_too(server: Server, hub: Hub) -> None:
+async def test_a_connection_that_is_reset_counts_too(reporting: Server, hub: Hub) -> None:
     """As when the client's process is killed."""
-    _, writer = await _open(server)
+    _, writer = await _open(reporting)
     writer.write(_request(_call(hub)))
     await hub.hears("a began")
     writer.transport.abort()
@@ -93,9 +76,9 @@ async def test_a_connection_that_is_reset_counts_too(server: Server, hub: Hub) -
     assert hub.lines == ["a began", "a cancelled", "a cleaned up"]
 
 
-async def test_a_sync_tool_sees_that_nobody_waits(server: Server, hub: Hub) -> None:
+async def test_a_sync_tool_sees_that_nobody_waits(reporting: Server, hub: Hub) -> None:
     """It cannot be cancelled, but it can ask."""
-    _, writer = await _open(server)
+    _, writer = await _open(reporting)
     writer.write(_request(_call(hub, "slow_in_thread")))
     await hub.hears("a began")
     writer.close()
@@ -104,9 +87,9 @@ async def test_a_sync_tool_sees_that_nobody_waits(server: Server, hub: Hub) -> N
     assert hub.lines == ["a began", "a saw it"]
 
 
-async def test_a_client_that_stays_is_answered(server: Server, hub: Hub) -> None:
+async def test_a_client_that_stays_is_answered(reporting: Server, hub: Hub) -> None:
     """Looking whether it is there does not disturb the connection, which serves the next request too."""
-    reader, writer = await _open(server)
+    reader, writer = await _open(reporting)
     statuses = []
     for seconds in (0, 0.2, 0, 0.1):
         writer.write(_request({"name": "nap", "args": {"seconds": seconds}, "id": "1"}))
@@ -116,9 +99,9 @@ async def test_a_client_that_stays_is_answered(server: Server, hub: Hub) -> None
     assert statuses == [b"HTTP/1.1 200 OK"] * 4
 
 
-async def test_a_client_may_send_its_next_request_early(server: Server, hub: Hub) -> None:
+async def test_a_client_may_send_its_next_request_early(reporting: Server, hub: Hub) -> None:
     """What comes while a call runs is not taken for the client's leaving."""
-    reader, writer = await _open(server)
+    reader, writer = await _open(reporting)
     writer.write(_request({"name": "nap", "args": {"seconds": 0.2}, "id": "1"}) * 3)
     statuses = [await _status(reader) for _ in range(3)]
     writer.close()
@@ -134,13 +117,13 @@ async def _status(reader: asyncio.StreamReader) -> bytes:
     return head.splitlines()[0]
 
 
-async def test_nothing_of_it_is_a_defect(server: Server, hub: Hub) -> None:
+async def test_nothing_of_it_is_a_defect(reporting: Server, hub: Hub) -> None:
     """The log of this server has no traceback, after all that."""
-    _, writer = await _open(server)
+    _, writer = await _open(reporting)
     writer.write(_request(_call(hub)))
     await hub.hears("a began")
     writer.close()
     await hub.hears("a cleaned up")
 
-    assert "Traceback" not in server.log
-    assert "ERROR" not in server.log
+    assert "Traceback" not in reporting.log
+    assert "ERROR" not in reporting.log

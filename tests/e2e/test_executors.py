@@ -1,5 +1,6 @@
 """A real server keeps its promises whatever its tools do: hang, crash, take too much."""
 
+import json
 import os
 import select
 import signal
@@ -14,7 +15,7 @@ import pytest
 from tests.e2e.conftest import Serve, Server
 
 TOOLS = '''
-import asyncio, ctypes, os, threading, time
+import asyncio, ctypes, os, subprocess, threading, time
 from app import ToolContext, tool
 
 
@@ -68,6 +69,13 @@ def patient(fifo: str) -> None:
         written.write(str(os.getpid()))
     while True:
         pass
+
+
+@tool(executor="process")
+def stray() -> list[int]:
+    """Start two processes in sessions of their own, the second of which nobody is the parent of, and say which."""
+    shell = ["sh", "-c", "setsid sleep 1000 >&2 & echo $!"]
+    return [subprocess.Popen(["sleep", "1000"], start_new_session=True).pid, int(subprocess.check_output(shell))]
 
 
 @tool(executor="process")
@@ -231,6 +239,16 @@ def test_no_process_outlives_the_server(start_server: Serve, tools: Path, tmp_pa
         request.exception()
 
     assert [has_ended(process) for process in (idle, busy)] == [True, True]
+
+
+@pytest.mark.parametrize("killed", [signal.SIGTERM, signal.SIGKILL], ids=["stopped", "killed"])
+def test_nothing_that_tools_have_started_outlives_the_server(start_server: Serve, tools: Path, killed: int) -> None:
+    """Whatever session it has fled to."""
+    server = start_server("--tools", str(tools), SIDECALL_PROCESSES="1")
+    strays = json.loads(call(server, "stray")[0]["content"])
+    server.process.send_signal(killed)
+
+    assert [has_ended(process) for process in strays] == [True, True]
 
 
 def test_the_executor_of_a_tool_is_shown(server: Server) -> None:

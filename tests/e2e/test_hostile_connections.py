@@ -3,21 +3,20 @@
 import json
 import os
 import socket
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from tests.e2e.conftest import Serve, Server
+from tests.e2e.sockets import GET, POST, connection, read_answer
 
 # More of them, and longer times, for the figures in docs/reliability.md.
 IDLE = int(os.environ.get("IDLE_CONNECTIONS", "300"))
-GET = b"GET /healthz HTTP/1.1\r\nHost: sidecall\r\n"
-POST = b"POST /tool_calls HTTP/1.1\r\nHost: sidecall\r\nContent-Type: application/json\r\n"
+BATCH = POST.replace(b"/tool_calls", b"/tool_calls/batch")
 
 TOOLS = '''
 import os
@@ -41,36 +40,53 @@ def hoard() -> str:
 '''
 
 
+# What clients send at first, whether that is a request to be answered, and what they send again and again from then on.
+DRIPS = {
+    "headers": (GET + b"X-Slow: ", False, b"a"),
+    "a sized body": (POST + b"Content-Length: 1000\r\n\r\n", False, b" "),
+    "a chunked body": (POST + b"Transfer-Encoding: chunked\r\n\r\nfff\r\n", False, b" "),
+    "a sized batch": (BATCH + b"Content-Length: 1000\r\n\r\n", False, b" "),
+    "a chunked batch": (BATCH + b"Transfer-Encoding: chunked\r\n\r\nfff\r\n", False, b" "),
+    "empty lines": (b"", False, b"\r\n"),
+    "empty lines after a request": (GET + b"\r\n", True, b"\r\n"),
+}
+
+
+@dataclass
+class CutOff:
+    """What slow clients got until the server had enough of them, and what others got meanwhile."""
+
+    idle: set[bytes]
+    dripped: dict[str, tuple[bytes, bytes]]
+    meanwhile: httpx.Response
+
+
 @pytest.fixture(scope="module")
-def server(start_server: Serve) -> Server:
-    """Serve without much patience."""
-    return start_server(SIDECALL_HEADER_TIMEOUT="1", SIDECALL_BODY_TIMEOUT="1")
+def cut_off(impatient: Server) -> CutOff:
+    """Wear the server out in every way, all at once since each takes seconds."""
+    with ExitStack() as stack:
+        idle = [stack.enter_context(connection(impatient)) for _ in range(IDLE)]
+        threads = stack.enter_context(ThreadPoolExecutor(len(DRIPS)))
+        dripped = {name: threads.submit(drip, impatient, *how) for name, how in DRIPS.items()}
+        meanwhile = httpx.get(f"{impatient.url}/healthz")
+        rest = {sock.recv(65536) for sock in idle}
+        return CutOff(rest, {name: answers.result() for name, answers in dripped.items()}, meanwhile)
 
 
-@contextmanager
-def connection(server: Server) -> Iterator[socket.socket]:
-    """Open a socket to the server."""
-    address = urlsplit(server.url)
-    with socket.create_connection((address.hostname, address.port), timeout=20) as sock:
-        yield sock
-
-
-def read_all(sock: socket.socket) -> tuple[bytes, dict[str, Any]]:
-    """Read an answer until the server closes the connection."""
-    answer = b"".join(iter(lambda: sock.recv(65536), b""))
-    head, _, body = answer.partition(b"\r\n\r\n")
-    return head, json.loads(body)
-
-
-def drip(sock: socket.socket, sign: bytes) -> bytes:
-    """Send a byte at a time, as long as the server takes it, and return its answer."""
-    sock.settimeout(0.1)
-    while True:
-        try:
-            sock.sendall(sign)
-            return sock.recv(65536)
-        except TimeoutError:
-            continue
+def drip(server: Server, start: bytes, is_answered: bool, sign: bytes) -> tuple[bytes, bytes]:
+    """Send a byte at a time as long as the server takes it, and return its first and its last answer."""
+    with connection(server) as sock:
+        sock.sendall(start)
+        first = sock.recv(65536) if is_answered else b""
+        sock.settimeout(0.1)
+        while True:
+            try:
+                sock.sendall(sign)
+                return first, sock.recv(65536)
+            except TimeoutError:
+                continue
+            except ConnectionError:  # It was closed while another byte was on its way.
+                return first, b""
 
 
 def send_in_vain(sock: socket.socket, request: bytes) -> bytes:
@@ -82,57 +98,43 @@ def send_in_vain(sock: socket.socket, request: bytes) -> bytes:
         return b""
 
 
-def test_headers_that_drip_are_cut_off(server: Server) -> None:
+def test_headers_that_drip_are_cut_off(cut_off: CutOff) -> None:
     """Each byte does not buy more time, and the answer says what was wrong."""
-    with connection(server) as sock:
-        sock.sendall(GET + b"X-Slow: ")
-        answer = drip(sock, b"a")
-        alive = httpx.get(f"{server.url}/healthz")
+    head, _, body = cut_off.dripped["headers"][1].partition(b"\r\n\r\n")
 
-    head, _, body = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 408 ")
     assert b"connection: close" in head
     assert b"content-type: application/problem+json" in head
     assert json.loads(body)["type"] == "urn:sidecall:problem:request-timeout"
     assert json.loads(body)["detail"] == "Its headers took too long."
-    assert alive.status_code == 200
 
 
-@pytest.mark.parametrize("declared", [b"Content-Length: 1000\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\nfff\r\n"])
-@pytest.mark.parametrize("path", [b"/tool_calls", b"/tool_calls/batch"])
-def test_a_body_that_drips_is_cut_off(server: Server, path: bytes, declared: bytes) -> None:
+@pytest.mark.parametrize("name", ["a sized body", "a chunked body", "a sized batch", "a chunked batch"])
+def test_a_body_that_drips_is_cut_off(impatient: Server, cut_off: CutOff, name: str) -> None:
     """Whichever way it is read; the log is not filled with tracebacks by that."""
-    with connection(server) as sock:
-        sock.sendall(POST.replace(b"/tool_calls", path) + declared)
-        answer = drip(sock, b" ")
+    head, _, body = cut_off.dripped[name][1].partition(b"\r\n\r\n")
 
-    head, _, body = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 408 ")
     assert json.loads(body)["detail"] == "Its body took too long."
-    assert "requests that did not arrive in time were cut off: " in server.wait_for("cut off")
-    assert "Traceback" not in server.log
+    assert "requests that did not arrive in time were cut off: " in impatient.wait_for("cut off")
+    assert "Traceback" not in impatient.log
 
 
-def test_idle_connections_are_closed(server: Server) -> None:
-    """They cost others nothing meanwhile."""
-    with ExitStack() as stack:
-        idle = [stack.enter_context(connection(server)) for _ in range(IDLE)]
-        alive = httpx.get(f"{server.url}/healthz")
-        rest = {sock.recv(65536) for sock in idle}
-
-    assert alive.status_code == 200
-    assert rest == {b""}
+def test_idle_connections_are_closed(cut_off: CutOff) -> None:
+    """They, and those that drip, cost others nothing meanwhile."""
+    assert cut_off.meanwhile.status_code == 200
+    assert cut_off.idle == {b""}
 
 
-@pytest.mark.parametrize("start", [b"", GET + b"\r\n"], ids=["at first", "after a request"])
-def test_what_is_no_request_does_not_keep_a_connection_open(server: Server, start: bytes) -> None:
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("empty lines", b""), ("empty lines after a request", b"HTTP/1.1 200 ")],
+)
+def test_what_is_no_request_does_not_keep_a_connection_open(cut_off: CutOff, name: str, status: bytes) -> None:
     """Empty lines before a request are legal, but not for ever."""
-    with connection(server) as sock:
-        sock.sendall(start)
-        first = sock.recv(65536) if start else b""
-        rest = drip(sock, b"\r\n")
+    first, rest = cut_off.dripped[name]
 
-    assert first[:13] == (b"HTTP/1.1 200 " if start else b"")
+    assert first[:13] == status
     assert rest in (b"", b'{"status":"ok"}')
 
 
@@ -145,42 +147,42 @@ def test_what_is_no_request_does_not_keep_a_connection_open(server: Server, star
         pytest.param(b"X: " + b"a" * 32_768 + b"\r\n\r\n", id="one just too large"),
     ],
 )
-def test_large_headers_are_refused(server: Server, headers: bytes) -> None:
+def test_large_headers_are_refused(impatient: Server, headers: bytes) -> None:
     """They are not even read to their end."""
-    with connection(server) as sock:
+    with connection(impatient) as sock:
         answer = send_in_vain(sock, GET + headers)
-    alive = httpx.get(f"{server.url}/healthz")
+    alive = httpx.get(f"{impatient.url}/healthz")
 
     assert answer[:13] in (b"HTTP/1.1 431 ", b"")
     assert alive.status_code == 200
 
 
-def test_a_refused_header_is_explained(server: Server) -> None:
+def test_a_refused_header_is_explained(impatient: Server) -> None:
     """As a problem, like every other error."""
-    with connection(server) as sock:
+    with connection(impatient) as sock:
         sock.sendall(GET + b"X: " + b"a" * 40_000 + b"\r\n\r\n")
-        head, problem = read_all(sock)
+        head, problem = read_answer(sock)
 
     assert head.startswith(b"HTTP/1.1 431 Request Header Fields Too Large\r\n")
     assert problem["type"] == "urn:sidecall:problem:headers-too-large"
     assert problem["detail"] == "They may have 32768 bytes."
 
 
-def test_a_large_body_makes_no_header_large(server: Server) -> None:
+def test_a_large_body_makes_no_header_large(impatient: Server) -> None:
     """Though both may arrive in one piece."""
     body = b'{"name": "nope", "args": {"text": "' + b"a" * 60_000 + b'"}}'
-    with connection(server) as sock:
+    with connection(impatient) as sock:
         sock.sendall(POST + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
-        head, _ = read_all(sock)
+        head, _ = read_answer(sock)
 
     assert head.startswith(b"HTTP/1.1 200 ")
 
 
-def test_large_headers_within_the_limit_are_taken(server: Server) -> None:
+def test_large_headers_within_the_limit_are_taken(impatient: Server) -> None:
     """Tokens may be long."""
-    with connection(server) as sock:
+    with connection(impatient) as sock:
         sock.sendall(GET + b"Connection: close\r\nAuthorization: Bearer " + b"a" * 30_000 + b"\r\n\r\n")
-        head, body = read_all(sock)
+        head, body = read_answer(sock)
 
     assert head.startswith(b"HTTP/1.1 200 ")
     assert body == {"status": "ok"}
@@ -195,11 +197,11 @@ def test_large_headers_within_the_limit_are_taken(server: Server) -> None:
         (b"GET /healthz HTTP/1.0\r\n\r\n", b"200"),  # which knew no such header
     ],
 )
-def test_a_host_is_asked_for(server: Server, request_bytes: bytes, status: bytes) -> None:
+def test_a_host_is_asked_for(impatient: Server, request_bytes: bytes, status: bytes) -> None:
     """As RFC 9112 wants it."""
-    with connection(server) as sock:
+    with connection(impatient) as sock:
         sock.sendall(request_bytes)
-        head, _ = read_all(sock)
+        head, _ = read_answer(sock)
 
     assert head.startswith(b"HTTP/1.1 " + status)
 
@@ -212,7 +214,7 @@ def test_too_many_connections_are_refused(start_server: Serve) -> None:
         kept = [stack.enter_context(connection(server)) for _ in range(5)]
         kept[0].sendall(GET + b"\r\n")
         served = kept[0].recv(65536)
-        head, problem = read_all(stack.enter_context(connection(server)))
+        head, problem = read_answer(stack.enter_context(connection(server)))
         log = server.wait_for("refused with 503: 1")
 
     assert served.startswith(b"HTTP/1.1 200 ")

@@ -215,9 +215,9 @@ def test_a_long_failure_is_cut_everywhere(server: Server) -> None:
     assert len(response.content) < 2_100_000
 
 
-def test_a_hundred_thousand_wrong_arguments_are_not_all_listed(server: Server) -> None:
+def test_thousands_of_wrong_arguments_are_not_all_listed(server: Server) -> None:
     """A model mends what it reads first; the answer is no larger than any other."""
-    response = call(server, "wrong_rows", rows=["x"] * 100_000)
+    response = call(server, "wrong_rows", rows=["x"] * 9_000)
 
     assert response.json()["response_metadata"]["error"]["kind"] == "invalid_arguments"
     assert len(response.content) < 2_100_000

@@ -19,7 +19,7 @@ from tests.e2e.slow_calls import PLACE, body, send
 
 async def test_no_call_is_lost(start_server: Serve) -> None:
     """A hundred calls in flight and those that still arrive are answered, none by a reset connection."""
-    server = start_server("--tools", PLACE, SIDECALL_DRAIN_GRACE="2")
+    server = start_server("--tools", PLACE, SIDECALL_DRAIN_GRACE="4")
     outcomes: Counter[object] = Counter()
 
     async def call(client: httpx.AsyncClient, seconds: float) -> None:
@@ -91,7 +91,7 @@ def test_what_is_not_finished_is_answered(start_server: Serve, name: str) -> Non
     assert answers[0].json()["type"] == "urn:sidecall:problem:shutting-down"
     assert answers[0].json()["retryable"] is True
     assert server.process.wait(20) == 0
-    assert "not finished in 0.2 s, and answered with 503: requests in flight: 2" in server.log
+    assert "not finished in 0.2 s, and told to try again: requests in flight: 2" in server.log
     assert "Traceback" not in server.log
 
 

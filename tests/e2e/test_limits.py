@@ -1,59 +1,32 @@
 """Limits hold on a real socket, where a body may be promised, endless or torn."""
 
-import json
-import socket
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
-from urllib.parse import urlsplit
+from contextlib import suppress
 
 import httpx
 import pytest
 
-from tests.e2e.conftest import Serve, Server
+from tests.e2e.conftest import Server
+from tests.e2e.sockets import POST, connection, read_all, read_answer
 
-LIMIT = 4096
-HEADERS = b"POST /tool_calls HTTP/1.1\r\nHost: sidecall\r\nContent-Type: application/json\r\n"
 CHUNK = b"10000\r\n" + b" " * 65536 + b"\r\n"
 
 
-@pytest.fixture(scope="module")
-def server(start_server: Serve) -> Server:
-    """Serve with a small limit."""
-    return start_server(SIDECALL_MAX_BODY_BYTES=str(LIMIT))
-
-
-@contextmanager
-def connection(server: Server) -> Iterator[socket.socket]:
-    """Open a socket to the server."""
-    address = urlsplit(server.url)
-    with socket.create_connection((address.hostname, address.port), timeout=20) as sock:
-        yield sock
-
-
-def read_all(sock: socket.socket) -> tuple[bytes, dict[str, Any]]:
-    """Read an answer until the server closes the connection."""
-    answer = b"".join(iter(lambda: sock.recv(65536), b""))
-    head, _, body = answer.partition(b"\r\n\r\n")
-    return head, json.loads(body)
-
-
 @pytest.mark.parametrize("expect", [b"", b"Expect: 100-continue\r\n"], ids=["plain", "expecting"])
-def test_a_body_that_is_promised_too_large_is_not_waited_for(server: Server, expect: bytes) -> None:
+def test_a_body_that_is_promised_too_large_is_not_waited_for(impatient: Server, expect: bytes) -> None:
     """413 comes on the headers alone, and the connection is closed."""
-    with connection(server) as sock:
-        sock.sendall(HEADERS + expect + b"Content-Length: 104857600\r\n\r\n")
-        head, problem = read_all(sock)
+    with connection(impatient) as sock:
+        sock.sendall(POST + expect + b"Content-Length: 104857600\r\n\r\n")
+        head, problem = read_answer(sock)
 
     assert head.startswith(b"HTTP/1.1 413 ")
     assert b"connection: close" in head.lower()
-    assert problem["detail"] == "The body is larger than the 4096 bytes that this server takes."
+    assert problem["detail"] == "The body is larger than the 65000 bytes that this server takes."
 
 
-def test_an_endless_body_is_cut_off(server: Server) -> None:
+def test_an_endless_body_is_cut_off(impatient: Server) -> None:
     """413 comes once the limit is passed, and the client cannot go on for ever."""
-    with connection(server) as sock:
-        sock.sendall(HEADERS + b"Transfer-Encoding: chunked\r\n\r\n" + CHUNK)
+    with connection(impatient) as sock:
+        sock.sendall(POST + b"Transfer-Encoding: chunked\r\n\r\n" + CHUNK)
         head = sock.recv(65536)
         with pytest.raises(ConnectionError):
             any(iter(lambda: sock.sendall(CHUNK), "never"))
@@ -61,13 +34,13 @@ def test_an_endless_body_is_cut_off(server: Server) -> None:
     assert head.startswith(b"HTTP/1.1 413 ")
 
 
-def test_a_body_within_the_limit_is_taken_in_chunks(server: Server) -> None:
+def test_a_body_within_the_limit_is_taken_in_chunks(impatient: Server) -> None:
     """It need not say its length."""
     body = b'{"name": "nope", "args": {}}'
-    with connection(server) as sock:
-        sock.sendall(HEADERS + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n")
+    with connection(impatient) as sock:
+        sock.sendall(POST + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n")
         sock.sendall(b"%x\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n" % (5, body[:5], len(body) - 5, body[5:]))
-        head, message = read_all(sock)
+        head, message = read_answer(sock)
 
     assert head.startswith(b"HTTP/1.1 200 ")
     assert message["content"].startswith("Error: nope is not a valid tool, try one of [")
@@ -76,41 +49,43 @@ def test_a_body_within_the_limit_is_taken_in_chunks(server: Server) -> None:
 @pytest.mark.parametrize(
     "request_bytes",
     [
-        pytest.param(HEADERS + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n", id="a length of 5,000 digits"),
-        pytest.param(HEADERS + b"Content-Length: -1\r\n\r\n", id="a negative length"),
+        pytest.param(POST + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n", id="a length of 5,000 digits"),
+        pytest.param(POST + b"Content-Length: -1\r\n\r\n", id="a negative length"),
         pytest.param(
-            HEADERS + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", id="two lengths, smuggling"
+            POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", id="two lengths, smuggling"
         ),
         pytest.param(b"GET / HTTP/9\r\n\r\n", id="another version"),
         pytest.param(b"\x16\x03\x01\x02\x00\x01\x00", id="TLS"),
     ],
 )
-def test_what_is_not_http_is_refused(server: Server, request_bytes: bytes) -> None:
+def test_what_is_not_http_is_refused(impatient: Server, request_bytes: bytes) -> None:
     """By the HTTP layer, which closes the connection; the server goes on."""
-    with connection(server) as sock:
+    with connection(impatient) as sock:
         sock.sendall(request_bytes)
-        answer = b"".join(iter(lambda: sock.recv(65536), b""))
+        answer = read_all(sock)
 
     assert answer.startswith(b"HTTP/1.1 400 ")
-    assert httpx.get(f"{server.url}/healthz").status_code == 200
+    assert httpx.get(f"{impatient.url}/healthz").status_code == 200
 
 
-def test_a_client_that_leaves_in_the_middle_is_no_defect(server: Server) -> None:
+def test_a_client_that_leaves_in_the_middle_is_no_defect(impatient: Server) -> None:
     """The log is not filled with tracebacks by whoever hangs up."""
-    with connection(server) as sock:
-        sock.sendall(HEADERS + b"Content-Length: 1000\r\n\r\n{")
+    with connection(impatient) as sock:
+        sock.sendall(POST + b"Content-Length: 1000\r\n\r\n{")
     with suppress(httpx.HTTPError):
-        httpx.get(f"{server.url}/healthz")
-    alive = httpx.get(f"{server.url}/healthz")
+        httpx.get(f"{impatient.url}/healthz")
+    alive = httpx.get(f"{impatient.url}/healthz")
 
     assert alive.status_code == 200
-    assert "Exception in ASGI application" not in server.log
-    assert "Traceback" not in server.log
+    assert "Exception in ASGI application" not in impatient.log
+    assert "Traceback" not in impatient.log
 
 
-def test_deep_nesting_does_not_end_the_process(server: Server) -> None:
+def test_deep_nesting_does_not_end_the_process(impatient: Server) -> None:
     """A parser that recurs in C would end it without a trace."""
-    response = httpx.post(f"{server.url}/tool_calls", content=b"[" * 4000, headers={"Content-Type": "application/json"})
+    response = httpx.post(
+        f"{impatient.url}/tool_calls", content=b"[" * 4000, headers={"Content-Type": "application/json"}
+    )
 
     assert response.status_code == 400
-    assert httpx.get(f"{server.url}/healthz").status_code == 200
+    assert httpx.get(f"{impatient.url}/healthz").status_code == 200

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,28 +12,19 @@ import httpx
 import pytest
 
 from tests.e2e.conftest import Serve, Server
-from tests.e2e.hub import TOOLS, Hub
+from tests.e2e.hub import Hub
 
 
 @pytest.fixture(scope="module")
-def server(start_server: Serve, tmp_path_factory: pytest.TempPathFactory) -> Server:
+def server(start_server: Serve, reporting_tools: Path) -> Server:
     """Run 50 calls at once, and let 100 wait."""
-    file = tmp_path_factory.mktemp("tools") / "reporting_tools.py"
-    Path(file).write_text(TOOLS)
     return start_server(
         "--tools",
-        str(file),
+        str(reporting_tools),
         SIDECALL_MAX_CONCURRENCY="50",
         SIDECALL_MAX_QUEUE="100",
         SIDECALL_QUEUE_TIMEOUT="60",
     )
-
-
-@pytest.fixture
-async def hub() -> AsyncIterator[Hub]:
-    """Hear what tools report."""
-    async with Hub() as hub:
-        yield hub
 
 
 @dataclass

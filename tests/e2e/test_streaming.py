@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,31 +10,16 @@ import httpx
 import pytest
 
 from tests.api.events import events_in
-from tests.e2e.conftest import Serve, Server
-from tests.e2e.hub import TOOLS, Hub
+from tests.e2e.conftest import Server
+from tests.e2e.hub import Hub
 
 EVENTS = {"Accept": "text/event-stream"}
 
 
-@pytest.fixture(scope="module")
-def server(start_server: Serve, tmp_path_factory: pytest.TempPathFactory) -> Server:
-    """Offer tools that report."""
-    file = tmp_path_factory.mktemp("tools") / "reporting_tools.py"
-    Path(file).write_text(TOOLS)
-    return start_server("--tools", str(file))
-
-
 @pytest.fixture
-async def hub() -> AsyncIterator[Hub]:
-    """Hear what tools report."""
-    async with Hub() as hub:
-        yield hub
-
-
-@pytest.fixture
-async def client(server: Server) -> AsyncIterator[httpx.AsyncClient]:
+async def client(reporting: Server) -> AsyncIterator[httpx.AsyncClient]:
     """Ask the server."""
-    async with httpx.AsyncClient(base_url=server.url, timeout=20, headers=EVENTS) as client:
+    async with httpx.AsyncClient(base_url=reporting.url, timeout=20, headers=EVENTS) as client:
         yield client
 
 
@@ -70,9 +54,9 @@ async def test_each_answer_of_a_batch_arrives_when_it_is_ready(client: httpx.Asy
     assert [message["tool_call_id"] for _, message in (*first, *rest)] == ["call_b", "call_a"]
 
 
-async def test_a_reader_that_takes_nothing_holds_no_tool_up(server: Server, hub: Hub) -> None:
+async def test_a_reader_that_takes_nothing_holds_no_tool_up(reporting: Server, hub: Hub) -> None:
     """The tool is done while the client has not read a byte; later it reads the answer all the same."""
-    address = urlsplit(server.url)
+    address = urlsplit(reporting.url)
     body = json.dumps(_call(hub, "chatter", times=20_000)).encode()
     reader, writer = await asyncio.open_connection(address.hostname, address.port, limit=1024)
     head = (

@@ -4,14 +4,26 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from tests.e2e.conftest import Serve
+from tests.e2e.conftest import ROOT, Serve
 from tests.e2e.slow_calls import PLACE, body, send
+
+# In worker processes, long before anything of ours.
+STARTING = """
+import sys, time
+
+if "--multiprocessing-fork" in sys.argv:
+    print("starting", flush=True)
+    time.sleep(60)
+"""
 
 
 def test_workers_drain_as_one_process_does(start_server: Serve) -> None:
@@ -77,6 +89,39 @@ def test_a_worker_that_dies_is_replaced(start_server: Serve) -> None:
 
     assert alive.status_code == 200
     assert server.stop() == 0
+
+
+def test_a_worker_that_is_killed_while_it_drains_is_a_failure(start_server: Serve) -> None:
+    """Its calls are lost; the exit code is that of shells for SIGKILL, and the log says who it was."""
+    server = start_server("--tools", PLACE, "--workers", "2")
+    killed, other = re.findall(r"Started server process \[(\d+)\]", server.log)
+
+    os.kill(int(killed), signal.SIGSTOP)
+    server.process.send_signal(signal.SIGTERM)
+    server.wait_for(f"Finished server process [{other}]")
+    os.kill(int(killed), signal.SIGKILL)
+    code = server.process.wait(20)
+
+    assert code == 137
+    assert f"worker {killed} was killed by signal 9; what it had not answered is lost" in server.log
+    assert f"worker {other}" not in server.log
+
+
+def test_workers_that_still_start_end_at_once(tmp_path: Path) -> None:
+    """Before they can handle a signal they die by it, which is no failure."""
+    (tmp_path / "sitecustomize.py").write_text(STARTING)
+    command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--workers", "2", "--tools", PLACE]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        starting = parent.stdout.readline()
+        parent.send_signal(signal.SIGTERM)
+        _, log = parent.communicate(timeout=20)
+
+    assert starting == b"starting\n"
+    assert parent.returncode == 0
+    assert b"killed" not in log
 
 
 def test_workers_do_not_outlive_their_parent(start_server: Serve) -> None:

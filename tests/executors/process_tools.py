@@ -202,6 +202,36 @@ def endless(file: str) -> None:
 
 
 @tool(executor="process")
+def leave_behind(file: str) -> None:
+    """End the process, but not the one that it starts.
+
+    Args:
+        file: Where to write the id of that one.
+    """
+    other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+    with open(file, "w") as written:
+        written.write(str(other.pid))
+    os._exit(3)
+
+
+@tool(executor="process")
+def orphan() -> int:
+    """Start a process that nobody waits for, and say which."""
+    return int(subprocess.check_output(["sh", "-c", "sleep 1000 >&2 & echo $!"]))
+
+
+@tool(executor="process", timeout=0.3, sequential=True)
+def alone(is_endless: bool) -> None:
+    """Run where no other call of this tool does, perhaps for ever.
+
+    Args:
+        is_endless: Whether for ever.
+    """
+    while is_endless:
+        time.sleep(0)
+
+
+@tool(executor="process")
 def hold(fifo: str) -> str:
     """Read a line from somebody who may be late.
 

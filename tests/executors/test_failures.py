@@ -7,6 +7,7 @@ import pytest
 from app import ToolException
 from app.core.errors import InvalidArguments, SidecallError, ToolOutputError
 from app.executors.failures import ToolCrashed, failure_of, raise_failure
+from app.executors.frames import Frames, pack
 
 
 class Needy(Exception):
@@ -23,10 +24,40 @@ class Silent(Exception):
         raise RuntimeError("no text")
 
 
+class Unwritable:
+    """Has no text either."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class Mute(ToolException):
+    """Says nothing of itself."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class Worded(ToolException):
+    """Says something else than what it was given."""
+
+    @property
+    def message(self) -> str:
+        """Its own words."""
+        return "worded"
+
+
+def caught(error: Exception) -> Exception:
+    """Give an error the traceback that comes of raising it."""
+    with pytest.raises(type(error)) as raising:
+        raise error
+    return raising.value
+
+
 def raised(error: BaseException) -> BaseException:
     """Send an error across."""
     with pytest.raises(Exception) as caught:
-        raise_failure(failure_of(error))
+        raise_failure(next(Frames().feed(pack("answer", "1", failure_of(error)))).content)
     return caught.value
 
 
@@ -39,9 +70,40 @@ def test_a_tool_exception_keeps_what_it_says() -> None:
     assert (crossed.retryable, crossed.retry_after_ms) == (True, 1500)
 
 
-def test_a_tool_exception_of_anything_else_keeps_its_text() -> None:
-    """As it is said of an object that JSON does not know."""
-    assert raised(ToolException("a", object())).args[0].startswith("('a', <object object at ")
+@pytest.mark.parametrize(
+    ("error", "content"),
+    [
+        (ToolException("a", object()), "a"),
+        (ToolException("a", "b"), "a"),
+        (ToolException(object()), "Tool execution error"),
+        (ToolException(Unwritable()), "Tool execution error"),
+        (Mute("a"), "a"),
+        (Worded("a"), "worded"),
+        (ToolException(), "Tool execution error"),
+        (ToolException(""), ""),
+        (ToolException(None), "null"),
+        (ToolException({1}), "[1]"),
+        (ToolException("grün \ud800"), "grün \ud800"),
+        (ToolException("long " * 20_000), "long " * 20_000),
+    ],
+    ids="object-beside two object unwritable mute worded none empty null set surrogate long".split(),
+)
+def test_the_model_reads_the_same_of_a_tool_exception(error: ToolException, content: str) -> None:
+    """Wherever it was raised."""
+    crossed = raised(error)
+
+    assert isinstance(crossed, ToolException)
+    assert (error.content, crossed.content) == (content, content)
+
+
+def test_of_what_is_for_the_log_alone_no_more_crosses_than_the_log_keeps() -> None:
+    """Where it was raised stays readable behind a text without end."""
+    said = failure_of(caught(ValueError("x" * 1_000_000)))
+
+    assert len(said["crash"]) == 65_536
+    assert len(said["traceback"]) < 10_000
+    assert "in caught" in said["traceback"]
+    assert "characters left out" in said["traceback"]
 
 
 def test_other_failures_are_the_same_failures() -> None:

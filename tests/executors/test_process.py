@@ -180,6 +180,26 @@ async def test_without_tools_nothing_is_started() -> None:
     assert executor.server_pid is None
 
 
+async def test_a_start_that_is_given_up_keeps_no_process(tmp_path: Path) -> None:
+    """Not even those that it already had."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    two = ProcessExecutor(2)
+    call = asyncio.ensure_future(answering(two)(hold, {"fifo": str(fifo)}))
+    with await asyncio.to_thread(open, fifo, "w"):
+        start = asyncio.ensure_future(two.start([hold.compiled]))
+        await asyncio.sleep(0)
+        start.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await start
+        await asyncio.sleep(0)
+        meanwhile = two.occupancy
+    await call
+    await two.close()
+
+    assert meanwhile == Occupancy(size=2, busy=1)
+
+
 async def test_a_closed_executor_takes_no_calls() -> None:
     """The server is stopping."""
     executor = ProcessExecutor(1)

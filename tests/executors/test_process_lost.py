@@ -9,10 +9,26 @@ from typing import Any
 
 import pytest
 
-from app import ToolMessage
+from app import Registry, ToolCall, ToolMessage
+from app.core.invocation import CallRequest, Surroundings
 from app.executors.process import ProcessExecutor
+from app.pipeline.admission import Admission, Limits
+from app.pipeline.pipeline import Pipeline, default_stages
+from app.stores.approvals import MemoryApprovals
 from tests.executors.conftest import Answer, answering
-from tests.executors.process_tools import crash, endless, greedy, hold, later, leave, modest, pid
+from tests.executors.process_tools import (
+    alone,
+    crash,
+    endless,
+    greedy,
+    hold,
+    later,
+    leave,
+    leave_behind,
+    modest,
+    orphan,
+    pid,
+)
 
 
 def kind(message: ToolMessage) -> str:
@@ -29,6 +45,17 @@ def has_ended(process: int) -> bool:
     ended, _, _ = select.select([handle], [], [], 20)
     os.close(handle)
     return bool(ended)
+
+
+def children_of(executor: ProcessExecutor) -> list[int]:
+    """List its processes."""
+    template = executor.server_pid
+    return [int(child) for child in Path(f"/proc/{template}/task/{template}/children").read_text().split()]
+
+
+def parent_of(process: int) -> int:
+    """Say whose child a process is."""
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 async def test_a_deadline_kills_the_process_and_what_it_has_started(
@@ -128,6 +155,102 @@ async def test_the_process_that_makes_the_others_may_die_too() -> None:
     await one.close()
 
     assert after.content == "3"
+
+
+async def test_all_that_are_idle_may_die_at_once() -> None:
+    """However many they are, the call finds one that lives."""
+    five = ProcessExecutor(5)
+    answer = answering(five)
+    await five.start([pid.compiled])
+    ids = children_of(five)
+    _ = [os.kill(child, signal.SIGKILL) for child in ids]
+    after = await answer(pid)
+    await five.close()
+
+    assert len(ids) == 5
+    assert after.status == "success"
+
+
+async def test_all_that_are_idle_may_die_with_the_one_that_makes_them() -> None:
+    """None of them is taken for one that lives."""
+    five = ProcessExecutor(5)
+    answer = answering(five)
+    await five.start([pid.compiled])
+    ids = children_of(five)
+    assert five.server_pid is not None
+    os.kill(five.server_pid, signal.SIGKILL)
+    assert [has_ended(child) for child in ids] == [True] * 5
+    after = await answer(pid)
+    await five.close()
+
+    assert after.status == "success"
+
+
+@pytest.mark.parametrize("is_template", [False, True], ids=["alone", "with-its-template"])
+async def test_a_request_that_was_not_taken_is_handed_to_another(*, is_template: bool) -> None:
+    """The process has died between send and receive."""
+    one = ProcessExecutor(1)
+    answer = answering(one)
+    child = int(str((await answer(pid)).content))
+    os.kill(child, signal.SIGSTOP)
+    call = asyncio.ensure_future(answer(pid))
+    await asyncio.sleep(0)
+    busy = one.occupancy.busy
+    os.kill(one.server_pid or 0 if is_template else child, signal.SIGKILL)
+    message = await call
+    await one.close()
+
+    assert busy == 1
+    assert message.status == "success"
+    assert message.content != str(child)
+
+
+async def test_what_a_dead_process_has_started_ends_as_well(answer: Answer, tmp_path: Path) -> None:
+    """As what a killed one has."""
+    file = tmp_path / "id"
+    message = await answer(leave_behind, {"file": str(file)})
+
+    assert kind(message) == "execution_error"
+    assert has_ended(int(file.read_text()))
+
+
+async def test_what_tools_leave_alone_is_buried_by_who_makes_their_processes() -> None:
+    """A server that is process 1 of a container would collect them."""
+    one = ProcessExecutor(1)
+    left = int(str((await answering(one)(orphan)).content))
+    parent, template = parent_of(left), one.server_pid
+    await one.close()
+
+    assert parent == template
+    assert has_ended(left)
+
+
+async def test_a_tool_keeps_its_place_until_its_killed_process_is_gone() -> None:
+    """Its next call does not run beside what is left of the last one, though a process is idle."""
+    two = ProcessExecutor(2)
+    admission = Admission(Limits())
+    surroundings = Surroundings(abandon=admission.abandon)
+    stages = default_stages({"process": two}, MemoryApprovals())
+    pipeline = Pipeline(Registry([alone]), stages, surroundings=surroundings, admission=admission)
+    await two.start([alone.compiled])
+    assert two.server_pid is not None
+    os.kill(two.server_pid, signal.SIGSTOP)
+    try:
+        first = await pipeline.run(CallRequest(ToolCall(name="alone", args={"is_endless": True}, id="call_1")))
+        second = asyncio.ensure_future(
+            pipeline.run(CallRequest(ToolCall(name="alone", args={"is_endless": False}, id="call_2")))
+        )
+        await asyncio.sleep(0)
+        meanwhile = (admission.waiting, admission.abandoned["process"])
+    finally:
+        os.kill(two.server_pid, signal.SIGCONT)
+    message = await second
+    await two.close()
+
+    assert kind(first) == "timeout"
+    assert meanwhile == (1, 1)
+    assert message.status == "success"
+    assert admission.abandoned["process"] == 0
 
 
 async def test_closing_kills_what_runs(tmp_path: Path) -> None:

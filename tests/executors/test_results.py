@@ -107,18 +107,48 @@ def test_an_async_generator_runs_on_the_event_loop() -> None:
     assert words.compiled.executor == "thread"
 
 
-@pytest.mark.parametrize("executor", ["inline", "thread"])
-async def test_an_iterator_without_end_is_left_at_the_deadline(executor: Any) -> None:
-    """It is the server that asks for the next part, so it can stop."""
+async def _iterator() -> Any:
+    return repeat(1)
 
-    async def endless() -> Any:
-        return repeat(1)
 
-    def endless_in_a_thread() -> Any:
-        return repeat(1)
+def _iterator_in_a_thread() -> Any:
+    return repeat(1)
 
-    function: Any = endless if executor == "inline" else endless_in_a_thread
-    made = tool("endless", description="Return an endless iterator.", timeout=0.05)(function)
+
+async def _generator() -> Any:
+    while True:
+        yield 1
+
+
+@pytest.mark.parametrize("function", [_iterator, _iterator_in_a_thread, _generator])
+async def test_a_result_without_end_is_left_at_the_deadline(function: Any) -> None:
+    """It is the server that asks for the next part, so it can stop, even where nothing is ever waited for."""
+    made = tool("endless", description="Return what never ends.", timeout=0.05)(function)
     message = await made.ainvoke({"name": "endless", "args": {}, "id": "call_1", "type": "tool_call"})
 
     assert message.response_metadata["error"]["kind"] == "timeout"
+
+
+@pytest.mark.parametrize("executor", ["inline", "thread"])
+async def test_a_generator_that_is_left_cleans_up_at_once(executor: Any) -> None:
+    """And not whenever it is collected."""
+    kept: list[Any] = []
+    left = threading.Event()
+
+    def endless() -> Iterator[int]:
+        """Yield without end."""
+        try:
+            while True:
+                yield 1
+        finally:
+            left.set()
+
+    def start() -> Iterator[int]:
+        kept.append(endless())
+        generator: Iterator[int] = kept[0]
+        return generator
+
+    made = tool("endless", description="Return what never ends.", timeout=0.05, executor=executor)(start)
+    await made.ainvoke({"name": "endless", "args": {}, "id": "call_1", "type": "tool_call"})
+
+    assert left.wait(20)

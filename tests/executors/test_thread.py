@@ -1,8 +1,9 @@
-"""Sync tools run in threads of our own, and never block the event loop."""
+"""Tools run in threads of our own, and never block the event loop."""
 
 import asyncio
 import contextvars
 import threading
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -42,16 +43,59 @@ async def test_a_thread_sees_the_context_variables_of_the_call() -> None:
     assert TENANT.get() == "acme"
 
 
-async def test_an_async_tool_in_a_thread_is_awaited() -> None:
-    """On the loop, where its awaitables belong."""
+async def test_an_async_tool_in_a_thread_has_a_loop_of_its_own() -> None:
+    """Where it may block as long as it likes."""
+    server = asyncio.get_running_loop()
+    came = asyncio.Event()
 
     @tool(executor="thread")
-    async def answer() -> int:
-        """Answer."""
+    async def answer() -> tuple[str, bool]:
+        """Hold the loop until another one has run."""
+        asyncio.run_coroutine_threadsafe(_set(came), server).result(20)
         await asyncio.sleep(0)
-        return 42
+        return threading.current_thread().name.partition("_")[0], asyncio.get_running_loop() is server
 
-    assert await answer.ainvoke({}) == 42
+    assert await answer.ainvoke({}) == ("sidecall-tool", False)
+    assert came.is_set()
+
+
+async def _set(event: asyncio.Event) -> None:
+    event.set()
+
+
+async def test_an_async_generator_in_a_thread_is_drained_there() -> None:
+    """Its parts become one text, as on the event loop."""
+
+    @tool(executor="thread")
+    async def words() -> AsyncIterator[str]:
+        """Say words."""
+        for word in ("a", "b"):
+            await asyncio.sleep(0)
+            yield word + threading.current_thread().name[:8]
+
+    assert await words.ainvoke({}) == "asidecallbsidecall"
+
+
+async def test_an_async_tool_in_a_thread_is_cancelled_at_its_deadline() -> None:
+    """And gives the thread back, which a sync one cannot be made to."""
+    ended = threading.Semaphore(0)
+
+    @tool(executor="thread", timeout=0.2)
+    async def hang() -> None:
+        """Wait for ever."""
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.release()
+
+    threads = ThreadExecutor(1)
+    pipeline = Pipeline(Registry([hang.compiled]), default_stages({"thread": threads}, MemoryApprovals()))
+    messages = [await pipeline.run(CallRequest(ToolCall(name="hang", args={}, id="1"))) for _ in range(2)]
+    await threads.close()
+
+    assert [message.content for message in messages] == ["Error: hang timed out after 0.2 seconds."] * 2
+    assert ended.acquire(timeout=20)
+    assert ended.acquire(timeout=20)
 
 
 async def test_the_loop_runs_on_while_a_thread_works() -> None:

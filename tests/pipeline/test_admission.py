@@ -5,59 +5,17 @@ from typing import Any
 
 import pytest
 
-from app import tool
-from app.core.context import ANONYMOUS, Caller
+from app.core.context import ANONYMOUS
 from app.core.overload import Overloaded, TooManyCalls
-from app.core.tool import CompiledTool
 from app.pipeline.admission import Admission, Limits
-from tests.virtual_time import VIRTUAL, now, outcome, running
-
-ANN, BOB = Caller("ann"), Caller("bob")
+from tests.pipeline.entering import ALONE, ANN, BOB, FREE, NARROW, QUICK, Server, began
+from tests.virtual_time import VIRTUAL, outcome, running
 
 
 @pytest.fixture(scope="module")
 def anyio_backend() -> Any:
     """Let no test wait."""
     return VIRTUAL
-
-
-def _made(name: str, **options: Any) -> CompiledTool:
-    return tool(name, description="Work.", **options)(lambda: None).compiled
-
-
-FREE = _made("free")
-NARROW = _made("narrow", max_concurrency=1)
-ALONE = _made("alone", sequential=True, max_concurrency=5)
-
-
-class Server:
-    """Enter and leave, as calls do that take a second."""
-
-    def __init__(self, **limits: Any) -> None:
-        self.admission = Admission(Limits(**{"queue": 100, "queue_timeout": 60.0, **limits}))
-        self._gates = {made.name: self.admission.gates(made) for made in (FREE, NARROW, ALONE)}
-
-    async def call(self, made: CompiledTool = FREE, caller: Caller = ANONYMOUS, seconds: float = 1) -> float:
-        """Work for so long; return when it began."""
-        gates = self._gates[made.name]
-        await self.admission.enter(gates, caller)
-        began = now()
-        try:
-            await asyncio.sleep(seconds)
-        finally:
-            self.admission.leave(gates, caller)
-        return began
-
-    @property
-    def crowd(self) -> tuple[int, int]:
-        """How many run, and how many wait."""
-        return self.admission.running, self.admission.waiting
-
-
-async def began(*calls: Any) -> list[float]:
-    """Tell how many seconds from now each call began."""
-    started = now()
-    return [round(began - started, 6) for began in await asyncio.gather(*calls)]
 
 
 async def test_without_limits_all_run_at_once() -> None:
@@ -118,46 +76,6 @@ async def test_it_is_told_how_long_a_call_waited() -> None:
     assert later > 0.0
 
 
-async def test_no_more_than_so_many_wait() -> None:
-    """The next is sent away at once, and told when to come again."""
-    server = Server(concurrency=1, queue=2)
-    calls = [asyncio.ensure_future(server.call()) for _ in range(3)]
-    await asyncio.sleep(0)
-
-    with pytest.raises(Overloaded) as refused:
-        await server.call()
-    await asyncio.gather(*calls)
-
-    assert (refused.value.message, refused.value.retry_after) == ("2 calls wait already.", 1)
-    assert await began(server.call()) == [0]
-
-
-async def test_nobody_waits_where_there_is_no_queue() -> None:
-    """A limit alone sends away what is over it."""
-    server = Server(concurrency=1, queue=0)
-    first = asyncio.ensure_future(server.call())
-    await asyncio.sleep(0)
-
-    assert await outcome(server.call()) == (Overloaded, 0.0)
-    await first
-
-
-async def test_nobody_waits_longer_than_so_many_seconds() -> None:
-    """And who gave up takes no place."""
-    server = Server(concurrency=1, queue_timeout=2.5)
-    calls = [asyncio.ensure_future(outcome(server.call(seconds=10))) for _ in range(2)]
-    await asyncio.sleep(0)
-
-    with pytest.raises(Overloaded) as refused:
-        await server.call()
-
-    assert (refused.value.message, refused.value.retry_after) == ("The call waited 2.5 seconds in vain.", 1)
-    assert await calls[1] == (Overloaded, 2.5)
-    assert server.crowd == (1, 0)
-    await calls[0]
-    assert await began(server.call()) == [0]
-
-
 async def test_one_caller_runs_so_many_at_once() -> None:
     """The next call is refused, while others are served."""
     server = Server(per_caller=2)
@@ -168,7 +86,7 @@ async def test_one_caller_runs_so_many_at_once() -> None:
         await server.call(caller=ANN)
 
     assert (refused.value.message, refused.value.retry_after) == (
-        "2 calls of yours run already, as many as one caller may.",
+        "Calls of yours that run already, as many as one caller may: 2.",
         1,
     )
     assert await began(server.call(caller=BOB)) == [0]
@@ -282,7 +200,7 @@ async def test_what_runs_on_keeps_its_tools_place_and_none_of_the_servers() -> N
 async def test_what_runs_on_is_counted_until_it_ends() -> None:
     """Also of tools that run as often as they are called."""
     admission = Admission(Limits())
-    releases = [admission.abandon(made) for made in (FREE, NARROW, _made("quick", executor="inline"))]
+    releases = [admission.abandon(made) for made in (FREE, NARROW, QUICK)]
     during = dict(admission.abandoned)
     [release() for release in releases]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.pipeline.bounded import DeadlinePassed, within
-from tests.pipeline.stubborn import LONG, WAYS, Rest, Work, cleans_up_slowly, fails_when_cancelled, late_event, swallows
+from tests.pipeline.stubborn import LONG, WAYS, Rest, Work, cleans_up_slowly, fails_when_cancelled, swallows
 from tests.virtual_time import VIRTUAL, now, outcome, running
 
 
@@ -15,18 +15,6 @@ from tests.virtual_time import VIRTUAL, now, outcome, running
 def anyio_backend() -> Any:
     """Let no test wait."""
     return VIRTUAL
-
-
-@pytest.fixture
-def rest() -> Rest:
-    """Take what is abandoned."""
-    return Rest()
-
-
-@pytest.fixture
-async def late() -> asyncio.Event:
-    """Give what stubborn code waits for; it comes long after every deadline."""
-    return late_event()
 
 
 @pytest.fixture

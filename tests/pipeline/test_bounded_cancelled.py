@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from app.pipeline.bounded import DeadlinePassed, within
-from tests.pipeline.stubborn import LONG, Rest, Work, gives_in, late_event, swallows
+from tests.pipeline.stubborn import LONG, Rest, Work, gives_in, swallows
 from tests.virtual_time import VIRTUAL, outcome, running
 
 
@@ -15,18 +15,6 @@ from tests.virtual_time import VIRTUAL, outcome, running
 def anyio_backend() -> Any:
     """Let no test wait."""
     return VIRTUAL
-
-
-@pytest.fixture
-def rest() -> Rest:
-    """Take what is abandoned."""
-    return Rest()
-
-
-@pytest.fixture
-async def late() -> asyncio.Event:
-    """Give what stubborn code waits for; it comes long after every deadline."""
-    return late_event()
 
 
 async def test_what_cancels_from_outside_is_no_deadline(rest: Rest) -> None:

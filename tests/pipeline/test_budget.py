@@ -21,9 +21,9 @@ class Kept:
         self.bodies: list[bytes] = []
         self._url = url
 
-    def __call__(self, body: bytes) -> str | None:
+    def __call__(self, body: str | bytes) -> str | None:
         """Keep it."""
-        self.bodies.append(body)
+        self.bodies.append(body.encode() if isinstance(body, str) else body)
         return self._url
 
 

@@ -1,8 +1,13 @@
 """Whoever is asked about a call is waited for until its deadline, and no longer."""
 
-from app import ToolCall, tool
+import time
+
+from app import Registry, ToolCall, tool
 from app.core.invocation import CallRequest, Invocation, new_invocation
+from app.executors.inline import InlineExecutor
 from app.pipeline.deadline import seconds_left, timed_out
+from app.pipeline.pipeline import Pipeline, default_stages
+from app.stores.approvals import MemoryApprovals
 
 
 def _invocation(timeout: float | None, started: float = 0.0) -> Invocation:
@@ -30,3 +35,16 @@ def test_the_seconds_that_are_left_are_never_negative() -> None:
 def test_the_failure_says_what_was_allowed() -> None:
     """Not what was left."""
     assert timed_out(_invocation(0.25, started=7.0)).message == "Error: work timed out after 0.25 seconds."
+
+
+async def test_a_call_for_which_nobody_waits_any_more_does_not_begin() -> None:
+    """It would only do harm."""
+    begun: list[bool] = []
+    work = tool("work", description="Work.", executor="inline")(lambda: begun.append(True))
+    request = CallRequest(ToolCall(name="work", args={}, id="call_1"), deadline=time.monotonic() - 1)
+    pipeline = Pipeline(Registry([work]), default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
+
+    message = await pipeline.run(request)
+
+    assert message.content == "Error: work timed out after 0 seconds."
+    assert begun == []

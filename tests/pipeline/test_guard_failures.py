@@ -7,6 +7,7 @@ import pytest
 
 from app import ToolException, ToolGuardrailFunctionOutput, ToolMessage, ToolOutputGuardrailData, tool
 from app.core.errors import GuardrailTripped, ToolCallFailed
+from tests.virtual_time import VIRTUAL
 
 CANARY = "canary-4711"
 FAILED = "Error: work failed unexpectedly (call call_1). The details are in the server's log."
@@ -139,6 +140,7 @@ async def _pause(data: Any) -> ToolGuardrailFunctionOutput:
     return ToolGuardrailFunctionOutput.allow()
 
 
+@pytest.mark.parametrize("anyio_backend", [VIRTUAL], ids=["virtual time"])
 @pytest.mark.parametrize("how", ["well", "politely", "hang"])
 async def test_what_is_not_judged_in_time_is_not_shown(how: str) -> None:
     """The deadline holds for guardrails too, and a call is answered all the same."""

@@ -103,7 +103,8 @@ async def test_a_call_that_waits_is_an_answer_with_the_approvals_id(pipeline: Pi
     assert waiting.content == f"delete waits for a person's approval ({approval_id})."
     assert (waiting.status, waiting.response_metadata["error"]["kind"]) == ("error", "approval_required")
     assert refused.content == ("So many calls wait for a person's approval that this server takes no more.")
-    assert refused.response_metadata["error"]["kind"] == "approval_required"
+    error = refused.response_metadata["error"]
+    assert (error["kind"], error["retryable"], error["retry_after_ms"]) == ("overloaded", True, 60_000)
     assert "approval_id" not in refused.response_metadata
 
 

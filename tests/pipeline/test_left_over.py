@@ -90,7 +90,7 @@ async def serve(name: str, args: dict[str, Any]) -> bytes:
 
     async def answer(name: str, args: dict[str, Any], call_id: str) -> bytes:
         body = json.dumps({"name": name, "args": args, "id": call_id, "type": "tool_call"}).encode()
-        reply = await Watch(receive).over(answer_call(app.state.parts, body, Headers({}), None))
+        reply = await Watch(receive).over(answer_call(app.state.parts, body, Headers({})))
         return reply.body
 
     async with app.router.lifespan_context(app):

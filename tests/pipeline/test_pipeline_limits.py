@@ -156,7 +156,7 @@ async def test_a_caller_with_too_many_calls_is_told_in_their_places() -> None:
     error = messages[2].response_metadata["error"]
 
     assert (error["kind"], error["retryable"], error["retry_after_ms"]) == ("overloaded", True, 1000)
-    assert error["message"] == "2 calls of yours run already, as many as one caller may."
+    assert error["message"] == "Calls of yours that run already, as many as one caller may: 2."
 
 
 @pytest.mark.parametrize(

@@ -164,12 +164,12 @@ async def test_a_call_can_be_turned_away_before_it_runs() -> None:
     """Whoever has calls left is not, and looking costs none."""
     server = Server(1)
 
-    server.pipeline.turn_away(_request("echo"))
+    await server.pipeline.turn_away(_request("echo"))
     said = await server.call()
 
     assert said == "hi"
     with pytest.raises(QuotaExceeded):
-        server.pipeline.turn_away(_request("echo"))
+        await server.pipeline.turn_away(_request("echo"))
     assert server.refusals.heard == [("echo", "overloaded")]
 
 
@@ -186,6 +186,6 @@ async def test_without_a_rate_nobody_is_turned_away() -> None:
     pipeline = Pipeline(Registry([echo]), default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
 
     messages = await pipeline.run_all([_request("echo") for _ in range(5)])
-    pipeline.turn_away(_request("echo"))
+    await pipeline.turn_away(_request("echo"))
 
     assert [message.content for message in messages] == ["hi"] * 5

@@ -12,8 +12,9 @@ import pytest
 
 from app import Caller, ToolCall, ToolMessage, tool
 from app.core.approval import Approval, Decision
-from app.core.errors import ApprovalConflict, TooManyApprovals, UnknownApproval
+from app.core.errors import ApprovalConflict, UnknownApproval
 from app.core.invocation import CallRequest, Invocation, new_invocation
+from app.core.overload import TooManyApprovals
 from app.stores.approvals import MemoryApprovals
 
 DELETE = tool("delete", description="Delete.")(lambda: None).compiled

@@ -43,6 +43,15 @@ def _find(artifacts: MemoryArtifacts, key: str | None) -> bytes | None:
         return None
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [("äöüäö", b"\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6"), ("äöüäöü", None), ("abcdefghijk", None)],
+)
+def test_a_text_is_kept_as_bytes(artifacts: MemoryArtifacts, text: str, kept: bytes | None) -> None:
+    """As many as there is room for, however few characters they are."""
+    assert _kept(artifacts, artifacts.keep(text)) == [kept]
+
+
 def test_a_body_is_found_by_its_id(artifacts: MemoryArtifacts) -> None:
     """As often as one likes."""
     key = artifacts.keep(b"abc")

@@ -148,6 +148,19 @@ async def test_each_call_is_a_line_where_that_is_wanted(
     assert "result" not in known
 
 
+async def test_lines_name_the_caller(make_client: MakeClient, log_as: Any) -> None:
+    """Where a gateway says who that is, whatever became of the call."""
+    log = log_as(as_json=True)
+    client = await make_client(login, log_calls=True, caller_header="X-User")
+    args = {"user": "ada", "password": "canary-4711"}
+    named, anonymous = {"X-User": "ada"}, {"X-User": ""}
+    await client.post("/tool_calls", json={"name": "login", "args": args, "state": {"seat": 1}}, headers=named)
+    await client.post("/tool_calls", json={"name": "nope", "args": {}}, headers=named)
+    await client.post("/tool_calls", json={"name": "nope", "args": {}}, headers=anonymous)
+
+    assert [line.get("caller") for line in log.lines] == ["ada", "ada", None]
+
+
 async def test_arguments_and_results_are_shown_on_request_but_for_secrets(make_client: MakeClient, log_as: Any) -> None:
     """Hidden parameters are nobody's arguments."""
     known, _ = await _logged(make_client, log_as, log_calls=True, log_args=True, log_redact="seat")

@@ -20,7 +20,8 @@ class Unwritable:
     "name",
     """password Password user_password userPassword passwd token access_token accessToken secret client_secret
     secret_key api_key apiKey APIKEY X-Api-Key x-api-key authorization Authorization auth credentials cookie
-    Set-Cookie private_key jwt kunden_nr KundenNr""".split(),
+    Set-Cookie private_key jwt kunden_nr KundenNr tokens refreshTokens apikeys JWTToken DBPassword dbPassword1 XAPIKEY
+    userpassword passwords token2""".split(),
 )
 def test_fields_with_secrets_are_known_by_name(name: str) -> None:
     """However the words are joined."""
@@ -28,7 +29,9 @@ def test_fields_with_secrets_are_known_by_name(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", "max_tokens tokenizer author monkey passenger query key secretary cookies_eaten".split()
+    "name",
+    """max_tokens tokenizer author monkey passenger query key secretary cookies_eaten total_tokens completionTokens
+    max_output_tokens tokens_left name value""".split(),
 )
 def test_fields_that_only_sound_like_it_are_shown(name: str) -> None:
     """Whole words count."""
@@ -40,6 +43,12 @@ def test_fields_that_only_sound_like_it_are_shown(name: str) -> None:
     [
         pytest.param({"a": [{"token": "x", "b": 1}]}, {"a": [{"token": "[redacted]", "b": 1}]}, id="nested"),
         pytest.param({"token": {"a": 1}}, {"token": "[redacted]"}, id="a whole object"),
+        pytest.param(' \n{"token": "x"}', {"token": "[redacted]"}, id="such a text behind blanks"),
+        pytest.param(
+            [{"name": "password", "value": "x"}, {"key": "user", "value": "y"}, {"name": 7, "value": 8}],
+            [{"name": "password", "value": "[redacted]"}, {"key": "user", "value": "y"}, {"name": 7, "value": 8}],
+            id="named by a member beside it",
+        ),
         pytest.param('{"token": "x", "b": 1}', {"token": "[redacted]", "b": 1}, id="a text that is JSON"),
         pytest.param(['[{"token": "x"}]'], [[{"token": "[redacted]"}]], id="such a text in a list"),
         pytest.param('{"token": "x', "a text of 12 characters", id="such a text, cut"),

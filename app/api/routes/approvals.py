@@ -7,6 +7,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from app.api.body import read_json
+from app.api.deadline import DeadlineDep
 from app.api.dialects import DialectName, write_answer
 from app.api.examples import APPROVAL, DECISIONS
 from app.api.openapi import json_body
@@ -91,14 +92,19 @@ async def get_approval(parts: PartsDep, approval_id: ApprovalId, format: Message
     openapi_extra={"requestBody": json_body(Decision, DECISIONS)},
 )
 async def decide_approval(
-    request: Request, parts: PartsDep, caller: CallerDep, approval_id: ApprovalId, format: MessageFormat = "langchain"
+    request: Request,
+    parts: PartsDep,
+    caller: CallerDep,
+    deadline: DeadlineDep,
+    approval_id: ApprovalId,
+    format: MessageFormat = "langchain",
 ) -> Response:
     """Approve a call, which runs it and waits for its end, or reject it with a reason that the model reads.
 
     With `args` the call runs with these arguments instead of the model's. Each call is decided once.
     """
-    decision = _decision(await read_json(request, parts.max_body_bytes))
-    approval = await decide(parts.pipeline, parts.approvals, approval_id, decision, caller.subject)
+    decision = _decision(await read_json(request, parts.bounds))
+    approval = await decide(parts.pipeline, parts.approvals, approval_id, decision, caller.subject, deadline)
     return _response(_shown(approval, format))
 
 

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
-from app.api.answers import Reply, answer_call, answer_calls, request_of
+from app.api.answers import Reply, Terms, answer_call, answer_calls, request_of
 from app.api.body import read_body, read_json
+from app.api.deadline import DeadlineDep
 from app.api.dialects import DialectName, Sent, read_call, read_call_text
 from app.api.examples import ANSWERS, BATCH, CALLS
 from app.api.openapi import array_of, one_of
@@ -32,6 +33,13 @@ router = APIRouter(tags=["tool calls"])
 AnswerFormat = Annotated[
     DialectName | None, Query(alias="format", description="The form of the answer; that of the call when left out.")
 ]
+
+
+async def _terms(deadline: DeadlineDep, format: AnswerFormat = None) -> Terms:
+    return Terms(format, deadline)
+
+
+TermsDep = Annotated[Terms, Depends(_terms)]
 
 Call = LangChainToolCall | OpenAIToolCall | ResponsesFunctionCall | AnthropicToolUse
 Answer = ToolMessage | OpenAIToolMessage | ResponsesFunctionCallOutput | AnthropicToolResult
@@ -79,7 +87,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     },
     openapi_extra={"requestBody": one_of(Call, CALLS)},
 )
-async def create_tool_call(request: Request, parts: PartsDep, format: AnswerFormat = None) -> Response:
+async def create_tool_call(request: Request, parts: PartsDep, terms: TermsDep) -> Response:
     """Run one call and answer with what the model has to be told.
 
     The call may have the form of any provider's model, and the answer has the same. A call that fails is answered with
@@ -88,13 +96,13 @@ async def create_tool_call(request: Request, parts: PartsDep, format: AnswerForm
     comes as server-sent events: `progress` and `partial` while the tool runs, then `message` (or `approval`, or
     `problem`; `error` when the server ends before).
     """
-    body = await read_body(request, parts.max_body_bytes)
+    body = await read_body(request, parts.bounds)
     if wants_events(request):
         sent = read_call_text(body)
-        parts.pipeline.turn_away(request_of(parts, sent, request.headers))
-        return EventStream(parts, request, sent, format)
+        await parts.pipeline.turn_away(request_of(parts, sent, request.headers))
+        return EventStream(parts, request, sent, terms)
     watch = Watch(request.receive)
-    return _response(await watch.over(answer_call(parts, body, request.headers, format, watch)))
+    return _response(await watch.over(answer_call(parts, body, request.headers, terms, watch)))
 
 
 @router.post(
@@ -108,18 +116,18 @@ async def create_tool_call(request: Request, parts: PartsDep, format: AnswerForm
     },
     openapi_extra={"requestBody": array_of(Call, BATCH)},
 )
-async def create_tool_call_batch(request: Request, parts: PartsDep, format: AnswerFormat = None) -> Response:
+async def create_tool_call_batch(request: Request, parts: PartsDep, terms: TermsDep) -> Response:
     """Run calls concurrently and answer each in its place; one that fails harms no other.
 
     When one element is not a call, nothing is run and the 422 says which. With `Accept: text/event-stream` each answer
     comes as an event as soon as it is ready.
     """
-    body = await read_json(request, parts.max_body_bytes)
+    body = await read_json(request, parts.bounds)
     calls = _read_batch(body, parts.max_batch)
     if wants_events(request):
-        return EventStream(parts, request, calls, format)
+        return EventStream(parts, request, calls, terms)
     watch = Watch(request.receive)
-    return _response(await watch.over(answer_calls(parts, calls, request.headers, format, watch)))
+    return _response(await watch.over(answer_calls(parts, calls, request.headers, terms, watch)))
 
 
 def _read_batch(body: Any, limit: int) -> list[Sent]:

@@ -51,8 +51,10 @@ async def test_a_call_without_a_place_is_told_when_to_come_again(make_client: Ma
         "type": "urn:sidecall:problem:overloaded",
         "title": "The server runs as many calls as it may.",
         "status": 503,
-        "detail": "1 calls wait already.",
+        "detail": "Calls that wait already: 1.",
         "instance": refused.headers["X-Request-Id"],
+        "retryable": True,
+        "retry_after": 1,
     }
 
 
@@ -67,8 +69,10 @@ async def test_a_caller_with_too_many_calls_is_told_when_to_come_again(make_clie
         "type": "urn:sidecall:problem:too-many-calls",
         "title": "You run as many calls as one caller may.",
         "status": 429,
-        "detail": "1 calls of yours run already, as many as one caller may.",
+        "detail": "Calls of yours that run already, as many as one caller may: 1.",
         "instance": refused.headers["X-Request-Id"],
+        "retryable": True,
+        "retry_after": 1,
     }
 
 
@@ -125,15 +129,57 @@ async def test_a_client_that_goes_while_its_call_waits_leaves_the_queue(make_cli
     assert (await first).status_code == 200
 
 
-async def test_a_stream_without_a_place_tells_of_it(make_client: MakeClient) -> None:
-    """As an event, since its status has been sent."""
-    client = await make_client(hanging(), max_concurrency=1, max_queue=0)
+@pytest.mark.parametrize(
+    ("settings", "status", "slug"),
+    [
+        pytest.param({"max_concurrency": 1, "max_queue": 0}, 503, "overloaded", id="of the server"),
+        pytest.param({"max_concurrency_per_caller": 1}, 429, "too-many-calls", id="of its caller"),
+    ],
+)
+async def test_a_stream_without_a_place_does_not_begin(
+    make_client: MakeClient, settings: dict[str, Any], status: int, slug: str
+) -> None:
+    """Its client is told by the status, as anybody else."""
+    client = await make_client(hanging(), **settings)
+    events = {"Accept": "text/event-stream"}
+    first = asyncio.ensure_future(client.post("/tool_calls", json=CALL, headers=events))
+    await asyncio.sleep(0.1)
+
+    refused = await client.post("/tool_calls", json=CALL, headers=events)
+
+    assert (refused.status_code, refused.headers["Retry-After"]) == (status, "1")
+    assert refused.json()["type"] == f"urn:sidecall:problem:{slug}"
+    assert (await first).status_code == 200
+
+
+async def test_a_stream_that_waited_in_vain_tells_of_it(make_client: MakeClient) -> None:
+    """As an event, since its status has been sent; it says all that headers would."""
+    client = await make_client(hanging(), max_concurrency=1, queue_timeout=0.5)
     events = {"Accept": "text/event-stream"}
 
     _, refused = await asyncio.gather(*(client.post("/tool_calls", json=CALL, headers=events) for _ in range(2)))
     [(name, problem)] = events_in(refused.text)
 
     assert (name, problem["type"], problem["status"]) == ("problem", "urn:sidecall:problem:overloaded", 503)
+    assert (problem["detail"], problem["retry_after"]) == ("The call waited 0.5 seconds in vain.", 1)
+
+
+async def test_a_stream_of_a_hidden_tool_is_answered_like_any_other(make_client: MakeClient) -> None:
+    """That it is full would tell that it is there."""
+    client = await make_client(
+        hanging(is_enabled=lambda caller: caller.subject == "ann"),
+        caller_header="X-User",
+        max_concurrency=1,
+        max_queue=0,
+    )
+    first = asyncio.ensure_future(client.post("/tool_calls", json=CALL, headers={"X-User": "ann"}))
+    await asyncio.sleep(0.1)
+
+    answer = await client.post("/tool_calls", json=CALL, headers={"Accept": "text/event-stream"})
+    [(name, message)] = events_in(answer.text)
+
+    assert (name, message["response_metadata"]["error"]["kind"]) == ("message", "unknown_tool")
+    assert (await first).status_code == 200
 
 
 async def test_a_batch_is_answered_in_part(make_client: MakeClient) -> None:
@@ -149,7 +195,7 @@ async def test_a_batch_is_answered_in_part(make_client: MakeClient) -> None:
         None,
         {
             "kind": "overloaded",
-            "message": "1 calls wait already.",
+            "message": "Calls that wait already: 1.",
             "retryable": True,
             "errors": [],
             "nearest": [],

@@ -2,63 +2,15 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from typing import Any
 
 import httpx
 import pytest
 
 from app import tool
+from tests.api.routes.listed import NAMED, PARAMETERS, ask, convert, ping, search
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-
-
-@tool(tags=["web", "slow"], metadata={"owner": "search"}, timeout=5, return_direct=True)
-async def search(query: str, limit: int = 5) -> list[str]:
-    """Search the web.
-
-    Args:
-        query: What to look for.
-        limit: How many results.
-    """
-    return [query] * limit
-
-
-@tool(tags=["math"], unknown_args="forbid")
-def convert(value: float, unit: Literal["m", "ft"]) -> dict[str, float]:
-    """Convert a length.
-
-    Args:
-        value: How long.
-        unit: Into which unit.
-    """
-    return {unit: value}
-
-
-@tool(tags=["math", "slow"])
-async def ask(options: dict[str, Any]) -> str:
-    """Ask with free options.
-
-    Args:
-        options: Anything.
-    """
-    return str(options)
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
-
-
-PARAMETERS: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "query": {"description": "What to look for.", "type": "string"},
-        "limit": {"default": 5, "description": "How many results.", "type": "integer"},
-    },
-    "required": ["query"],
-}
-NAMED = {"name": "search", "description": "Search the web."}
 
 
 async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
@@ -161,9 +113,6 @@ async def test_a_tool_shows_whether_a_person_is_asked(make_client: MakeClient, p
     detail = (await client.get("/tools/pay")).json()
 
     assert (detail["requires_approval"], detail["timeout_behavior"]) == (shown, "raise")
-
-
-STRICT = {**PARAMETERS, "additionalProperties": False, "required": ["query", "limit"]}
 
 
 @pytest.mark.parametrize(

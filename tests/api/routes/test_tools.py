@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from typing import Any
 
 import httpx
 import pytest
@@ -11,57 +11,11 @@ from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionToo
 from openai.types.responses import FunctionToolParam
 from pydantic import TypeAdapter
 
-from app import tool
+from tests.api.routes.listed import NAMED, PARAMETERS, ask, convert, ping, search
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 
 
-@tool(tags=["web", "slow"], metadata={"owner": "search"}, timeout=5, return_direct=True)
-async def search(query: str, limit: int = 5) -> list[str]:
-    """Search the web.
-
-    Args:
-        query: What to look for.
-        limit: How many results.
-    """
-    return [query] * limit
-
-
-@tool(tags=["math"], unknown_args="forbid")
-def convert(value: float, unit: Literal["m", "ft"]) -> dict[str, float]:
-    """Convert a length.
-
-    Args:
-        value: How long.
-        unit: Into which unit.
-    """
-    return {unit: value}
-
-
-@tool(tags=["math", "slow"])
-async def ask(options: dict[str, Any]) -> str:
-    """Ask with free options.
-
-    Args:
-        options: Anything.
-    """
-    return str(options)
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
-
-
-PARAMETERS: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "query": {"description": "What to look for.", "type": "string"},
-        "limit": {"default": 5, "description": "How many results.", "type": "integer"},
-    },
-    "required": ["query"],
-}
 STRICT: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -71,7 +25,6 @@ STRICT: dict[str, Any] = {
     "required": ["query", "limit"],
     "additionalProperties": False,
 }
-NAMED = {"name": "search", "description": "Search the web."}
 TITLED = {"title": "search", "description": "Search the web."}
 
 

@@ -1,0 +1,98 @@
+"""Which processes belong to which, whatever sessions they have made for themselves and whoever has started them."""
+
+import os
+import secrets
+import signal
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+
+try:
+    import resource
+except ImportError:  # Not a Unix, where no tool runs in a process.
+    resource = None  # type: ignore[assignment]
+
+# How many locks on files one may hold: Linux has not cared since 2.4, but hands the number to all that is started,
+# through any number of forks and programs, and nobody else sets it. So it tells whose an orphan was.
+_RLIMIT_LOCKS = 10
+_PID_BITS = 32
+_FAMILY_BITS = 30
+# How often to look again for what was started while the others were being killed.
+_ROUNDS = 4
+
+
+def new_family() -> int:
+    """Make a number that no other template's children are marked with, on this machine or in its containers."""
+    return secrets.randbits(_FAMILY_BITS)
+
+
+def mark(family: int) -> None:
+    """Mark this process, and with it all that it will start, as its own and as one of this family."""
+    if sys.platform == "linux":
+        with suppress(OSError, OverflowError, ValueError):
+            _, hard = resource.getrlimit(_RLIMIT_LOCKS)
+            resource.setrlimit(_RLIMIT_LOCKS, (family << _PID_BITS | os.getpid(), hard))
+
+
+def owner_of(pid: int, family: int) -> int | None:
+    """Say which of a template's children has started a process, itself or by others; None when none is known to."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            marked, _ = resource.prlimit(pid, _RLIMIT_LOCKS)
+            if marked >> _PID_BITS == family:
+                return marked & ((1 << _PID_BITS) - 1)
+    return None
+
+
+def children_of(pid: int) -> list[int]:
+    """List the children of a process, those included that it has yet to bury; none where the system does not tell."""
+    found: list[int] = []
+    with suppress(OSError):  # It is gone.
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with suppress(OSError), open(f"/proc/{pid}/task/{thread}/children") as children:
+                found.extend(map(int, children.read().split()))
+    return found
+
+
+def with_descendants(pids: Iterable[int]) -> list[int]:
+    """List these processes, and all that descend from them, parents first."""
+    found = list(dict.fromkeys(pids))
+    for pid in found:  # It grows meanwhile.
+        found.extend(children_of(pid))
+    return found
+
+
+def kill(pid: int) -> None:
+    """Kill a process, if there still is one and it may be killed."""
+    with suppress(OSError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def kill_group(pid: int) -> None:
+    """Kill the group that a process leads or has led."""
+    with suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def kill_family(family: int) -> None:
+    """Kill what the children of a template that is gone have left to nobody in particular."""
+    killed: set[int] = set()
+    for _ in range(_ROUNDS):
+        found = {pid for pid in _all() if owner_of(pid, family) is not None} - killed
+        for pid in found:
+            kill(pid)
+        if not found:
+            return
+        killed |= found
+
+
+def end_copy_of(pid: int) -> None:
+    """End at once if this is not that process: its tool has forked, and came back in the copy, which answers nobody."""
+    if os.getpid() != pid:
+        os._exit(0)
+
+
+def _all() -> list[int]:
+    with suppress(OSError):
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    return []

@@ -1,0 +1,77 @@
+"""`sidecall serve` ends on SIGTERM from the first module that it imports, and nothing else does."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.cli.early import is_serve
+from tests.e2e.conftest import ROOT
+
+MODULE = [sys.executable, "-m", "app.cli"]
+PROGRAM = [str(Path(sys.executable).parent / "sidecall")]
+# What the package imports, and what only the program does.
+MODULES = pytest.mark.parametrize("module", ["pydantic", "typer"])
+
+
+def told_to_end(command: list[str], module: str, folder: Path) -> int:
+    """Send SIGTERM while the program imports this module, and return its exit code."""
+    (folder / f"{module}.py").write_text("import time\n\nprint('importing', flush=True)\ntime.sleep(60)\n")
+    environment = {**os.environ, "PYTHONPATH": f"{folder}:{ROOT}"}
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "importing\n"
+        process.send_signal(signal.SIGTERM)
+        return process.wait(20)
+
+
+@MODULES
+@pytest.mark.parametrize("program", [PROGRAM, MODULE], ids=["sidecall", "module"])
+@pytest.mark.parametrize("options", [[], ["--workers", "2"]], ids=["one", "workers"])
+def test_a_server_that_still_imports_ends_at_once(
+    tmp_path: Path, module: str, program: list[str], options: list[str]
+) -> None:
+    """By a handler of its own: for process 1 of a container signals have no default."""
+    code = told_to_end([*program, "serve", "--port", "0", *options], module, tmp_path)
+
+    assert code == 0
+
+
+@MODULES
+@pytest.mark.parametrize("program", [PROGRAM, MODULE], ids=["sidecall", "module"])
+def test_other_commands_die_by_the_signal(tmp_path: Path, module: str, program: list[str]) -> None:
+    """Whoever waits for their output learns that there is none."""
+    code = told_to_end([*program, "tools"], module, tmp_path)
+
+    assert code == -signal.SIGTERM
+
+
+@pytest.mark.parametrize(
+    ("command_line", "arguments", "expected"),
+    [
+        ("python /opt/bin/sidecall serve", 2, True),
+        ("python /opt/bin/sidecall serve --port 0", 4, True),
+        ("python -X dev -m app.cli serve", 2, True),
+        ("python -mapp.cli serve", 2, True),
+        ("python /opt/bin/sidecall", 1, False),
+        ("python /opt/bin/sidecall tools serve", 3, False),
+        ("python -m app.cli tools", 2, False),
+        # an author's program, whatever it is told
+        ("python agent.py serve", 2, False),
+        ("python agent.py sidecall serve", 3, False),
+        # Python without a program, or inside of another one
+        ("python", 1, False),
+        ("", 1, False),
+        # worker processes have the words of their parent, but were not started with them
+        ("python -c spawn_main() --multiprocessing-fork", 2, False),
+        ("python -c spawn_main() --multiprocessing-fork", 6, False),
+    ],
+)
+def test_the_program_is_known_by_its_command_line(command_line: str, arguments: int, expected: bool) -> None:
+    """Nothing else can tell before anything is imported."""
+    found = is_serve(command_line.split(), arguments)
+
+    assert found is expected
