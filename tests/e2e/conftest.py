@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.collector import Collector
 from tests.e2e.hub import TOOLS, Hub
 
 ROOT = Path(__file__).parents[2]
@@ -114,3 +116,14 @@ async def hub() -> AsyncIterator[Hub]:
 def impatient(start_server: Serve) -> Server:
     """A server that waits for nobody longer than a second, and takes no large bodies."""
     return start_server(SIDECALL_HEADER_TIMEOUT="1", SIDECALL_BODY_TIMEOUT="1", SIDECALL_MAX_BODY_BYTES="65000")
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    """Give a collector that listens."""
+    with Collector() as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()

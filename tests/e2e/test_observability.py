@@ -6,16 +6,12 @@ import pty
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from tests.e2e.collector import Collector
 from tests.e2e.conftest import Serve
 
 TOOLS = '''
@@ -37,59 +33,6 @@ def work(*, context: ToolContext) -> str:
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "b7ad6b7169203331"
 CALL = {"name": "work", "args": {}, "id": "call_1"}
-
-
-class Collector(ThreadingHTTPServer):
-    """Take spans as an OpenTelemetry collector does."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Take)
-        self.taken: list[ExportTraceServiceRequest] = []
-        self.more = threading.Condition()
-
-    def wait_for(self, *names: str) -> None:
-        """Wait until spans of these names have come."""
-        with self.more:
-            assert self.more.wait_for(lambda: set(names) <= self.spans.keys(), 20)
-
-    @property
-    def url(self) -> str:
-        """Where it listens."""
-        return f"http://127.0.0.1:{self.server_port}"
-
-    @property
-    def spans(self) -> dict[str, Any]:
-        """What it has taken, by name."""
-        resources = [resource for request in self.taken for resource in request.resource_spans]
-        scopes = [scope for resource in resources for scope in resource.scope_spans]
-        return {span.name: span for scope in scopes for span in scope.spans}
-
-
-class _Take(BaseHTTPRequestHandler):
-    server: Collector
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        with self.server.more:
-            self.server.taken.append(ExportTraceServiceRequest.FromString(body))
-            self.server.more.notify_all()
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture
-def collector() -> Iterator[Collector]:
-    """Give a collector that listens."""
-    with Collector() as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture

@@ -1,15 +1,13 @@
 """What a span tells is up to the operator."""
 
 import json
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.e2e.collector import Collector
 from tests.e2e.conftest import Serve
-from tests.e2e.test_observability import Collector
 
 TOOL = '''
 from app import tool
@@ -20,17 +18,6 @@ async def sign(text: str, api_key: str) -> str:
     """Sign."""
     return "signed"
 '''
-
-
-@pytest.fixture
-def collector() -> Iterator[Collector]:
-    """Give a collector that listens."""
-    with Collector() as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.mark.parametrize(
