@@ -2,7 +2,7 @@
 
 import os
 
-from app import BaseTool, BaseToolkit, StructuredTool
+from sidecall import BaseTool, BaseToolkit, StructuredTool
 
 
 async def _echo(text: str) -> str:

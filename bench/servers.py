@@ -34,7 +34,7 @@ class Server:
 
 def sidecall(*options: str, **environment: str) -> Server:
     """Serve with the settings that ship, and these options."""
-    return Server(("-m", "app.cli", "serve", "--port", "{port}", *options), environment=environment)
+    return Server(("-m", "sidecall", "serve", "--port", "{port}", *options), environment=environment)
 
 
 def floor(name: str) -> Server:

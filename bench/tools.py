@@ -2,7 +2,7 @@
 
 import asyncio
 
-from app import tool
+from sidecall import tool
 
 
 @tool

@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from app import BaseTool, Registry
-from app.main import create_app
-from app.settings import Settings
+from sidecall import BaseTool, Registry
+from sidecall.main import create_app
+from sidecall.settings import Settings
 from tests.asgi import Passing
 
 MakeClient = Callable[..., Any]

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.errors import DefinitionError, DiscoveryError, InvalidToolOption
-from app.core.tool import CompiledTool
-from app.discovery import discover, watched_folders
+from sidecall.core.errors import DefinitionError, DiscoveryError, InvalidToolOption
+from sidecall.core.tool import CompiledTool
+from sidecall.discovery import discover, watched_folders
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -23,7 +23,7 @@ def write(path: str, text: str) -> Path:
 def tool_file(*names: str) -> str:
     """Write a module with a tool of each name."""
     tools = [f'@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n' for name in names]
-    return "\n\n".join(["from app import tool", *tools])
+    return "\n\n".join(["from sidecall import tool", *tools])
 
 
 def names(tools: list[CompiledTool]) -> list[str]:
@@ -119,7 +119,7 @@ def test_all_says_what_is_offered() -> None:
 
 
 KIT = '''
-from app import BaseTool, BaseToolkit, tool
+from sidecall import BaseTool, BaseToolkit, tool
 
 
 class Kit(BaseToolkit):
@@ -186,7 +186,7 @@ def test_a_toolkit_that_returns_something_else_is_named() -> None:
 
 
 CLASS = '''
-from app import BaseTool
+from sidecall import BaseTool
 
 
 class Greet(BaseTool):

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.errors import DiscoveryError
-from app.core.tool import CompiledTool
-from app.discovery import discover
+from sidecall.core.errors import DiscoveryError
+from sidecall.core.tool import CompiledTool
+from sidecall.discovery import discover
 
 LANGCHAIN = '''
 from langchain_core.tools import tool
@@ -24,7 +24,7 @@ built = FunctionTool("built", "Built.", {"type": "object", "properties": {}}, la
 """
 TOOLKIT = '''
 from langchain_core.tools import BaseToolkit, tool as langchain_tool
-from app import tool
+from sidecall import tool
 
 
 @langchain_tool
@@ -47,7 +47,7 @@ class Kit(BaseToolkit):
 kit = Kit()
 '''
 METHODS = '''
-from app import BaseToolkit, tool
+from sidecall import BaseToolkit, tool
 
 
 class Notes(BaseToolkit):

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.errors import DefinitionError, DiscoveryError, InvalidToolName
-from app.core.tool import CompiledTool
-from app.discovery import discover
+from sidecall.core.errors import DefinitionError, DiscoveryError, InvalidToolName
+from sidecall.core.tool import CompiledTool
+from sidecall.discovery import discover
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -23,7 +23,7 @@ def write(path: str, text: str) -> Path:
 def tool_file(*names: str) -> str:
     """Write a module with a tool of each name."""
     tools = [f'@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n' for name in names]
-    return "\n\n".join(["from app import tool", *tools])
+    return "\n\n".join(["from sidecall import tool", *tools])
 
 
 def names(tools: list[CompiledTool]) -> list[str]:
@@ -32,7 +32,7 @@ def names(tools: list[CompiledTool]) -> list[str]:
 
 
 KIT = '''
-from app import BaseTool, BaseToolkit, tool
+from sidecall import BaseTool, BaseToolkit, tool
 
 
 class Kit(BaseToolkit):

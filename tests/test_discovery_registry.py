@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from app.discovery import discover
+from sidecall.discovery import discover
 
 
 async def test_a_registry_in_a_module_is_offered_with_its_guardrails(tmp_path: Path) -> None:
@@ -10,7 +10,7 @@ async def test_a_registry_in_a_module_is_offered_with_its_guardrails(tmp_path: P
     file = tmp_path / "guarded.py"
     file.write_text(
         """
-from app import Registry, ToolGuardrailFunctionOutput, tool
+from sidecall import Registry, ToolGuardrailFunctionOutput, tool
 
 @tool
 def first() -> int:

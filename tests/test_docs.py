@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from pydantic.fields import FieldInfo
 
-from app.authoring.tool import BaseTool
-from app.cli.main import cli
-from app.core.context import ToolContext
-from app.core.errors import ErrorKind
-from app.serving import refusals
-from app.settings import Settings
+from sidecall.authoring.tool import BaseTool
+from sidecall.cli.main import cli
+from sidecall.core.context import ToolContext
+from sidecall.core.errors import ErrorKind
+from sidecall.serving import refusals
+from sidecall.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -71,7 +71,7 @@ def test_every_kind_of_failure_is_explained(kind: str) -> None:
 
 # The status and the last word of the type, of what an application refuses and of what its server does.
 PROBLEMS = {
-    *re.findall(r'\((\d{3}), "([a-z-]+)"\)', (ROOT / "app/api/problems.py").read_text()),
+    *re.findall(r'\((\d{3}), "([a-z-]+)"\)', (ROOT / "app/sidecall/http/problems.py").read_text()),
     *((str(it.status), it.slug) for it in vars(refusals).values() if isinstance(it, refusals.Refusal)),
 }
 

@@ -7,10 +7,10 @@ import httpx
 import pytest
 from pydantic import ValidationError
 
-from app import Registry
-from app.lifecycle import Lifecycle
-from app.main import create_app
-from app.settings import Settings, UnknownSetting, unknown_names
+from sidecall import Registry
+from sidecall.lifecycle import Lifecycle
+from sidecall.main import create_app
+from sidecall.settings import Settings, UnknownSetting, unknown_names
 
 
 @asynccontextmanager

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.errors import DiscoveryError, InvalidToolOption
-from app.loading import load_file, load_named, public_files, reloaded
+from sidecall.core.errors import DiscoveryError, InvalidToolOption
+from sidecall.loading import load_file, load_named, public_files, reloaded
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -170,7 +170,7 @@ def test_an_alias_that_fails_is_forgotten() -> None:
 
 def test_an_error_of_a_definition_is_passed_on() -> None:
     """It names file and tool itself."""
-    file = write("a.py", "from app import tool\n\n@tool(tiemout=3)\ndef slow() -> str:\n    return ''\n")
+    file = write("a.py", "from sidecall import tool\n\n@tool(tiemout=3)\ndef slow() -> str:\n    return ''\n")
 
     with pytest.raises(InvalidToolOption, match=r"a\.py:3: tool 'slow': there is no option `tiemout`"):
         load_file(file)
@@ -273,9 +273,9 @@ def test_a_module_is_loaded_again_under_its_alias(here: Path) -> None:
 
 def test_sidecall_itself_is_never_reloaded() -> None:
     """Its classes must stay the same objects, though its folder may be watched."""
-    before = sys.modules["app.core.tool"]
+    before = sys.modules["sidecall.core.tool"]
 
     with reloaded([Path(str(before.__file__)).parents[2]]):
-        during = sys.modules["app.core.tool"]
+        during = sys.modules["sidecall.core.tool"]
 
     assert during is before

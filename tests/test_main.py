@@ -7,14 +7,14 @@ import httpx
 import pytest
 from pydantic import ValidationError
 
-from app import InjectedStore, Registry, Secret, Store, ToolCall, tool
-from app.core.approval import ApprovalRequired
-from app.core.errors import ToolAlreadyRegistered
-from app.core.invocation import CallRequest
-from app.main import build_pipeline, create_app
-from app.settings import Settings
+from sidecall import InjectedStore, Registry, Secret, Store, ToolCall, tool
+from sidecall.core.approval import ApprovalRequired
+from sidecall.core.errors import ToolAlreadyRegistered
+from sidecall.core.invocation import CallRequest
+from sidecall.main import build_pipeline, create_app
+from sidecall.settings import Settings
 
-TOOL = 'from app import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
+TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
 
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -27,7 +27,7 @@ def ping() -> str:
 
 
 def test_without_arguments_everything_comes_from_the_environment(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that `uvicorn --factory app.main:create_app` serves, in worker processes too."""
+    """So that `uvicorn --factory sidecall.main:create_app` serves, in worker processes too."""
     (here / "mine.py").write_text(TOOL.format(name="one"))
     monkeypatch.setenv("SIDECALL_TOOLS", "mine.py")
     monkeypatch.setenv("SIDECALL_MAX_BATCH", "3")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import httpx
 import pytest
 
-from app import InjectedToolArg, ToolException, tool
+from sidecall import InjectedToolArg, ToolException, tool
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 

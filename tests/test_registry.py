@@ -4,13 +4,21 @@ from typing import Any
 
 import pytest
 
-from app import BaseCallbackHandler, Registry, StructuredTool, ToolCall, ToolGuardrailFunctionOutput, ToolMessage, tool
-from app.core.errors import InvalidToolOption, ToolAlreadyRegistered
-from app.core.invocation import CallRequest
-from app.executors.inline import InlineExecutor
-from app.pipeline.pipeline import Pipeline, default_stages
-from app.registry import nearest
-from app.stores.approvals import MemoryApprovals
+from sidecall import (
+    BaseCallbackHandler,
+    Registry,
+    StructuredTool,
+    ToolCall,
+    ToolGuardrailFunctionOutput,
+    ToolMessage,
+    tool,
+)
+from sidecall.core.errors import InvalidToolOption, ToolAlreadyRegistered
+from sidecall.core.invocation import CallRequest
+from sidecall.executors.inline import InlineExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.registry import nearest
 
 
 def _named(name: str) -> StructuredTool:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from app import Registry
-from app.discovery import discover
-from app.reload import reload_tools, watching
+from sidecall import Registry
+from sidecall.discovery import discover
+from sidecall.reload import reload_tools, watching
 
-TOOL = 'from app import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
+TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
 
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -89,7 +89,7 @@ def test_a_file_without_tools_offers_none(here: Path, caplog: pytest.LogCaptureF
             "Two tools are called 'one': mine.py:4 and mine.py:11. Give one another name, for instance @tool('one_2').",
         ),
         (
-            "from app import BaseToolkit\n\n\nclass Kit(BaseToolkit):\n    def get_tools(self):\n"
+            "from sidecall import BaseToolkit\n\n\nclass Kit(BaseToolkit):\n    def get_tools(self):\n"
             '        raise KeyError("API_KEY")\n\n\nkit = Kit()\n',
             "KeyError: 'API_KEY'",
         ),

@@ -9,9 +9,9 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from app import BaseCallbackHandler, Secret, StructuredTool, tool
-from app.core.invocation import Surroundings
-from app.secrets import secrets_in, warn_of_missing
+from sidecall import BaseCallbackHandler, Secret, StructuredTool, tool
+from sidecall.core.invocation import Surroundings
+from sidecall.secrets import secrets_in, warn_of_missing
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 CANARY = "canary-4711"

@@ -12,13 +12,13 @@ import httpx
 import pytest
 from pydantic import ValidationError
 
-from app import tool
-from app.main import create_app
-from app.settings import Settings
+from sidecall import tool
+from sidecall.main import create_app
+from sidecall.settings import Settings
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 
-TOOL = 'from app import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
+TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
 
 
 @tool

@@ -6,8 +6,8 @@ import httpx
 import pytest
 from pydantic import ValidationError
 
-from app import ToolContext, tool
-from app.settings import Settings
+from sidecall import ToolContext, tool
+from sidecall.settings import Settings
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from app.settings import Settings
+from sidecall.settings import Settings
 
 DEFAULTS = {
     "host": "127.0.0.1",

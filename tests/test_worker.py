@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from app import BaseTool, BaseToolkit, Tool, tool
-from app.core.errors import DiscoveryError, InvalidToolOption
-from app.executors.channel import Channel, LogToServer
-from app.executors.crossing import home_of
-from app.executors.frames import Frames, pack
-from app.worker import Finder, Worker, refuse_unfit, serve
-from tests.executors import process_tools
+from sidecall import BaseTool, BaseToolkit, Tool, tool
+from sidecall.core.errors import DiscoveryError, InvalidToolOption
+from sidecall.executors.process.channel import Channel, LogToServer
+from sidecall.executors.process.crossing import home_of
+from sidecall.executors.process.frames import Frames, pack
+from sidecall.worker import Finder, Worker, refuse_unfit, serve
+from tests.executors.process import process_tools
 
-TOOL = '''from app import tool
+TOOL = '''from sidecall import tool
 
 
 @tool(executor="process")
@@ -237,7 +237,7 @@ def test_tools_are_found_in_the_servers_places(tmp_path: Path, monkeypatch: pyte
     """When their function stands somewhere else than they do."""
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "offering.py").write_text(TOOL)
-    home = {"name": "found", "module": "app.authoring.foreign.langchain", "file": None}
+    home = {"name": "found", "module": "sidecall.authoring.foreign.langchain", "file": None}
 
     assert Finder([str(tmp_path)]).find(home).name == "found"
 

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from app import ToolException, tool
+from sidecall import ToolException, tool
 
 Number = int | float
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import httpx
 from pydantic import Field, PrivateAttr
 
-from app import BaseTool, ToolAnnotations, ToolException
+from sidecall import BaseTool, ToolAnnotations, ToolException
 
 Depth = Literal["basic", "advanced", "fast", "ultra-fast"]
 TimeRange = Literal["day", "week", "month", "year"]

@@ -5,12 +5,12 @@ from contextlib import asynccontextmanager
 
 from starlette.datastructures import Headers
 
-from app import Registry
-from app.api.answers import answer_call
-from app.main import create_app
-from app.settings import Settings
 from bench.loops._loop import Answer, loop
 from bench.tools import echo
+from sidecall import Registry
+from sidecall.main import create_app
+from sidecall.rest.answers import answer_call
+from sidecall.settings import Settings
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 """Tools of which one is offered to callers with a name only."""
 
-from app import Caller, tool
 from bench.trials.typed_tools import approved, choose, fail_through, forbidden, kept, rows
+from sidecall import Caller, tool
 
 __all__ = ["approved", "choose", "fail_through", "forbidden", "kept", "rows", "whisper"]
 

@@ -5,8 +5,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from app import ToolException
 from bench.trials.hostile_things import SECRET, Crashing, Unsayable
+from sidecall import ToolException
 
 _MB = 1024 * 1024
 

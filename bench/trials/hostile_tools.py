@@ -4,9 +4,9 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from app import Registry, tool
 from bench.trials.hostile_failures import FAILURES
 from bench.trials.hostile_results import RESULTS
+from sidecall import Registry, tool
 
 _MB = 1024 * 1024
 _EXECUTORS: tuple[Literal["inline", "thread", "process"], ...] = ("inline", "thread", "process")

@@ -151,7 +151,7 @@ async def _end_under(server: Served, requests: Sequence[bytes]) -> tuple[list[An
 
 
 def _start(file: Path) -> Finding:
-    file.write_text("from app import tool\n" + "".join(_TOOL.format(number=number) for number in range(50)))
+    file.write_text("from sidecall import tool\n" + "".join(_TOOL.format(number=number) for number in range(50)))
     seconds, memory = zip(*(_started(str(file)) for _ in range(_STARTS)), strict=True)
     return Finding(
         "B21",

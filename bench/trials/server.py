@@ -74,7 +74,7 @@ def serving(tools: str = TOOLS, **settings: str) -> Iterator[Served]:
     Raises:
         Unavailable: It does not start; the message says why.
     """
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--tools", tools]
+    command = [sys.executable, "-m", "sidecall", "serve", "--port", "0", "--tools", tools]
     # No load balancer has to take notice before it ends, unless a trial says so.
     environment = {**plain_environment(), "SIDECALL_DRAIN_GRACE": "0", "SIDECALL_DRAIN_TIMEOUT": "1", **settings}
     with tempfile.TemporaryDirectory() as folder:

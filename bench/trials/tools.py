@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from app import ToolContext, ToolException, tool
+from sidecall import ToolContext, ToolException, tool
 
 # When the tool of this mark began and when its clean-up ran, by the clock that all processes of a machine share.
 _notes: dict[str, float] = {}

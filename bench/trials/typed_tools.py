@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel
 
-from app import (
+from sidecall import (
     InjectedState,
     ToolContext,
     ToolException,

@@ -3,8 +3,8 @@
 import pytest
 from starlette.datastructures import Headers
 
-from app.auth.caller import Callers, InvalidCaller
-from app.core.context import ANONYMOUS, Caller
+from sidecall.auth.caller import Callers, InvalidCaller
+from sidecall.core.context import ANONYMOUS, Caller
 
 
 def _sent(*values: bytes) -> Headers:

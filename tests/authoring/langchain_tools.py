@@ -12,7 +12,7 @@ from langchain_core.tools import tool as langchain_tool
 from langgraph.types import Command
 from pydantic import BaseModel
 
-from app import StructuredTool, ToolMessage
+from sidecall import StructuredTool, ToolMessage
 
 
 @langchain_tool

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 
-from app import BaseTool, InjectedToolArg, StructuredTool, Tool, ToolContext, tool
-from app.core.errors import InvalidDocstring, InvalidToolName, InvalidToolOption, SchemaInferenceError
+from sidecall import BaseTool, InjectedToolArg, StructuredTool, Tool, ToolContext, tool
+from sidecall.core.errors import InvalidDocstring, InvalidToolName, InvalidToolOption, SchemaInferenceError
 
 
 def search(query: str) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from app import ToolCall, ToolException, ToolGuardrailFunctionOutput, tool
-from app.core.approval import ApprovalRequired
-from app.core.errors import CallDenied, GuardrailTripped, InvalidArguments, ToolCallFailed, ToolExecutionError
+from sidecall import ToolCall, ToolException, ToolGuardrailFunctionOutput, tool
+from sidecall.core.approval import ApprovalRequired
+from sidecall.core.errors import CallDenied, GuardrailTripped, InvalidArguments, ToolCallFailed, ToolExecutionError
 
 
 @tool

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from app import BaseTool, BaseToolkit, Registry, StructuredTool, tool
-from app.core.errors import DefinitionError, InvalidToolOption
+from sidecall import BaseTool, BaseToolkit, Registry, StructuredTool, tool
+from sidecall.core.errors import DefinitionError, InvalidToolOption
 
 
 @tool

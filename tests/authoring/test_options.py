@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app import (
+from sidecall import (
     BaseCallbackHandler,
     BaseTool,
     StructuredTool,
@@ -16,8 +16,8 @@ from app import (
     tool_input_guardrail,
     tool_output_guardrail,
 )
-from app.authoring.options import takes
-from app.core.errors import InvalidToolOption, SchemaInferenceError
+from sidecall.authoring.options import takes
+from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
 
 
 def work(order: int) -> str:

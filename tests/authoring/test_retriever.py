@@ -6,8 +6,8 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.prompts import PromptTemplate
 
-from app import create_retriever_tool
-from app.core.errors import InvalidToolOption
+from sidecall import create_retriever_tool
+from sidecall.core.errors import InvalidToolOption
 
 DOCUMENTS = [
     Document(page_content="Tea is a drink.", metadata={"source": "a"}),

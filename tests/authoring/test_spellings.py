@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from app import ToolException, tool
-from app.authoring.spellings import canonical
-from app.core.approval import ApprovalRequired
-from app.core.errors import InvalidToolOption, SchemaInferenceError, ToolCallFailed
-from app.core.options import ToolOptions
+from sidecall import ToolException, tool
+from sidecall.authoring.spellings import canonical
+from sidecall.core.approval import ApprovalRequired
+from sidecall.core.errors import InvalidToolOption, SchemaInferenceError, ToolCallFailed
+from sidecall.core.options import ToolOptions
 
 
 async def work(order: int) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from app import StructuredTool, Tool, tool
-from app.core.errors import InvalidToolOption
+from sidecall import StructuredTool, Tool, tool
+from sidecall.core.errors import InvalidToolOption
 
 
 def add(a: int, b: int = 1) -> int:

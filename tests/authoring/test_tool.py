@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
-from app import BaseTool, InjectedState, ToolContext, tool
-from app.core.errors import InvalidToolOption
+from sidecall import BaseTool, InjectedState, ToolContext, tool
+from sidecall.core.errors import InvalidToolOption
 
 OPTIONS = (
     "return_direct, response_format, tags, metadata, timeout, timeout_behavior, timeout_error_function, executor,"
@@ -201,7 +201,7 @@ def test_a_class_needs_a_name() -> None:
     with pytest.raises(InvalidToolOption) as caught:
         BaseTool()
 
-    assert caught.value.message == "app.authoring.tool.BaseTool: tool 'BaseTool': option `name`: Field required."
+    assert caught.value.message == "sidecall.authoring.tool.BaseTool: tool 'BaseTool': option `name`: Field required."
 
 
 def test_invoke_does_the_same_from_sync_code() -> None:

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 import pytest
 
-from app import BaseTool, BaseToolkit, Registry, tool
-from app.core.errors import DefinitionError
+from sidecall import BaseTool, BaseToolkit, Registry, tool
+from sidecall.core.errors import DefinitionError
 
 
 class Client:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.main import main
+from sidecall.cli.main import main
 
 SidecallHere = Callable[..., subprocess.CompletedProcess[str]]
 

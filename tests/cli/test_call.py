@@ -10,13 +10,13 @@ import respx
 from click.testing import Result
 from typer.testing import CliRunner
 
-from app.cli.main import cli
-from app.core.errors import MissingContext
+from sidecall.cli.main import cli
+from sidecall.core.errors import MissingContext
 
 TOOLS = '''
 from typing import Annotated, Any
 
-from app import InjectedState, InjectedToolArg, ToolException, tool
+from sidecall import InjectedState, InjectedToolArg, ToolException, tool
 
 
 @tool

@@ -8,13 +8,13 @@ import respx
 from click.testing import Result
 from typer.testing import CliRunner
 
-from app.cli.main import cli
-from app.core.errors import ToolCallFailed
+from sidecall.cli.main import cli
+from sidecall.core.errors import ToolCallFailed
 
 TOOLS = '''
 from typing import Annotated
 
-from app import Secret, tool
+from sidecall import Secret, tool
 
 
 @tool(requires_approval=True)

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from app.cli.main import cli
+from sidecall.cli.main import cli
 
 GOOD = '''
-from app import tool
+from sidecall import tool
 
 
 @tool
@@ -21,7 +21,7 @@ def add(a: int) -> int:
     return a + 1
 '''
 UNDESCRIBED = """
-from app import tool
+from sidecall import tool
 
 
 @tool
@@ -31,7 +31,7 @@ def silent(a: int) -> int:
 FREE = '''
 from typing import Any
 
-from app import tool
+from sidecall import tool
 
 
 @tool
@@ -95,7 +95,7 @@ def test_findings_are_listed_and_counted(here: Path, text: str, exit_code: int, 
 BRACKETS = '''
 from pydantic import BaseModel, Field
 
-from app import tool
+from sidecall import tool
 
 
 class Query(BaseModel):

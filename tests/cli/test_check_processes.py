@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 HOME = '''
-from app import tool
+from sidecall import tool
 
 
 def made():
@@ -30,7 +30,7 @@ def fit() -> str:
 STORED = '''
 from typing import Annotated
 
-from app import InjectedStore, Store, tool
+from sidecall import InjectedStore, Store, tool
 
 
 @tool(executor="process")
@@ -39,7 +39,7 @@ def note(store: Annotated[Store, InjectedStore]) -> str:
     return "noted"
 '''
 HIDDEN = '''
-from app import BaseToolkit, tool
+from sidecall import BaseToolkit, tool
 
 
 class Kit(BaseToolkit):
@@ -64,7 +64,7 @@ kit = Kit()
 
 def _check(folder: Path, text: str) -> tuple[int, list[str]]:
     (folder / "mine.py").write_text(text)
-    command = [sys.executable, "-m", "app.cli", "check", "--tools", str(folder / "mine.py")]
+    command = [sys.executable, "-m", "sidecall", "check", "--tools", str(folder / "mine.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, done.stdout.splitlines()
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.early import is_serve
+from sidecall.cli.early import is_serve
 from tests.e2e.conftest import ROOT
 
-MODULE = [sys.executable, "-m", "app.cli"]
+MODULE = [sys.executable, "-m", "sidecall"]
 PROGRAM = [str(Path(sys.executable).parent / "sidecall")]
 # What the package imports, and what only the program does.
 MODULES = pytest.mark.parametrize("module", ["pydantic", "typer"])
@@ -54,11 +54,11 @@ def test_other_commands_die_by_the_signal(tmp_path: Path, module: str, program: 
     [
         ("python /opt/bin/sidecall serve", 2, True),
         ("python /opt/bin/sidecall serve --port 0", 4, True),
-        ("python -X dev -m app.cli serve", 2, True),
-        ("python -mapp.cli serve", 2, True),
+        ("python -X dev -m sidecall serve", 2, True),
+        ("python -msidecall serve", 2, True),
         ("python /opt/bin/sidecall", 1, False),
         ("python /opt/bin/sidecall tools serve", 3, False),
-        ("python -m app.cli tools", 2, False),
+        ("python -m sidecall tools", 2, False),
         # an author's program, whatever it is told
         ("python agent.py serve", 2, False),
         ("python agent.py sidecall serve", 3, False),

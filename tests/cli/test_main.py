@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from app.cli.main import cli
-from app.version import __version__
+from sidecall.cli.main import cli
+from sidecall.version import __version__
 from tests.cli.conftest import SidecallHere
 
-TOOL = 'from app import tool\n\n\n@tool{option}\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
+TOOL = 'from sidecall import tool\n\n\n@tool{option}\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
 
 
 def sidecall(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the program as a process, in this folder."""
-    command = [sys.executable, "-m", "app.cli", *arguments]
+    command = [sys.executable, "-m", "sidecall", *arguments]
     return subprocess.run(
         command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60, check=False
     )
@@ -51,7 +51,7 @@ def test_an_unknown_command_is_a_mistake_of_usage() -> None:
 
 
 def test_the_installed_program_is_the_module(tmp_path: Path) -> None:
-    """`sidecall` and `python -m app.cli` do the same."""
+    """`sidecall` and `python -m sidecall` do the same."""
     program = Path(sys.executable).parent / "sidecall"
 
     result = subprocess.run([program, "--version"], cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -164,7 +164,7 @@ def test_tools_that_cannot_be_offered_cannot_be_checked(
 def test_a_toolkit_that_fails_stops_the_start(here: Path, sidecall_here: SidecallHere) -> None:
     """Its file and the reason are named, without a traceback."""
     (here / "kits.py").write_text(
-        "from app import BaseToolkit\n\n\nclass Kit(BaseToolkit):\n    def get_tools(self):\n"
+        "from sidecall import BaseToolkit\n\n\nclass Kit(BaseToolkit):\n    def get_tools(self):\n"
         '        raise KeyError("API_KEY")\n\n\nkit = Kit()\n'
     )
 

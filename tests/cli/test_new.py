@@ -10,8 +10,8 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from app.cli.main import cli
-from app.core.errors import InvalidToolName
+from sidecall.cli.main import cli
+from sidecall.core.errors import InvalidToolName
 
 pytestmark = pytest.mark.usefixtures("here")
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from app.cli.main import cli
-from app.cli.options import registry_of
-from app.settings import Settings
+from sidecall.cli.main import cli
+from sidecall.cli.options import registry_of
+from sidecall.settings import Settings
 
 HANGING = '''
 import asyncio
-from app import tool
+from sidecall import tool
 
 
 @tool

@@ -12,7 +12,7 @@ from tests.cli.conftest import SidecallHere
 
 def serve(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the command as a process that is expected to end."""
-    command = [sys.executable, "-m", "app.cli", "serve", *arguments]
+    command = [sys.executable, "-m", "sidecall", "serve", *arguments]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from app.cli.main import cli
+from sidecall.cli.main import cli
 
 TOOLS = '''
 from typing import Literal
 
-from app import tool
+from sidecall import tool
 
 
 @tool(tags=["math", "fast"])
@@ -120,7 +120,7 @@ def test_an_unknown_form_is_a_mistake_of_usage() -> None:
 def test_brackets_in_a_description_are_text(here: Path, summary: str) -> None:
     """They are no markup of the terminal."""
     (here / "odd.py").write_text(
-        f'from app import tool\n\n\n@tool\ndef odd() -> str:\n    """{summary}"""\n    return ""\n'
+        f'from sidecall import tool\n\n\n@tool\ndef odd() -> str:\n    """{summary}"""\n    return ""\n'
     )
 
     result = CliRunner().invoke(cli, ["tools", "--tools", "odd.py"])

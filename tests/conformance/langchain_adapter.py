@@ -16,21 +16,21 @@ from langchain_cases import (
     rebind_model,
 )
 
-import app
-from app import StructuredTool, ToolContext, ToolException, ToolMessage, tool
-from app.core.definitions import render
-from app.core.errors import RequestError
-from app.stores.memory import MemoryStore
+import sidecall
+from sidecall import StructuredTool, ToolContext, ToolException, ToolMessage, tool
+from sidecall.core.errors import RequestError
+from sidecall.ledger.items import MemoryStore
+from sidecall.schema.definitions import render
 
 NAMES = {
-    "StateUpdate": app.Command,
+    "StateUpdate": sidecall.Command,
     "ToolFailure": ToolException,
     "ToolResult": lambda content, **fields: ToolMessage(content=content, **fields),
 }
 MARKERS = {
-    Injected: app.InjectedToolArg,
-    InjectedCallId: app.InjectedToolCallId,
-    InjectedStore: app.InjectedStore,
+    Injected: sidecall.InjectedToolArg,
+    InjectedCallId: sidecall.InjectedToolCallId,
+    InjectedStore: sidecall.InjectedStore,
     Runtime: ToolContext,
     RunConfig: ToolContext,
 }
@@ -39,7 +39,7 @@ MARKERS = {
 def marker(neutral: Any) -> Any:
     """Translate one neutral marker, class or instance."""
     if neutral is InjectedState or isinstance(neutral, InjectedState):
-        return app.InjectedState(getattr(neutral, "field", None))
+        return sidecall.InjectedState(getattr(neutral, "field", None))
     kind = neutral if isinstance(neutral, type) else type(neutral)
     return MARKERS.get(kind, neutral)
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from app import StructuredTool, ToolContext
-from app.core.strict import strict_obstacles, to_strict
+from sidecall import StructuredTool, ToolContext
+from sidecall.schema.strict import strict_obstacles, to_strict
 
 ContextType = ToolContext
 ToolContextType = ToolContext

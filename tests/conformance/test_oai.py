@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.json_schema import Schema, map_children
-from app.core.strict import strict_obstacles, to_strict
+from sidecall.core.tool import Schema
+from sidecall.schema.json_schema import map_children
+from sidecall.schema.strict import strict_obstacles, to_strict
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -3,9 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
-from app import tool
-from app.core.annotations import ToolAnnotations
-from app.core.definitions import render
+from sidecall import tool
+from sidecall.core.annotations import ToolAnnotations
+from sidecall.schema.definitions import render
 
 
 def search() -> None:

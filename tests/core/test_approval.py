@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from app import ToolCall
-from app.core.approval import Approval, ApprovalRequired, Decision
+from sidecall import ToolCall
+from sidecall.core.approval import Approval, ApprovalRequired, Decision
 
 APPROVAL = Approval(
     id="7",

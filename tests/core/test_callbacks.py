@@ -7,9 +7,9 @@ import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.callbacks import BaseCallbackHandler as LangChainHandler
 
-from app import BaseCallbackHandler
-from app.core.callbacks import make_callback
-from app.core.errors import InvalidToolOption
+from sidecall import BaseCallbackHandler
+from sidecall.core.callbacks import make_callback
+from sidecall.core.errors import InvalidToolOption
 
 DETAILS = {"run_id": UUID(int=1), "tags": ["web"], "name": "search"}
 

@@ -8,9 +8,9 @@ from langchain_core.messages import HumanMessage
 from langchain_core.messages import ToolMessage as LangChainMessage
 from langgraph import types as langgraph
 
-from app import Command, ToolMessage
-from app.core.command import Spoken, is_command, is_command_type, read_command
-from app.core.errors import ToolOutputError
+from sidecall import Command, ToolMessage
+from sidecall.core.command import Spoken, is_command, is_command_type, read_command
+from sidecall.core.errors import ToolOutputError
 
 WANTED = "it should be a mapping of the state's keys to their new values, or a list of such pairs."
 

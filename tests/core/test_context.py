@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app import Caller, ToolContext, tool
-from app.core.context import Signals
+from sidecall import Caller, ToolContext, tool
+from sidecall.core.context import Signals
 
 
 def _context(**fields: Any) -> ToolContext:

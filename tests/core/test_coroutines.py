@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.core.coroutines import rest
+from sidecall.core.coroutines import rest
 
 
 async def twice(first: asyncio.Future[int], second: asyncio.Future[int]) -> Any:

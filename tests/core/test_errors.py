@@ -1,10 +1,8 @@
 """Every error says who must act, in a sentence fit for them."""
 
-import math
-
 import pytest
 
-from app.core.errors import (
+from sidecall.core.errors import (
     ApprovalConflict,
     CallDenied,
     CallRejected,
@@ -23,7 +21,7 @@ from app.core.errors import (
     UnknownApproval,
     UnknownTool,
 )
-from app.core.overload import TooManyApprovals
+from sidecall.core.overload import TooManyApprovals
 
 
 @pytest.mark.parametrize(
@@ -92,35 +90,6 @@ def test_of_many_invalid_arguments_the_first_hundred_are_named() -> None:
 
     assert len(error.errors) == 100
     assert error.content.splitlines()[-2:] == ["rows[99]: No", "… and more"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("No such city.",), "No such city."),
-        # LangChain's text for an exception without one
-        ((), "Tool execution error"),
-        # only the first argument is the content
-        (("first", "second"), "first"),
-        ((404,), "404"),
-        ((["a", "b"],), '["a", "b"]'),
-        # as LangChain writes JSON
-        (({"city": "Zürich", "code": 7},), '{"city": "Zürich", "code": 7}'),
-    ],
-)
-def test_the_first_argument_of_a_tool_exception_is_its_content(arguments: tuple[object, ...], expected: str) -> None:
-    """Text is passed on as it is, anything else as JSON."""
-    assert ToolException(*arguments).content == expected
-
-
-@pytest.mark.parametrize(
-    "argument",
-    [{"raw": b"\xff"}, {"text": "\ud800"}, {"number": math.nan}, object()],
-    ids=["bytes", "surrogate", "nan", "object"],
-)
-def test_a_tool_exception_with_odd_contents_still_has_a_text(argument: object) -> None:
-    """An error that cannot be worded would become a crash of the server."""
-    assert isinstance(ToolException(argument).content, str)
 
 
 @pytest.mark.parametrize(

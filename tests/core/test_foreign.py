@@ -1,6 +1,6 @@
 """The markers of LangChain, LangGraph and the OpenAI Agents SDK mean here what they mean there."""
 
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import pytest
 from langchain_core.runnables import RunnableConfig
@@ -8,11 +8,11 @@ from langchain_core.tools import InjectedToolArg, InjectedToolCallId
 from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
 from pydantic import BaseModel
 
-import app
-from app import ToolContext, tool
-from app.core.errors import MissingContext
-from app.core.foreign import foreign_marker, foreign_type, is_instance_of
-from app.stores.memory import MemoryStore
+import sidecall
+from sidecall import ToolContext, tool
+from sidecall.core.errors import MissingContext
+from sidecall.core.foreign import foreign_marker, foreign_type, is_instance_of
+from sidecall.ledger.items import MemoryStore
 from tests.authoring import agents_sdk
 
 
@@ -35,7 +35,7 @@ class RunConfig:
         (InjectedToolCallId, "call_id"),
         (InjectedState("user"), "state"),
         (InjectedStore, "store"),
-        (app.InjectedToolArg, None),  # ours
+        (sidecall.InjectedToolArg, None),  # ours
         (ToolRuntime, None),  # an annotation, no marker
         ("text", None),
         (None, None),
@@ -81,7 +81,7 @@ def moved(
     store: Annotated[Any, InjectedStore()],
     user: Annotated[str, InjectedToolArg],
     config: RunnableConfig,
-    maybe: Optional[agents_sdk.ToolContext[Any]] = None,  # noqa: UP045  as it is written there
+    maybe: agents_sdk.ToolContext[Any] | None = None,
     own: Annotated[str, OwnMarker] | None = None,
 ) -> list[Any]:
     """Take one of each."""

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from app import (
+from sidecall import (
     ToolContext,
     ToolGuardrailFunctionOutput,
     ToolInputGuardrailData,
     tool_input_guardrail,
     tool_output_guardrail,
 )
-from app.core.errors import InvalidToolOption
-from app.core.guardrails import ToolInputGuardrail, ToolOutputGuardrail, input_guardrail, output_guardrail
+from sidecall.core.errors import InvalidToolOption
+from sidecall.core.guardrails import ToolInputGuardrail, ToolOutputGuardrail, input_guardrail, output_guardrail
 
 DATA = ToolInputGuardrailData(
     context=ToolContext(tool_name="search", tool_call_id="call_1", invocation_id="i"), args={"query": "q"}

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
-from app import BaseTool, InjectedState, InjectedToolArg, InjectedToolCallId, ToolContext, ToolMessage, tool
-from app.core.errors import DefinitionError, MissingContext
+from sidecall import BaseTool, InjectedState, InjectedToolArg, InjectedToolCallId, ToolContext, ToolMessage, tool
+from sidecall.core.errors import DefinitionError, MissingContext
 
 CANARY = "canary-4711"
 

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
-from app import BaseTool, Secret, ToolMessage, tool
-from app.core.errors import DefinitionError
+from sidecall import BaseTool, Secret, ToolMessage, tool
+from sidecall.core.errors import DefinitionError
 
 CANARY = "canary-4711"
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from app import ToolCall, ToolContext, tool
-from app.core.invocation import NOWHERE, CallRequest, Surroundings, new_invocation, new_invocation_id
-from app.stores.memory import MemoryStore
+from sidecall import ToolCall, ToolContext, tool
+from sidecall.core.invocation import NOWHERE, CallRequest, Surroundings, new_invocation, new_invocation_id
+from sidecall.ledger.items import MemoryStore
 
 REQUEST = CallRequest(ToolCall(name="wait", args={}, id="call_1"), state=1, context={"a": 2}, headers={"h": "3"})
 

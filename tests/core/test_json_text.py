@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic_core import from_json
 
-from app.core.json_text import MOST_VALUES, holds_more, is_finite, json_kind, parse_json
+from sidecall.core.json_text import MOST_VALUES, holds_more, is_finite, json_kind, parse_json
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field, v1
 
-from app.core.jsonable import sendable, to_plain, to_text
+from sidecall.core.errors import ToolException
+from sidecall.core.jsonable import failure_text, sendable, to_plain, to_text
 
 
 class Reading(BaseModel):
@@ -115,3 +116,32 @@ def test_numbers_that_json_does_not_have_are_told() -> None:
     to_plain([Point(math.inf)], lambda *lost: told.append(lost))
 
     assert told == [(math.inf, ("a", 1)), (-math.inf, ("b", "theValue")), (math.inf, (0, "x"))]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("No such city.",), "No such city."),
+        # LangChain's text for an exception without one
+        ((), "Tool execution error"),
+        # only the first argument is the content
+        (("first", "second"), "first"),
+        ((404,), "404"),
+        ((["a", "b"],), '["a", "b"]'),
+        # as LangChain writes JSON
+        (({"city": "Zürich", "code": 7},), '{"city": "Zürich", "code": 7}'),
+    ],
+)
+def test_the_first_argument_of_a_tool_exception_is_its_content(arguments: tuple[object, ...], expected: str) -> None:
+    """Text is passed on as it is, anything else as JSON."""
+    assert failure_text(ToolException(*arguments)) == expected
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [{"raw": b"\xff"}, {"text": "\ud800"}, {"number": math.nan}, object()],
+    ids=["bytes", "surrogate", "nan", "object"],
+)
+def test_a_tool_exception_with_odd_contents_still_has_a_text(argument: object) -> None:
+    """An error that cannot be worded would become a crash of the server."""
+    assert failure_text(ToolException(argument))

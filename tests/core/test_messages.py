@@ -4,7 +4,7 @@ import pytest
 from langchain_core.messages import ToolMessage as LangChainToolMessage
 from pydantic import ValidationError
 
-from app import ToolCall, ToolMessage
+from sidecall import ToolCall, ToolMessage
 
 
 def test_a_tool_message_has_exactly_the_nine_keys() -> None:

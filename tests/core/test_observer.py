@@ -1,8 +1,8 @@
 """Whoever does not watch costs nothing and changes nothing."""
 
-from app import ToolCall, tool
-from app.core.invocation import CallRequest, new_invocation
-from app.core.observer import Unobserved
+from sidecall import ToolCall, tool
+from sidecall.core.invocation import CallRequest, new_invocation
+from sidecall.core.observer import Unobserved
 
 
 @tool

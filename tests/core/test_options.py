@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from app import ToolAnnotations
-from app.core.options import ToolOptions
+from sidecall import ToolAnnotations
+from sidecall.core.options import ToolOptions
 
 
 def test_a_tool_without_options_is_an_ordinary_one() -> None:

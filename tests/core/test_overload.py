@@ -1,8 +1,8 @@
 """Who is sent away is told when to come again."""
 
-from app.core.errors import RequestError
-from app.core.overload import Overloaded, QuotaExceeded, TooManyCalls
-from app.core.quota import Quota
+from sidecall.core.errors import RequestError
+from sidecall.core.overload import Overloaded, QuotaExceeded, TooManyCalls
+from sidecall.core.quota import Quota
 
 
 def test_an_overload_says_why_and_for_how_long() -> None:

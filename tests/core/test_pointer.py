@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.core.pointer import field_path, follow, steps_of
+from sidecall.core.pointer import field_path, follow, steps_of
 
 DOCUMENT: dict[str, Any] = {
     "$defs": {"A": 1, "a/b": 2, "m~n": 3, "c%d": 4, "ä": 5, "": 6, "~1": 7},

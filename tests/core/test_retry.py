@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app import Retry, ToolAnnotations, ToolException, tool
-from app.core.errors import InvalidToolOption
+from sidecall import Retry, ToolAnnotations, ToolException, tool
+from sidecall.core.errors import InvalidToolOption
 
 
 def _tool(**options: Any) -> Any:

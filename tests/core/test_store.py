@@ -1,7 +1,7 @@
 """The store's protocol is what tools annotate with."""
 
-from app.core.store import Store
-from app.stores.memory import MemoryStore
+from sidecall.core.store import Store
+from sidecall.ledger.items import MemoryStore
 
 
 def test_the_memory_store_is_a_store() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from app import BaseTool, tool
-from app.core.errors import InvalidToolName
-from app.core.tool import source_of
+from sidecall import BaseTool, tool
+from sidecall.core.errors import InvalidToolName
+from sidecall.schema.signature import source_of
 
 
 class Answer(BaseModel):

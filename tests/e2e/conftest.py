@@ -67,7 +67,7 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
 
     def start(*arguments: str, cwd: Path = ROOT, **environment: str) -> Server:
         log_file = tmp_path_factory.mktemp("server") / "log"
-        command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", *arguments]
+        command = [sys.executable, "-m", "sidecall", "serve", "--port", "0", *arguments]
         # No load balancer has to take notice before a test's server ends.
         settings = {**os.environ, "SIDECALL_DRAIN_GRACE": "0", **environment}
         with log_file.open("wb") as log:

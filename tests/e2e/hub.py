@@ -11,7 +11,7 @@ import asyncio
 import socket
 from contextlib import asynccontextmanager
 
-from app import ToolContext, tool
+from sidecall import ToolContext, tool
 
 
 @asynccontextmanager

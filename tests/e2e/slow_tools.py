@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import time
 
-from app import ToolContext, tool
+from sidecall import ToolContext, tool
 
 begun = itertools.count(1)
 

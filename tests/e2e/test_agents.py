@@ -21,7 +21,7 @@ NOBODY_LISTENS = "http://127.0.0.1:9"
 NEEDY_TOOL = '''
 from typing import Annotated
 
-from app import InjectedState, tool
+from sidecall import InjectedState, tool
 
 
 @tool

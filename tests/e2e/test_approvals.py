@@ -14,7 +14,7 @@ import asyncio
 from pathlib import Path
 from typing import Annotated
 
-from app import Secret, ToolContext, ToolGuardrailFunctionOutput, tool
+from sidecall import Secret, ToolContext, ToolGuardrailFunctionOutput, tool
 
 
 @tool(requires_approval=lambda args: args["amount"] > 100)
@@ -57,7 +57,7 @@ LEAVING = """
 import sys
 from typing import Any
 
-from app import ToolException, tool
+from sidecall import ToolException, tool
 
 
 def leave(*_: Any) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.conftest import Serve, Server
 
 TOOLS = '''
-from app import ToolContext, tool
+from sidecall import ToolContext, tool
 
 
 @tool

@@ -16,7 +16,7 @@ from tests.e2e.conftest import Serve, Server
 
 TOOLS = '''
 import asyncio, ctypes, os, subprocess, threading, time
-from app import ToolContext, tool
+from sidecall import ToolContext, tool
 
 
 @tool(timeout=0.5)
@@ -98,7 +98,7 @@ def greedy() -> int:
 
 UNFIT = '''
 from typing import Annotated
-from app import InjectedStore, Store, tool
+from sidecall import InjectedStore, Store, tool
 
 
 @tool(executor="process")

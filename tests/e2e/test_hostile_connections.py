@@ -22,7 +22,7 @@ TOOLS = '''
 import os
 import resource
 
-from app import tool
+from sidecall import tool
 
 held = []
 

@@ -12,7 +12,7 @@ import pytest
 from tests.e2e.conftest import Serve, Server
 
 TOOL = '''
-from app import tool
+from sidecall import tool
 
 
 @tool

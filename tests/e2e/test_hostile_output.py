@@ -12,7 +12,7 @@ import asyncio
 import itertools
 from typing import Any, Literal
 
-from app import Registry, ToolException, tool
+from sidecall import Registry, ToolException, tool
 
 SECRET = "hunter2"
 

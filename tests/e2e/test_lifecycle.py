@@ -12,9 +12,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.api.events import events_in
 from tests.e2e.conftest import ROOT, Serve
 from tests.e2e.slow_calls import PLACE, body, send
+from tests.rest.events import events_in
 
 
 async def test_no_call_is_lost(start_server: Serve) -> None:
@@ -168,7 +168,7 @@ def test_ctrl_c_takes_no_grace(start_server: Serve) -> None:
 def test_a_server_that_still_starts_ends_at_once(tmp_path: Path) -> None:
     """Also as process 1 of a container, for which signals have no default."""
     (tmp_path / "slow.py").write_text("import time\n\nprint('loading', flush=True)\ntime.sleep(60)\n")
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--tools", str(tmp_path / "slow.py")]
+    command = [sys.executable, "-m", "sidecall", "serve", "--port", "0", "--tools", str(tmp_path / "slow.py")]
 
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -209,7 +209,7 @@ def test_what_blocks_the_event_loop_is_named(start_server: Serve) -> None:
 )
 def test_a_wrong_setting_stops_the_start(variable: str, value: str, complaint: str) -> None:
     """It is named, before anything is loaded."""
-    command = [sys.executable, "-m", "app.cli", "serve", "--tools", "nowhere.py"]
+    command = [sys.executable, "-m", "sidecall", "serve", "--tools", "nowhere.py"]
     environment = {**os.environ, variable: value}
 
     result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)

@@ -14,7 +14,7 @@ from tests.e2e.conftest import ROOT, Serve
 from tests.e2e.slow_calls import PLACE, send
 
 ENTRY_POINT = "[sidecall.tools]\nacme = acme_tools\n"
-TOOL = 'from app import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n'
+TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n'
 
 
 def test_the_end_takes_the_time_that_was_set(start_server: Serve) -> None:
@@ -89,7 +89,7 @@ def test_a_log_of_errors_has_errors_only(tmp_path: Path) -> None:
     (tmp_path / "mine.py").touch()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        command = [sys.executable, "-m", "app.cli", "serve", "--port", port, "--tools", str(tmp_path / "mine.py")]
+        command = [sys.executable, "-m", "sidecall", "serve", "--port", port, "--tools", str(tmp_path / "mine.py")]
         environment = {"SIDECALL_LOG_LEVEL": "error", "PATH": "/usr/bin:/bin"}
         result = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
@@ -121,7 +121,7 @@ def test_installed_packages_that_are_left_out_stay_out(start_server: Serve, tmp_
 
 REDACTING = '''
 import logging
-from app import ToolContext, tool
+from sidecall import ToolContext, tool
 
 
 @tool

@@ -19,7 +19,7 @@ import warnings
 
 from opentelemetry import trace
 
-from app import ToolContext, tool
+from sidecall import ToolContext, tool
 
 
 @tool
@@ -97,7 +97,7 @@ def test_on_a_terminal_lines_are_for_people(tmp_path: Path) -> None:
     terminal, theirs = pty.openpty()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        command = [sys.executable, "-m", "app.cli", "serve", "--port", port, "--tools", "mine.py"]
+        command = [sys.executable, "-m", "sidecall", "serve", "--port", port, "--tools", "mine.py"]
         subprocess.run(command, cwd=tmp_path, stderr=theirs, check=False, timeout=60)
     shown = os.read(terminal, 100_000).decode()
     os.close(terminal)
@@ -135,7 +135,7 @@ import asyncio
 
 from opentelemetry import trace
 
-from app import tool
+from sidecall import tool
 
 
 @tool(executor="process")

@@ -10,7 +10,7 @@ from tests.e2e.collector import Collector
 from tests.e2e.conftest import Serve
 
 TOOL = '''
-from app import tool
+from sidecall import tool
 
 
 @tool

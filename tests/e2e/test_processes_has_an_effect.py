@@ -16,7 +16,7 @@ from tests.e2e.conftest import ROOT, Serve, Server
 TOOLS = '''
 import os, resource, subprocess, time
 from opentelemetry import trace
-from app import ToolContext, tool
+from sidecall import ToolContext, tool
 
 
 @tool(executor="process")
@@ -180,7 +180,7 @@ def test_what_a_tool_has_started_ends_with_the_server(start_server: Serve, tools
 
 def test_what_a_tool_prints_is_no_part_of_an_answer(tools: Path) -> None:
     """The command's output is the ToolMessage, for programs to read."""
-    command = [sys.executable, "-m", "app.cli", "call", "--tools", str(tools), "shout"]
+    command = [sys.executable, "-m", "sidecall", "call", "--tools", str(tools), "shout"]
 
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
 

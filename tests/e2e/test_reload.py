@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e.conftest import Serve, Server
 
-TOOL = 'from app import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{answer}"\n'
+TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{answer}"\n'
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_what_a_tool_imports_is_followed_too(server: Server, folder: Path) -> No
 def test_a_toolkit_that_fails_does_not_end_the_watch(server: Server, folder: Path) -> None:
     """Mended, its tools are offered without a restart."""
     (folder / "kits.py").write_text(
-        "from app import BaseToolkit\n\n\nclass Kit(BaseToolkit):\n    def get_tools(self):\n"
+        "from sidecall import BaseToolkit\n\n\nclass Kit(BaseToolkit):\n    def get_tools(self):\n"
         '        raise KeyError("API_KEY")\n\n\nkit = Kit()\n'
     )
     server.wait_for("KeyError: 'API_KEY'")

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from app import ToolContext, tool
+from sidecall import ToolContext, tool
 
 
 @tool

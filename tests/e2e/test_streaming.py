@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.api.events import events_in
 from tests.e2e.conftest import Server
 from tests.e2e.hub import Hub
+from tests.rest.events import events_in
 
 EVENTS = {"Accept": "text/event-stream"}
 

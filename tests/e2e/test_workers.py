@@ -110,7 +110,7 @@ def test_a_worker_that_is_killed_while_it_drains_is_a_failure(start_server: Serv
 def test_workers_that_still_start_end_at_once(tmp_path: Path) -> None:
     """Before they can handle a signal they die by it, which is no failure."""
     (tmp_path / "sitecustomize.py").write_text(STARTING)
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--workers", "2", "--tools", PLACE]
+    command = [sys.executable, "-m", "sidecall", "serve", "--port", "0", "--workers", "2", "--tools", PLACE]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
 
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as parent:

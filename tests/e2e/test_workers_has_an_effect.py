@@ -78,7 +78,7 @@ def test_a_port_that_is_taken_stops_workers_too(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         places = ["--workers", "2", "--port", port, "--tools", str(tmp_path / "mine.py")]
-        command = [sys.executable, "-m", "app.cli", "serve", *places]
+        command = [sys.executable, "-m", "sidecall", "serve", *places]
         result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20, check=False)
 
     assert result.returncode == 3
@@ -88,7 +88,7 @@ def test_a_port_that_is_taken_stops_workers_too(tmp_path: Path) -> None:
 def test_workers_that_cannot_start_end_the_server(tmp_path: Path) -> None:
     """Others in their places could not either."""
     (tmp_path / "picky.py").write_text("import multiprocessing\n\nassert multiprocessing.parent_process() is None\n")
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--workers", "2", "--tools"]
+    command = [sys.executable, "-m", "sidecall", "serve", "--port", "0", "--workers", "2", "--tools"]
 
     result = subprocess.run(
         [*command, str(tmp_path / "picky.py")], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False

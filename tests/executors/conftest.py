@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from app import Registry, ToolCall, ToolMessage
-from app.core.invocation import CallRequest, Surroundings
-from app.core.tool import Compilable, CompiledTool
-from app.discovery import discover
-from app.executors.base import Executor
-from app.executors.process import ProcessExecutor
-from app.pipeline.pipeline import Pipeline, default_stages
-from app.stores.approvals import MemoryApprovals
-from tests.executors import process_tools
+from sidecall import Registry, ToolCall, ToolMessage
+from sidecall.core.invocation import CallRequest, Surroundings
+from sidecall.core.tool import Compilable, CompiledTool
+from sidecall.discovery import discover
+from sidecall.executors.base import Executor
+from sidecall.executors.process.executor import ProcessExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.pipeline import Pipeline, default_stages
+from tests.executors.process import process_tools
 
 Answer = Callable[..., Awaitable[ToolMessage]]
 

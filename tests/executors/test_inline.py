@@ -2,9 +2,9 @@
 
 import threading
 
-from app import tool
-from app.executors.base import Occupancy
-from app.executors.inline import InlineExecutor
+from sidecall import tool
+from sidecall.executors.base import Occupancy
+from sidecall.executors.inline import InlineExecutor
 from tests.executors.conftest import answering
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app import tool
-from app.core.errors import ToolExecutionError
+from sidecall import tool
+from sidecall.core.errors import ToolExecutionError
 
 
 @tool

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app import Registry, ToolCall, tool
-from app.core.invocation import CallRequest
-from app.executors.thread import ThreadExecutor
-from app.pipeline.pipeline import Pipeline, default_stages
-from app.stores.approvals import MemoryApprovals
+from sidecall import Registry, ToolCall, tool
+from sidecall.core.invocation import CallRequest
+from sidecall.executors.thread import ThreadExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.pipeline import Pipeline, default_stages
 
 TENANT: contextvars.ContextVar[str] = contextvars.ContextVar("TENANT", default="nobody")
 

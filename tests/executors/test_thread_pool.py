@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from app import tool
-from app.executors.base import Occupancy
-from app.executors.thread import ThreadExecutor
+from sidecall import tool
+from sidecall.executors.base import Occupancy
+from sidecall.executors.thread import ThreadExecutor
 from tests.executors.conftest import answering
 
 
@@ -176,7 +176,7 @@ async def test_the_parts_of_a_generator_are_said_as_they_come() -> None:
 
 STUCK = """
 import asyncio, threading
-from app import tool
+from sidecall import tool
 
 @tool(timeout=0.1)
 def stuck() -> None:

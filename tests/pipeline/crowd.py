@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from app.core.context import Caller
-from app.core.tool import CompiledTool
-from app.pipeline.admission import Admission
+from sidecall.core.context import Caller
+from sidecall.core.tool import CompiledTool
+from sidecall.pipeline.admission import Admission
 from tests.virtual_time import running
 
 

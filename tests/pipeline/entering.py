@@ -3,10 +3,10 @@
 import asyncio
 from typing import Any
 
-from app import tool
-from app.core.context import ANONYMOUS, Caller
-from app.core.tool import CompiledTool
-from app.pipeline.admission import Admission, Limits
+from sidecall import tool
+from sidecall.core.context import ANONYMOUS, Caller
+from sidecall.core.tool import CompiledTool
+from sidecall.pipeline.admission import Admission, Limits
 from tests.virtual_time import now
 
 ANN, BOB = Caller("ann"), Caller("bob")

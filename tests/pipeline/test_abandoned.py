@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from app import Registry, ToolCall, ToolMessage, tool
-from app.core.invocation import CallRequest, Surroundings
-from app.core.overload import Overloaded
-from app.executors.base import Executor
-from app.executors.inline import InlineExecutor
-from app.executors.thread import ThreadExecutor
-from app.pipeline.admission import Admission, Limits
-from app.pipeline.pipeline import Pipeline, default_stages
-from app.stores.approvals import MemoryApprovals
+from sidecall import Registry, ToolCall, ToolMessage, tool
+from sidecall.core.invocation import CallRequest, Surroundings
+from sidecall.core.overload import Overloaded
+from sidecall.executors.base import Executor
+from sidecall.executors.inline import InlineExecutor
+from sidecall.executors.thread import ThreadExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.admission import Admission, Limits
+from sidecall.pipeline.pipeline import Pipeline, default_stages
 
 ONE_AT_A_TIME = pytest.mark.parametrize("options", [{"sequential": True}, {"max_concurrency": 1}], ids=str)
 # Seconds after which what waits by mistake goes on, lest the tests hang.

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.core.context import ANONYMOUS
-from app.core.overload import Overloaded, TooManyCalls
-from app.pipeline.admission import Admission, Limits
+from sidecall.core.context import ANONYMOUS
+from sidecall.core.overload import Overloaded, TooManyCalls
+from sidecall.pipeline.admission import Admission, Limits
 from tests.pipeline.entering import ALONE, ANN, BOB, FREE, NARROW, QUICK, Server, began
 from tests.virtual_time import VIRTUAL, outcome, running
 

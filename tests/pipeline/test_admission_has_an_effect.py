@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.core.context import Caller
-from app.core.overload import TooManyCalls
-from app.pipeline.admission import Admission, Limits
+from sidecall.core.context import Caller
+from sidecall.core.overload import TooManyCalls
+from sidecall.pipeline.admission import Admission, Limits
 
 
 async def test_callers_of_one_name_in_two_tenants_are_two() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.core.overload import Overloaded, TooManyCalls
+from sidecall.core.overload import Overloaded, TooManyCalls
 from tests.pipeline.entering import ANN, Server, began
 from tests.virtual_time import VIRTUAL, outcome
 

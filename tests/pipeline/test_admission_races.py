@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from app import tool
-from app.core.context import ANONYMOUS
-from app.core.overload import Overloaded
-from app.core.tool import CompiledTool
-from app.pipeline.admission import Admission, Limits
+from sidecall import tool
+from sidecall.core.context import ANONYMOUS
+from sidecall.core.overload import Overloaded
+from sidecall.core.tool import CompiledTool
+from sidecall.pipeline.admission import Admission, Limits
 from tests.pipeline.crowd import Crowd
 from tests.virtual_time import VIRTUAL, outcome, running
 

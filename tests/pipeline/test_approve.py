@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from app import (
+from sidecall import (
     InjectedToolArg,
     StructuredTool,
     ToolContext,
@@ -15,8 +15,8 @@ from app import (
     ToolInputGuardrailData,
     tool,
 )
-from app.core.approval import ApprovalRequired
-from app.pipeline.approve import wants_approval
+from sidecall.core.approval import ApprovalRequired
+from sidecall.pipeline.approve import wants_approval
 
 RAN = "deleted 7"
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from app import Registry, Retry, StructuredTool, ToolAnnotations, ToolCall, ToolException, ToolMessage, tool
-from app.core.invocation import CallRequest
-from app.executors.inline import InlineExecutor
-from app.executors.thread import ThreadExecutor
-from app.pipeline.pipeline import Pipeline, default_stages
-from app.stores.approvals import MemoryApprovals
+from sidecall import Registry, Retry, StructuredTool, ToolAnnotations, ToolCall, ToolException, ToolMessage, tool
+from sidecall.core.invocation import CallRequest
+from sidecall.executors.inline import InlineExecutor
+from sidecall.executors.thread import ThreadExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.pipeline import Pipeline, default_stages
 from tests.virtual_time import VIRTUAL, now, outcome, running
 
 IDEMPOTENT = ToolAnnotations(idempotent=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app import Retry, ToolAnnotations, tool
+from sidecall import Retry, ToolAnnotations, tool
 from tests.virtual_time import VIRTUAL, now
 
 

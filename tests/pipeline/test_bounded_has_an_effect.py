@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Iterator
 
-from app import ToolContext, tool
+from sidecall import ToolContext, tool
 
 
 async def test_a_sync_tool_sees_that_its_time_is_up() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from app import Retry, StructuredTool, ToolAnnotations, ToolMessage, tool
+from sidecall import Retry, StructuredTool, ToolAnnotations, ToolMessage, tool
 from tests.pipeline.stubborn import WAYS, Work, cleans_up_slowly, swallows
 
 # Seconds after which a tool that is still waited for is let go, lest the tests hang.

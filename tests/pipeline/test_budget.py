@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic_core import to_json
 
-from app import ToolCall, ToolMessage, tool
-from app.core.invocation import CallRequest, Invocation, new_invocation
-from app.pipeline.budget import Budget, cut
+from sidecall import ToolCall, ToolMessage, tool
+from sidecall.core.invocation import CallRequest, Invocation, new_invocation
+from sidecall.pipeline.budget import Budget, cut
 
 URL = "/artifacts/0123456789abcdef0123456789abcdef"
 

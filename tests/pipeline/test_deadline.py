@@ -2,12 +2,12 @@
 
 import time
 
-from app import Registry, ToolCall, tool
-from app.core.invocation import CallRequest, Invocation, new_invocation
-from app.executors.inline import InlineExecutor
-from app.pipeline.deadline import seconds_left, timed_out
-from app.pipeline.pipeline import Pipeline, default_stages
-from app.stores.approvals import MemoryApprovals
+from sidecall import Registry, ToolCall, tool
+from sidecall.core.invocation import CallRequest, Invocation, new_invocation
+from sidecall.executors.inline import InlineExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.deadline import seconds_left, timed_out
+from sidecall.pipeline.pipeline import Pipeline, default_stages
 
 
 def _invocation(timeout: float | None, started: float = 0.0) -> Invocation:

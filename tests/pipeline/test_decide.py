@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from app import Registry, StructuredTool, ToolCall, ToolContext, ToolException, tool
-from app.core.approval import Approval, ApprovalRequired, Decision
-from app.core.errors import ApprovalConflict, InvalidDecision, UnknownApproval
-from app.core.invocation import CallRequest
-from app.executors.inline import InlineExecutor
-from app.executors.thread import ThreadExecutor
-from app.pipeline.decide import decide
-from app.pipeline.pipeline import Pipeline, default_stages
-from app.stores.approvals import MemoryApprovals
+from sidecall import Registry, StructuredTool, ToolCall, ToolContext, ToolException, tool
+from sidecall.core.approval import Approval, ApprovalRequired, Decision
+from sidecall.core.errors import ApprovalConflict, InvalidDecision, UnknownApproval
+from sidecall.core.invocation import CallRequest
+from sidecall.executors.inline import InlineExecutor
+from sidecall.executors.thread import ThreadExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.decide import decide
+from sidecall.pipeline.pipeline import Pipeline, default_stages
 
 APPROVE = Decision(decision="approve")
 

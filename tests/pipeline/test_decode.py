@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app import ToolMessage, tool
+from sidecall import ToolMessage, tool
 
 CANARY = "canary-4711"
 

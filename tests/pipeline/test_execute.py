@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app import BaseTool, StructuredTool, ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
+from sidecall import BaseTool, StructuredTool, ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
 
 SECRET = "canary-4711"
 CRASHED = "Error: fail failed unexpectedly (call call_1). The details are in the server's log."

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field, SecretStr
 
-from app import ToolMessage, tool
+from sidecall import ToolMessage, tool
 
 
 class Reading(BaseModel):

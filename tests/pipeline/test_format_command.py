@@ -8,7 +8,7 @@ from langchain_core.messages import HumanMessage
 from langchain_core.messages import ToolMessage as LangChainMessage
 from langgraph import types as langgraph
 
-from app import Command, ToolMessage, tool
+from sidecall import Command, ToolMessage, tool
 
 OK = ToolMessage(content="ok")
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from app import (
+from sidecall import (
     InjectedToolArg,
     StructuredTool,
     ToolException,
@@ -14,7 +14,7 @@ from app import (
     tool,
     tool_input_guardrail,
 )
-from app.core.errors import GuardrailTripped
+from sidecall.core.errors import GuardrailTripped
 
 allow = ToolGuardrailFunctionOutput.allow
 reject = ToolGuardrailFunctionOutput.reject_content

@@ -7,8 +7,8 @@ from langchain_core.tools import Tool as LangChainTool
 from langchain_core.tools import tool as langchain_tool
 from pydantic import BaseModel, Field, v1
 
-from app import Tool, ToolGuardrailFunctionOutput, tool
-from app.core.tool import Compilable
+from sidecall import Tool, ToolGuardrailFunctionOutput, tool
+from sidecall.core.tool import Compilable
 
 
 class Aliased(BaseModel):

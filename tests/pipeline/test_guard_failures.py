@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from app import ToolException, ToolGuardrailFunctionOutput, ToolMessage, ToolOutputGuardrailData, tool
-from app.core.errors import GuardrailTripped, ToolCallFailed
+from sidecall import ToolException, ToolGuardrailFunctionOutput, ToolMessage, ToolOutputGuardrailData, tool
+from sidecall.core.errors import GuardrailTripped, ToolCallFailed
 from tests.virtual_time import VIRTUAL
 
 CANARY = "canary-4711"

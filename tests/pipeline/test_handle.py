@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from app import ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
-from app.core.errors import InvalidToolOption, ToolCallFailed
+from sidecall import ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
+from sidecall.core.errors import InvalidToolOption, ToolCallFailed
 
 
 async def run(handlers: dict[str, Any], **args: Any) -> ToolMessage:

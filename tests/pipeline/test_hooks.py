@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.pipeline.hooks import HookFailed, called
+from sidecall.pipeline.hooks import HookFailed, called
 from tests.pipeline.stubborn import WAYS, Work, late_event
 from tests.virtual_time import VIRTUAL, now
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import pytest
 
-from app import InjectedToolArg, Secret, ToolMessage, tool
-from app.core.errors import MissingContext
+from sidecall import InjectedToolArg, Secret, ToolMessage, tool
+from sidecall.core.errors import MissingContext
 
 
 @tool

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from app import Registry, ToolCall, ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
-from app.core.invocation import CallRequest
-from app.executors.inline import InlineExecutor
-from app.pipeline.pipeline import Pipeline, default_stages
-from app.stores.approvals import MemoryApprovals
+from sidecall import Registry, ToolCall, ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
+from sidecall.core.invocation import CallRequest
+from sidecall.executors.inline import InlineExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.pipeline import Pipeline, default_stages
 
 CANARY = "canary-4711"
 

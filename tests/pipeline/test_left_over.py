@@ -11,12 +11,12 @@ import pytest
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 
-from app import Registry, ToolException, tool
-from app.api.answers import answer_call
-from app.api.presence import Watch
-from app.core.invocation import Invocation
-from app.main import create_app
-from app.settings import Settings
+from sidecall import Registry, ToolException, tool
+from sidecall.core.invocation import Invocation
+from sidecall.http.presence import Watch
+from sidecall.main import create_app
+from sidecall.rest.answers import answer_call
+from sidecall.settings import Settings
 
 
 @tool

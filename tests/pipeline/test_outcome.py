@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from app import ToolCall, ToolException, ToolMessage, tool
-from app.core.errors import CallDenied, GuardrailTripped, MissingContext, ToolCallFailed, ToolTimeout
-from app.core.invocation import CallRequest, new_invocation
-from app.core.overload import Overloaded, QuotaExceeded, TooManyCalls
-from app.core.quota import Quota
-from app.pipeline.outcome import outcome_of, outcome_of_error
+from sidecall import ToolCall, ToolException, ToolMessage, tool
+from sidecall.core.errors import CallDenied, GuardrailTripped, MissingContext, ToolCallFailed, ToolTimeout
+from sidecall.core.invocation import CallRequest, new_invocation
+from sidecall.core.overload import Overloaded, QuotaExceeded, TooManyCalls
+from sidecall.core.quota import Quota
+from sidecall.pipeline.outcome import outcome_of, outcome_of_error
 
 
 @tool

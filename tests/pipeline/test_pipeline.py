@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 import pytest
 
-from app import InjectedState, Registry, ToolCall, ToolGuardrailFunctionOutput, ToolMessage, tool
-from app.core.errors import InvalidArguments, MalformedArguments, MissingContext, ToolNotFound
-from app.core.invocation import CallRequest
-from app.executors.inline import InlineExecutor
-from app.executors.thread import ThreadExecutor
-from app.pipeline.pipeline import Pipeline, default_stages
-from app.stores.approvals import MemoryApprovals
+from sidecall import InjectedState, Registry, ToolCall, ToolGuardrailFunctionOutput, ToolMessage, tool
+from sidecall.core.errors import InvalidArguments, MalformedArguments, MissingContext, ToolNotFound
+from sidecall.core.invocation import CallRequest
+from sidecall.executors.inline import InlineExecutor
+from sidecall.executors.thread import ThreadExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.pipeline import Pipeline, default_stages
 
 
 @tool

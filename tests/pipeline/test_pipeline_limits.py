@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from app import Caller, Registry, ToolCall, ToolException, ToolMessage, tool
-from app.core.invocation import CallRequest
-from app.core.overload import Overloaded, TooManyCalls
-from app.executors.inline import InlineExecutor
-from app.pipeline.admission import Admission, Limits
-from app.pipeline.pipeline import Pipeline, default_stages
-from app.stores.approvals import MemoryApprovals
+from sidecall import Caller, Registry, ToolCall, ToolException, ToolMessage, tool
+from sidecall.core.invocation import CallRequest
+from sidecall.core.overload import Overloaded, TooManyCalls
+from sidecall.executors.inline import InlineExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.admission import Admission, Limits
+from sidecall.pipeline.pipeline import Pipeline, default_stages
 from tests.virtual_time import VIRTUAL, now, outcome, running
 
 

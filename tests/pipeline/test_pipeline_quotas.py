@@ -5,21 +5,21 @@ from typing import Any
 
 import pytest
 
-from app import Caller, Registry, ToolCall, tool
-from app.core.approval import ApprovalRequired, Decision
-from app.core.context import ANONYMOUS
-from app.core.invocation import CallRequest
-from app.core.observer import Outcome
-from app.core.overload import QuotaExceeded
-from app.core.tool import CompiledTool
-from app.executors.inline import InlineExecutor
-from app.main import build_pipeline
-from app.pipeline.admission import Admission, Limits
-from app.pipeline.decide import decide
-from app.pipeline.pipeline import Pipeline, default_stages
-from app.pipeline.quotas import Rate
-from app.settings import Settings
-from app.stores.approvals import MemoryApprovals
+from sidecall import Caller, Registry, ToolCall, tool
+from sidecall.core.approval import ApprovalRequired, Decision
+from sidecall.core.context import ANONYMOUS
+from sidecall.core.invocation import CallRequest
+from sidecall.core.observer import Outcome
+from sidecall.core.overload import QuotaExceeded
+from sidecall.core.tool import CompiledTool
+from sidecall.executors.inline import InlineExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.main import build_pipeline
+from sidecall.pipeline.admission import Admission, Limits
+from sidecall.pipeline.decide import decide
+from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.quotas import Rate
+from sidecall.settings import Settings
 
 ANN, BOB = Caller("ann"), Caller("bob")
 ASKED: list[str] = []

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from app.core.context import Caller
-from app.core.overload import QuotaExceeded
-from app.core.quota import Quota
-from app.pipeline.quotas import Quotas, Rate
+from sidecall.core.context import Caller
+from sidecall.core.overload import QuotaExceeded
+from sidecall.core.quota import Quota
+from sidecall.pipeline.quotas import Quotas, Rate
 from tests.virtual_time import VIRTUAL, running
 
 ANN, BOB = Caller("ann"), Caller("bob")

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from app import BaseTool, Registry, ToolCall, tool
-from app.core.invocation import CallRequest, Invocation
-from app.core.messages import ToolMessage
-from app.core.tool import CompiledTool
-from app.pipeline.pipeline import Pipeline
-from app.pipeline.stage import Stage
+from sidecall import BaseTool, Registry, ToolCall, tool
+from sidecall.core.invocation import CallRequest, Invocation
+from sidecall.core.messages import ToolMessage
+from sidecall.core.tool import CompiledTool
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stage import Stage
 
 
 def _named(name: str) -> BaseTool:

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
 
-from app import (
+from sidecall import (
     BaseCallbackHandler,
     InjectedToolArg,
     StructuredTool,
@@ -16,8 +16,8 @@ from app import (
     ToolMessage,
     tool,
 )
-from app.core.approval import ApprovalRequired
-from app.core.errors import InvalidArguments, MissingContext
+from sidecall.core.approval import ApprovalRequired
+from sidecall.core.errors import InvalidArguments, MissingContext
 
 
 class Diary(BaseCallbackHandler):

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app import StructuredTool, ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
-from app.core.errors import CallDenied, GuardrailTripped, ToolTimeout
+from sidecall import StructuredTool, ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
+from sidecall.core.errors import CallDenied, GuardrailTripped, ToolTimeout
 
 
 class Diary:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.pipeline.together import together
+from sidecall.pipeline.together import together
 from tests.pipeline.stubborn import LONG
 from tests.virtual_time import VIRTUAL, outcome, running
 

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from app import BaseTool, InjectedToolArg, ToolMessage, tool
+from sidecall import BaseTool, InjectedToolArg, ToolMessage, tool
 
 CANARY = "canary-4711"
 

@@ -8,12 +8,12 @@ from typing import Any
 import httpx
 import pytest
 
-from app import Caller, Registry, StructuredTool, ToolCall, tool
-from app.core.invocation import CallRequest
-from app.executors.inline import InlineExecutor
-from app.pipeline.pipeline import Pipeline, default_stages
-from app.pipeline.visible import is_visible, visible
-from app.stores.approvals import MemoryApprovals
+from sidecall import Caller, Registry, StructuredTool, ToolCall, tool
+from sidecall.core.invocation import CallRequest
+from sidecall.executors.inline import InlineExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.visible import is_visible, visible
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 ADA = Caller("ada", scopes=frozenset({"admin"}))

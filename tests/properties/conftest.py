@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from app import Registry, StructuredTool
-from app.main import create_app
-from app.settings import Settings
+from sidecall import Registry, StructuredTool
+from sidecall.main import create_app
+from sidecall.settings import Settings
 
 Post = Callable[[StructuredTool, Any], httpx.Response]
 

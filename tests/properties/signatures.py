@@ -10,9 +10,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from app import StructuredTool, ToolMessage, tool
-from app.core.definitions import render
-from app.core.json_schema import Schema
+from sidecall import StructuredTool, ToolMessage, tool
+from sidecall.core.tool import Schema
+from sidecall.schema.definitions import render
 from tests.properties.classes import kinds
 from tests.properties.composites import Kinds
 from tests.properties.json_values import Values, texts
@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Optional, Union
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
-from app import InjectedState, InjectedStore, InjectedToolArg, InjectedToolCallId, Store, ToolContext
+from sidecall import InjectedState, InjectedStore, InjectedToolArg, InjectedToolCallId, Store, ToolContext
 CALLS = []
 """
 

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from app import ToolMessage
+from sidecall import ToolMessage
 from tests.properties.conftest import Post
 from tests.properties.runs import examples
 from tests.properties.signatures import Program, arguments, programs, running

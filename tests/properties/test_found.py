@@ -8,7 +8,7 @@ import pytest
 from pydantic import AliasPath, BaseModel, BeforeValidator, ByteSize, ConfigDict, Field, field_validator
 from typing_extensions import TypedDict
 
-from app import BaseTool, InjectedToolArg, ToolMessage, tool
+from sidecall import BaseTool, InjectedToolArg, ToolMessage, tool
 
 
 async def _call(made: BaseTool, args: dict[str, Any], **beside: Any) -> ToolMessage:

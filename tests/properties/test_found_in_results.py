@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, computed_field
 
-from app import BaseTool, ToolMessage, tool
+from sidecall import BaseTool, ToolMessage, tool
 
 
 def _giving(returned: Any) -> BaseTool:

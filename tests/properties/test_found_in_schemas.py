@@ -7,8 +7,8 @@ from typing import Annotated, List, Literal  # noqa: UP035  authors still write 
 import pytest
 from pydantic import BaseModel, Field
 
-from app import tool
-from app.core.errors import SchemaInferenceError
+from sidecall import tool
+from sidecall.core.errors import SchemaInferenceError
 
 
 class Color(enum.Enum):

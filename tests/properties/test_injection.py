@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from app import Store, ToolContext
-from app.stores.memory import MemoryStore
+from sidecall import Store, ToolContext
+from sidecall.ledger.items import MemoryStore
 from tests.properties.conftest import Post
 from tests.properties.json_values import any_json
 from tests.properties.kinds import ANYTHING
@@ -193,7 +193,7 @@ _FIELDS = (
 _CONFIGS = ("", "validate_by_name=True, validate_by_alias=True", "extra='allow'", "extra='forbid'", "strict=True")
 _MODULE = """from typing import Annotated, Any, Optional, Union
 from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field
-from app import InjectedToolArg, tool
+from sidecall import InjectedToolArg, tool
 class Arguments(BaseModel):
     model_config = ConfigDict({config})
     query: str

@@ -7,8 +7,8 @@ import jsonschema_rs
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from app import StructuredTool, ToolMessage, tool
-from app.core.definitions import render
+from sidecall import StructuredTool, ToolMessage, tool
+from sidecall.schema.definitions import render
 from tests.properties.json_values import allowed_by, any_json
 from tests.properties.runs import examples
 from tests.properties.signatures import Program, programs, running

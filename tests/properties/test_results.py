@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import tool
+from sidecall import tool
 from tests.properties.conftest import Post
 from tests.properties.json_values import any_json, texts
 from tests.properties.results import Pair, mixtures

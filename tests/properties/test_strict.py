@@ -7,9 +7,9 @@ import jsonschema_rs
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
-from app.core.definitions import render
-from app.core.json_schema import Schema
-from app.core.strict import strict_obstacles
+from sidecall.core.tool import Schema
+from sidecall.schema.definitions import render
+from sidecall.schema.strict import strict_obstacles
 from tests.properties.json_values import allowed_by
 from tests.properties.runs import examples
 from tests.properties.signatures import Made, Program, parameters, programs, running

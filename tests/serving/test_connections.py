@@ -7,8 +7,8 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from app.lifecycle import Lifecycle, Patience
-from app.serving.connections import Connection, Connections
+from sidecall.lifecycle import Lifecycle, Patience
+from sidecall.serving.connections import Connection, Connections
 from tests.asgi import Wire
 
 REQUEST = b"POST /tool_calls HTTP/1.1\r\nHost: sidecall\r\nContent-Length: 2\r\n\r\n{}"

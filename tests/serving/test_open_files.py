@@ -8,7 +8,7 @@ import pytest
 SCRIPT = """
 import logging, os, resource, sys
 
-from app.serving.open_files import are_exhausted, room_for
+from sidecall.serving.open_files import are_exhausted, room_for
 
 logging.basicConfig(format="%(message)s", stream=sys.stdout)
 resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))

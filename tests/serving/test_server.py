@@ -11,9 +11,9 @@ import asyncio, sys, threading, time
 
 import uvicorn
 
-from app.serving.connections import Connection
-from app.lifecycle import Lifecycle, Patience
-from app.serving.server import Server
+from sidecall.serving.connections import Connection
+from sidecall.lifecycle import Lifecycle, Patience
+from sidecall.serving.server import Server
 
 
 async def app(scope, receive, send):

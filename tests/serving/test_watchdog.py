@@ -7,7 +7,7 @@ from queue import Queue
 
 import pytest
 
-from app.serving.watchdog import Watchdog
+from sidecall.serving.watchdog import Watchdog
 
 PATIENCE = 20
 

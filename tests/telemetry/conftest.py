@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from app import BaseTool, Registry
-from app.core.invocation import CallRequest
-from app.core.messages import ToolMessage
-from app.executors.inline import InlineExecutor
-from app.executors.thread import ThreadExecutor
-from app.pipeline.pipeline import Pipeline, default_stages
-from app.stores.approvals import MemoryApprovals
-from app.telemetry.logs import make_formatter
-from app.telemetry.watch import Watch
+from sidecall import BaseTool, Registry
+from sidecall.core.invocation import CallRequest
+from sidecall.core.messages import ToolMessage
+from sidecall.executors.inline import InlineExecutor
+from sidecall.executors.thread import ThreadExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.telemetry.logs import make_formatter
+from sidecall.telemetry.watch import Watch
 
 
 @dataclass

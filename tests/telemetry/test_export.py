@@ -11,9 +11,9 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
-from app.telemetry.export import flush, provider_from_environment
-from app.telemetry.spans import Spans
-from app.telemetry.tracing import MissingExtra
+from sidecall.telemetry.export import flush, provider_from_environment
+from sidecall.telemetry.spans import Spans
+from sidecall.telemetry.tracing import MissingExtra
 
 
 @pytest.fixture
@@ -113,9 +113,9 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from app import Registry, tool
-from app.main import create_app
-from app.settings import Settings
+from sidecall import Registry, tool
+from sidecall.main import create_app
+from sidecall.settings import Settings
 
 kept = InMemorySpanExporter()
 provider = TracerProvider()

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import httpx
 import pytest
 
-from app import Caller, InjectedState, ToolContext, ToolException, tool
-from app.pipeline.visible import is_visible
+from sidecall import Caller, InjectedState, ToolContext, ToolException, tool
+from sidecall.pipeline.visible import is_visible
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 

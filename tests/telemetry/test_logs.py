@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app import ToolContext, tool
-from app.telemetry.logs import is_json, log_config
+from sidecall import ToolContext, tool
+from sidecall.telemetry.logs import is_json, log_config
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 

@@ -2,8 +2,8 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from app.executors.base import Occupancy
-from app.telemetry.metrics import UNKNOWN, Metrics
+from sidecall.executors.base import Occupancy
+from sidecall.telemetry.metrics import UNKNOWN, Metrics
 
 Sample = tuple[str, tuple[tuple[str, str], ...]]
 

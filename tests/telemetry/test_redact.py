@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.telemetry.redact import Redaction
+from sidecall.telemetry.redact import Redaction
 
 REDACTION = Redaction(("Kunden-Nr", ""))
 

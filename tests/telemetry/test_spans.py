@@ -13,13 +13,13 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import SpanKind, StatusCode
 
-from app import ToolCall, ToolException, ToolMessage, tool
-from app.core.invocation import CallRequest
-from app.telemetry.lines import CallLines
-from app.telemetry.metrics import Metrics
-from app.telemetry.redact import Redaction
-from app.telemetry.spans import Spans
-from app.telemetry.watch import Watch
+from sidecall import ToolCall, ToolException, ToolMessage, tool
+from sidecall.core.invocation import CallRequest
+from sidecall.telemetry.lines import CallLines
+from sidecall.telemetry.metrics import Metrics
+from sidecall.telemetry.redact import Redaction
+from sidecall.telemetry.spans import Spans
+from sidecall.telemetry.watch import Watch
 
 Run = Callable[..., Awaitable[ToolMessage]]
 

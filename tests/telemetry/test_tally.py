@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.telemetry.tally import Tally
+from sidecall.telemetry.tally import Tally
 
 
 def _tally(*calls: tuple[str, float, float]) -> Tally:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.main import create_app
-from app.settings import Settings
-from app.telemetry.redact import Redaction
-from app.telemetry.tracing import MissingExtra, open_tracing
+from sidecall.main import create_app
+from sidecall.settings import Settings
+from sidecall.telemetry.redact import Redaction
+from sidecall.telemetry.tracing import MissingExtra, open_tracing
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +18,7 @@ def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("opentelemetry.sdk")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk", None)
-    monkeypatch.delitem(sys.modules, "app.telemetry.export", raising=False)
+    monkeypatch.delitem(sys.modules, "sidecall.telemetry.export", raising=False)
 
 
 def _set(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> None:
@@ -74,18 +74,18 @@ def test_spans_that_nobody_wants_are_not_made(
 
 def test_a_defect_of_ours_is_not_taken_for_a_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is raised as it is."""
-    monkeypatch.setitem(sys.modules, "app.telemetry.export", None)
+    monkeypatch.setitem(sys.modules, "sidecall.telemetry.export", None)
 
-    with pytest.raises(ModuleNotFoundError, match=r"app\.telemetry\.export"):
+    with pytest.raises(ModuleNotFoundError, match=r"sidecall\.telemetry\.export"):
         open_tracing("on", Redaction())
 
 
 def test_a_server_without_spans_loads_nothing_for_them() -> None:
     """In a process of its own, where nobody else has."""
     program = (
-        "import sys; from app.main import create_app; from app.settings import Settings; "
+        "import sys; from sidecall.main import create_app; from sidecall.settings import Settings; "
         "create_app(Settings(tools=(), entry_points=False)); "
-        "print([name for name in sys.modules if name.startswith(('opentelemetry.sdk', 'app.telemetry.spans'))])"
+        "print([name for name in sys.modules if name.startswith(('opentelemetry.sdk', 'sidecall.telemetry.spans'))])"
     )
 
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import httpx
 import pytest
 
-from app import InjectedState, ToolCall, ToolException, ToolMessage, tool
-from app.core.invocation import CallRequest
-from app.telemetry.current import CALL, request_keys
-from app.telemetry.metrics import UNKNOWN, Metrics
-from app.telemetry.watch import Watch
+from sidecall import InjectedState, ToolCall, ToolException, ToolMessage, tool
+from sidecall.core.invocation import CallRequest
+from sidecall.telemetry.current import CALL, request_keys
+from sidecall.telemetry.metrics import UNKNOWN, Metrics
+from sidecall.telemetry.watch import Watch
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 Run = Callable[..., Awaitable[ToolMessage]]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app import ToolException, ToolMessage
+from sidecall import ToolException, ToolMessage
 from tools.calculator import calculator
 
 ALLOWED = (

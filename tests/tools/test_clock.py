@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app import BaseTool, ToolMessage
+from sidecall import BaseTool, ToolMessage
 from tools.clock import convert_time, current_time
 
 NOT_A_NAME = "A time zone is given by its IANA name, such as UTC, Europe/Paris or America/New_York."

@@ -14,7 +14,7 @@ import httpx
 import pytest
 import respx
 
-from app import ToolMessage
+from sidecall import ToolMessage
 from tools.tavily import TavilySearch, tavily_search
 
 KEY = "tvly-dev-0123456789"

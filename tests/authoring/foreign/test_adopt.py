@@ -8,9 +8,9 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import BaseToolkit
 
-import app
-from app.authoring.foreign.adopt import adopt, is_foreign_tool, is_foreign_toolkit
-from app.core.errors import DefinitionError
+import sidecall
+from sidecall.authoring.foreign.adopt import adopt, is_foreign_tool, is_foreign_toolkit
+from sidecall.core.errors import DefinitionError
 from tests.authoring.agents_sdk import FunctionTool
 from tests.authoring.foreign.test_agents import hand_built
 from tests.authoring.langchain_tools import Search, add
@@ -54,7 +54,7 @@ class Choice:
         pytest.param(add, True, id="LangChain's"),
         pytest.param(Search(), True, id="a class's instance"),
         pytest.param(hand_built(), True, id="the Agents SDK's"),
-        pytest.param(app.tool(add), False, id="ours"),
+        pytest.param(sidecall.tool(add), False, id="ours"),
         pytest.param(Search, False, id="a class"),
         pytest.param(FunctionTool, False, id="another class"),
         pytest.param(RunnableLambda(print), False, id="a runnable"),
@@ -100,7 +100,7 @@ def test_a_retriever_is_a_runnable() -> None:
         def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Any]:
             return [query, run_manager is not None]
 
-    assert app.tool("find", Found()).invoke({"query": "x"}) == ["x", True]
+    assert sidecall.tool("find", Found()).invoke({"query": "x"}) == ["x", True]
 
 
 class Unwilling:
@@ -125,7 +125,7 @@ class Unwilling:
 def test_whatever_another_library_raises_stops_the_start() -> None:
     """With the place, the name and the reason."""
     with pytest.raises(DefinitionError) as caught:
-        app.tool(Unwilling())
+        sidecall.tool(Unwilling())
 
     assert caught.value.message == (
         "tests.authoring.foreign.test_adopt.Unwilling: tool 'unwilling' cannot be taken over: RuntimeError: not now"
@@ -135,11 +135,11 @@ def test_whatever_another_library_raises_stops_the_start() -> None:
 def test_the_name_comes_first() -> None:
     """Before what is offered under it."""
     with pytest.raises(DefinitionError) as caught:
-        app.tool(RunnableLambda(print), "name")  # type: ignore[call-overload]  # what is being refused
+        sidecall.tool(RunnableLambda(print), "name")  # type: ignore[call-overload]  # what is being refused
 
     assert caught.value.message == "the name comes first: tool('name', runnable)."
 
 
 def test_a_function_can_be_given_after_its_name() -> None:
     """As in LangChain."""
-    assert app.tool("shout", str.upper).name == "shout"
+    assert sidecall.tool("shout", str.upper).name == "shout"

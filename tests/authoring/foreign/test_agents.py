@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from app import StructuredTool, ToolMessage, tool
-from app.core.approval import ApprovalRequired
-from app.core.context import Caller
-from app.core.errors import GuardrailTripped, InvalidArguments, ToolCallFailed, ToolTimeout
-from app.pipeline.visible import is_visible
+from sidecall import StructuredTool, ToolMessage, tool
+from sidecall.core.approval import ApprovalRequired
+from sidecall.core.context import Caller
+from sidecall.core.errors import GuardrailTripped, InvalidArguments, ToolCallFailed, ToolTimeout
+from sidecall.pipeline.visible import is_visible
 from tests.authoring.agents_sdk import (
     FunctionTool,
     Guardrail,

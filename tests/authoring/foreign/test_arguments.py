@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator, v1
 
-from app.authoring.foreign.arguments import PassedOn, passed_on
-from app.core.errors import InvalidArguments, InvalidToolOption
+from sidecall.authoring.foreign.arguments import PassedOn, passed_on
+from sidecall.core.errors import InvalidArguments, InvalidToolOption
 
 
 class Inner(BaseModel):

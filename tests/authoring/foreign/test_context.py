@@ -1,7 +1,7 @@
 """The context that functions of the OpenAI Agents SDK get has the fields that they know."""
 
-from app import Caller, ToolContext
-from app.authoring.foreign.context import AgentsContext, agents_context
+from sidecall import Caller, ToolContext
+from sidecall.authoring.foreign.context import AgentsContext, agents_context
 
 
 def test_a_calls_context_is_said_in_the_sdks_words() -> None:

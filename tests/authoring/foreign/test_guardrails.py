@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from app import ToolContext
-from app.authoring.foreign.guardrails import as_input_guardrail, as_output_guardrail
-from app.core.guardrails import ToolGuardrailFunctionOutput, ToolInputGuardrailData, ToolOutputGuardrailData
+from sidecall import ToolContext
+from sidecall.authoring.foreign.guardrails import as_input_guardrail, as_output_guardrail
+from sidecall.core.guardrails import ToolGuardrailFunctionOutput, ToolInputGuardrailData, ToolOutputGuardrailData
 from tests.authoring.agents_sdk import Guardrail, GuardrailOutput
 
 CONTEXT = ToolContext(tool_name="add", tool_call_id="c1", invocation_id="i1", context={"user": "ada"})

@@ -12,10 +12,10 @@ from langchain_core.tools import tool as langchain_tool
 from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
 from pydantic import BaseModel, model_validator, v1
 
-import app
-from app import StructuredTool, tool
-from app.core.errors import InvalidArguments, MissingContext
-from app.stores.memory import MemoryStore
+import sidecall
+from sidecall import StructuredTool, tool
+from sidecall.core.errors import InvalidArguments, MissingContext
+from sidecall.ledger.items import MemoryStore
 
 
 @langchain_tool
@@ -186,7 +186,7 @@ def test_rules_over_hidden_values_hold_before_it_runs() -> None:
 def test_our_own_context_can_be_asked_for() -> None:
     """In a function that LangChain made a tool of."""
 
-    def ask(x: int, context: app.ToolContext) -> str:
+    def ask(x: int, context: sidecall.ToolContext) -> str:
         return f"{x} {context.tool_name}"
 
     schema = {"type": "object", "properties": {"x": {"type": "integer"}}}

@@ -7,8 +7,8 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tools import Tool as LangChainSimple
 from pydantic import BaseModel, Field
 
-from app import StructuredTool, tool
-from app.core.errors import InvalidArguments, InvalidToolOption
+from sidecall import StructuredTool, tool
+from sidecall.core.errors import InvalidArguments, InvalidToolOption
 from tests.authoring.langchain_tools import Search, aadd, add, by_schema, call, open_schema, own_message, pair
 
 SEARCH = Search(tags=["web"], metadata={"owner": "us"}, return_direct=True, extras={"defer_loading": True})

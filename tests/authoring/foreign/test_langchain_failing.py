@@ -6,8 +6,8 @@ import pytest
 from langchain_core.tools import ToolException as LangChainException
 from langchain_core.tools import tool as langchain_tool
 
-from app import StructuredTool, ToolException, tool
-from app.core.errors import DefinitionError, InvalidToolOption, ToolExecutionError
+from sidecall import StructuredTool, ToolException, tool
+from sidecall.core.errors import DefinitionError, InvalidToolOption, ToolExecutionError
 from tests.authoring.langchain_tools import Search, add, by_schema, call
 
 

@@ -10,8 +10,8 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from app import StructuredTool, tool
-from app.core.errors import DefinitionError, InvalidArguments, InvalidToolOption
+from sidecall import StructuredTool, tool
+from sidecall.core.errors import DefinitionError, InvalidArguments, InvalidToolOption
 
 
 class Greeting(TypedDict):

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
-from app import InjectedToolArg
-from app.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
-from app.core.errors import InvalidToolOption, MissingContext
-from app.core.signature import EMPTY, Parameter
-from app.core.single_input import SingleInput
+from sidecall import InjectedToolArg
+from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
+from sidecall.core.errors import InvalidToolOption, MissingContext
+from sidecall.core.parameter import EMPTY, Parameter
+from sidecall.schema.single_input import SingleInput
 
 HIDDEN = Parameter("user", inspect.Parameter.KEYWORD_ONLY, Annotated[str, InjectedToolArg], EMPTY)
 

@@ -1,0 +1,5 @@
+"""Let `python -m sidecall` do what `sidecall` does."""
+
+from sidecall.cli.main import main
+
+main()

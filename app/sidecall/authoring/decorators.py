@@ -1,0 +1,79 @@
+"""The decorator that makes a function a tool."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, overload
+
+from sidecall.authoring.foreign.adopt import adopt
+from sidecall.authoring.spellings import canonical
+from sidecall.authoring.structured import StructuredTool, Tool
+from sidecall.authoring.tool import BaseTool
+from sidecall.core.errors import InvalidToolOption
+
+Function = Callable[..., Any]
+
+
+class MadeElsewhere(Protocol):
+    """Stand for a tool of LangChain or of the OpenAI Agents SDK."""
+
+    name: str
+    description: str
+
+
+@overload
+def tool(
+    name_or_function: "Function | classmethod[Any, ..., Any] | MadeElsewhere", /, **options: Any
+) -> StructuredTool: ...
+@overload
+def tool(name_or_function: str | None = None, /, **options: Any) -> Callable[[Any], StructuredTool]: ...
+@overload
+def tool(name_or_function: str, runnable: Any, /, **options: Any) -> StructuredTool: ...
+def tool(
+    name_or_function: Any = None, runnable: Any = None, /, **options: Any
+) -> StructuredTool | Callable[[Any], StructuredTool]:
+    """Offer a function as a tool: `@tool`, `@tool("name")` or `@tool(option=...)`.
+
+    The schema comes from the signature, the descriptions from the docstring. The function can still be called. In its
+    place may stand a tool of LangChain or of the OpenAI Agents SDK, and under a name a runnable of LangChain.
+
+    Args:
+        name_or_function: The tool's name; the function's own when left out.
+        runnable: What to offer under this name, where `tool` is called rather than put over a function.
+        options: The fields of BaseTool, `description`, `args_schema`, `response_format`, `timeout` and so on, under
+            their names in the OpenAI Agents SDK too; `infer_schema=False` makes a Tool, which takes one text.
+
+    Raises:
+        InvalidToolOption: An option does not exist or has a value it does not take.
+        DefinitionError: A tool of another library cannot be offered.
+    """
+    options = canonical(options)
+    is_named = isinstance(name_or_function, str)
+    if {"func", "coroutine"} & options.keys() or (is_named and "name" in options):
+        raise InvalidToolOption("@tool takes one name and decorates one function; leave out what is said twice.")
+    if runnable is not None and not is_named:
+        raise InvalidToolOption("the name comes first: tool('name', runnable).")
+    name = name_or_function if is_named else options.pop("name", None)
+    if is_named or name_or_function is None:
+        return _decorator(name, options) if runnable is None else _offered(runnable, name, options)
+    return _offered(name_or_function, name, options, "@tool takes a name or a function first")
+
+
+def _decorator(name: str | None, options: Mapping[str, Any]) -> Callable[[Any], StructuredTool]:
+    def decorate(function: Any) -> StructuredTool:
+        return _offered(function, name, options)
+
+    return decorate
+
+
+def _offered(
+    thing: Any, name: str | None, options: Mapping[str, Any], wanted: str = "@tool decorates a function"
+) -> StructuredTool:
+    if isinstance(thing, BaseTool):
+        raise InvalidToolOption(f"{thing.name!r} is a tool already; offer it as it is.")
+    options = dict(options)
+    kind = StructuredTool if options.pop("infer_schema", True) or "args_schema" in options else Tool
+    foreign = adopt(thing, name, options)
+    if foreign is not None:
+        return foreign
+    if not callable(thing) and not isinstance(thing, classmethod):
+        raise InvalidToolOption(f"{wanted}, not {type(thing).__name__}.")
+    return kind.from_function(thing, name=name, **options)

@@ -1,0 +1,71 @@
+"""Know tools that other libraries made by their shape, and take them over."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sidecall.authoring.foreign.agents import adopt_function_tool
+from sidecall.authoring.foreign.langchain import adopt_langchain
+from sidecall.authoring.foreign.runnables import adopt_runnable
+from sidecall.authoring.options import takes
+from sidecall.authoring.structured import StructuredTool
+from sidecall.core.errors import DefinitionError
+from sidecall.schema.signature import source_of
+
+_Adopt = Callable[[Any, str | None, Mapping[str, Any]], StructuredTool]
+
+# The attributes that tell each kind of tool, the first that fits.
+_TOOLS: tuple[tuple[tuple[str, ...], _Adopt], ...] = (
+    (("name", "description", "args_schema", "tool_call_schema", "ainvoke", "response_format"), adopt_langchain),
+    (("name", "description", "params_json_schema", "on_invoke_tool"), adopt_function_tool),
+)
+_RUNNABLES: tuple[tuple[tuple[str, ...], _Adopt], ...] = (
+    (("ainvoke", "get_input_jsonschema"), adopt_runnable),
+    (("ainvoke", "input_schema"), adopt_runnable),
+)
+
+
+def is_foreign_tool(thing: object) -> bool:
+    """Tell whether another library made a tool of this: LangChain, or the OpenAI Agents SDK."""
+    return any(_has(thing, names) for names, _ in _TOOLS)
+
+
+def is_foreign_toolkit(thing: Any) -> bool:
+    """Tell whether this is a group of another library's tools: `get_tools` lists them when it is called as it is."""
+    if not _has(thing, ("get_tools",)):
+        return False
+    get_tools = thing.get_tools
+    return callable(get_tools) and not inspect.iscoroutinefunction(get_tools) and takes(get_tools, 0)
+
+
+def adopt(thing: Any, name: str | None, options: Mapping[str, Any]) -> StructuredTool | None:
+    """Make a tool of another library's, or of a runnable; None for anything else.
+
+    Args:
+        thing: What may be one.
+        name: The tool's name, its own when None.
+        options: The fields of BaseTool, where they are to differ from what it says itself.
+
+    Raises:
+        DefinitionError: It cannot be offered.
+    """
+    makers = (maker for names, maker in (*_TOOLS, *_RUNNABLES) if _has(thing, names))
+    maker = next(makers, None)
+    if maker is None:
+        return None
+    try:
+        return maker(thing, name, options)
+    except DefinitionError:
+        raise
+    except Exception as error:
+        where = f"{source_of(thing)}: tool {name or getattr(thing, 'name', None)!r}"
+        reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        raise DefinitionError(f"{where} cannot be taken over: {reason}") from error
+
+
+def _has(thing: object, names: tuple[str, ...]) -> bool:
+    # Looked at, not asked for: a proxy answers to every name, and a property may open something.
+    return not inspect.isclass(thing) and all(inspect.getattr_static(thing, name, _NONE) is not _NONE for name in names)
+
+
+_NONE = object()

@@ -1,0 +1,95 @@
+"""Take over function tools of the OpenAI Agents SDK, without importing it."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sidecall.authoring.foreign.context import AgentsContext, agents_context
+from sidecall.authoring.foreign.guardrails import as_input_guardrail, as_output_guardrail
+from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
+from sidecall.authoring.spellings import canonical
+from sidecall.authoring.structured import StructuredTool
+from sidecall.core.context import Caller, ToolContext
+from sidecall.schema.by_json_schema import make_json_arguments
+from sidecall.schema.signature import source_of
+from sidecall.schema.strict import strict_obstacles
+
+
+def adopt_function_tool(it: Any, name: str | None, options: Mapping[str, Any]) -> StructuredTool:
+    """Offer a FunctionTool; `options` win over what the tool itself says.
+
+    One that was made by `@function_tool` is made anew from its function, any other runs its calls itself.
+
+    Raises:
+        DefinitionError: The tool cannot be offered.
+    """
+    said = {**_said(it), "name": name or it.name, **options}
+    function = getattr(it, "__wrapped__", None)
+    if function is None:
+        return _held_to_strict(_wrapped(it, said), options)
+    return _held_to_strict(StructuredTool.from_function(function, **said), options)
+
+
+def _said(it: Any) -> dict[str, Any]:
+    """Say the tool's options in our words; an option that is a function is told what the SDK would tell it."""
+    policy = it.needs_approval
+    given = {
+        "description": it.description,
+        "requires_approval": policy if isinstance(policy, bool) else _approval(policy),
+        "is_enabled": it.is_enabled if isinstance(it.is_enabled, bool) else _switch(it.name, it.is_enabled),
+        "timeout": it.timeout_seconds,
+        "timeout_behavior": it.timeout_behavior,
+        "timeout_error_function": it.timeout_error_function,
+        "strict": it.strict_json_schema,
+        "tool_input_guardrails": [as_input_guardrail(one) for one in it.tool_input_guardrails or ()],
+        "tool_output_guardrails": [as_output_guardrail(one) for one in it.tool_output_guardrails or ()],
+    }
+    if not getattr(it, "_use_default_failure_error_function", True):
+        given["failure_error_function"] = it._failure_error_function
+    return canonical(given)
+
+
+def _held_to_strict(made: StructuredTool, options: Mapping[str, Any]) -> StructuredTool:
+    """Ask for strict definitions, the SDK's default, only where there can be one."""
+    if made.strict is not True or "strict" in options:
+        return made
+    loose = made.model_copy(update={"strict": None})
+    return loose if strict_obstacles(loose.compiled.args_schema.flat) else made
+
+
+def _approval(policy: Callable[..., Any]) -> Callable[..., Any]:
+    async def requires_approval(context: ToolContext, args: Mapping[str, Any], call_id: str) -> Any:
+        return await _settled(policy(agents_context(context, args), dict(args), call_id))
+
+    return requires_approval
+
+
+def _switch(name: str, predicate: Callable[..., Any]) -> Callable[..., Any]:
+    async def is_enabled(caller: Caller) -> Any:
+        return await _settled(predicate(AgentsContext(context={}, tool_name=name, caller=caller), None))
+
+    return is_enabled
+
+
+def _wrapped(it: Any, said: Mapping[str, Any]) -> ForeignTool:
+    where = f"{source_of(it.on_invoke_tool)}: tool {said['name']!r}"
+    closed = said.get("unknown_args") == "forbid"
+    accepts = make_json_arguments(where, it.params_json_schema, None, forbid_unknown=closed)
+
+    async def call(**arguments: Any) -> Any:
+        context = agents_context(arguments.pop(CONTEXT), arguments)
+        return _blocks(await _settled(it.on_invoke_tool(context, context.tool_arguments)))
+
+    return ForeignTool.wrap(it.on_invoke_tool, with_signature(call), accepts, **said)
+
+
+async def _settled(answer: Any) -> Any:
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def _blocks(answer: Any) -> Any:
+    """Say the SDK's output objects (ToolOutputText and the like) as blocks of content."""
+    parts = answer if isinstance(answer, list) else [answer]
+    if not parts or not all(hasattr(part, "model_dump") and hasattr(part, "type") for part in parts):
+        return answer
+    return [part.model_dump(exclude_none=True) for part in parts]

@@ -1,0 +1,35 @@
+"""What functions written for the OpenAI Agents SDK are told about a call."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sidecall.core.context import Caller, ToolContext
+from sidecall.core.jsonable import to_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentsContext:
+    """Have the fields of the SDK's ToolContext; there is no agent here, and no run."""
+
+    context: Any
+    tool_name: str
+    tool_call_id: str = ""
+    tool_arguments: str = ""
+    caller: Caller
+    agent: None = None
+    run_config: None = None
+    tool_call: None = None
+    tool_namespace: None = None
+    usage: None = None
+
+
+def agents_context(context: ToolContext, args: Mapping[str, Any]) -> AgentsContext:
+    """Say what a call's ToolContext says in the SDK's words, with the arguments as JSON text."""
+    return AgentsContext(
+        context=context.context,
+        tool_name=context.tool_name,
+        tool_call_id=context.tool_call_id,
+        tool_arguments=to_text(dict(args)),
+        caller=context.caller,
+    )

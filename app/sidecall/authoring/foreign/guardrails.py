@@ -1,0 +1,42 @@
+"""Let guardrails of the OpenAI Agents SDK judge calls here."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from sidecall.authoring.foreign.context import agents_context
+from sidecall.core.guardrails import (
+    ToolGuardrailFunctionOutput,
+    ToolInputGuardrail,
+    ToolInputGuardrailData,
+    ToolOutputGuardrail,
+    ToolOutputGuardrailData,
+)
+
+
+def as_input_guardrail(theirs: Any) -> ToolInputGuardrail:
+    """Ask the SDK's guardrail about the arguments."""
+
+    async def judge(judged: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
+        context = agents_context(judged.context, judged.args)
+        return _verdict(await theirs.run(SimpleNamespace(context=context, agent=None)))
+
+    return ToolInputGuardrail(judge, theirs.get_name())
+
+
+def as_output_guardrail(theirs: Any) -> ToolOutputGuardrail:
+    """Ask the SDK's guardrail about the output."""
+
+    async def judge(judged: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
+        context = agents_context(judged.context, judged.args)
+        return _verdict(await theirs.run(SimpleNamespace(context=context, agent=None, output=judged.output)))
+
+    return ToolOutputGuardrail(judge, theirs.get_name())
+
+
+def _verdict(theirs: Any) -> ToolGuardrailFunctionOutput:
+    behavior = theirs.behavior
+    if behavior["type"] == "allow":
+        return ToolGuardrailFunctionOutput.allow(theirs.output_info)
+    if behavior["type"] == "reject_content":
+        return ToolGuardrailFunctionOutput.reject_content(behavior["message"], theirs.output_info)
+    return ToolGuardrailFunctionOutput.raise_exception(theirs.output_info)

@@ -1,0 +1,100 @@
+"""Find what a LangChain tool takes from somebody else than the model."""
+
+import dataclasses
+import inspect
+import typing
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Annotated, Any
+
+from sidecall.core.context import ToolContext
+from sidecall.core.foreign import foreign_type
+from sidecall.core.injection import FromCaller, InjectedToolArg, Made
+from sidecall.core.parameter import EMPTY, Parameter
+from sidecall.schema.injections import annotation_of, find_marker
+from sidecall.schema.pydantic_1.models import is_v1_model
+from sidecall.schema.signature import read_signature
+
+
+def fields_of(model: Any) -> Mapping[str, Any]:
+    """List the fields of a model of either pydantic."""
+    fields: Mapping[str, Any] = model.__fields__ if is_v1_model(model) else model.model_fields
+    return fields
+
+
+def hidden_parameters(it: Any, model: Any) -> dict[str, Parameter]:
+    """Plan who supplies what the model of language does not see.
+
+    Args:
+        it: The LangChain tool.
+        model: The model of everything it takes; None where a JSON Schema says what the model may fill.
+    """
+    found = {} if model is None else dict(_hidden_fields(it, model))
+    return {**dict(_marked_parameters(it)), **found}
+
+
+def _hidden_fields(it: Any, model: Any) -> Iterator[tuple[str, Parameter]]:
+    shown = fields_of(it.tool_call_schema)
+    annotations = typing.get_type_hints(model, include_extras=True) if is_v1_model(model) else {}
+    for name, field in fields_of(model).items():
+        if name not in shown:
+            is_required = field.required if is_v1_model(model) else field.is_required()
+            yield name, _planned(name, annotations.get(name) or annotation_of(field), is_required=is_required)
+
+
+def _marked_parameters(it: Any) -> Iterator[tuple[str, Parameter]]:
+    """List what its function asks for; LangChain itself supplies a RunnableConfig."""
+    written = [function for function in (getattr(it, "func", None), getattr(it, "coroutine", None)) if function]
+    for function in written or [it._run, it._arun]:
+        for parameter in _parameters(function):
+            if not isinstance(find_marker(parameter.annotation), Made | None):
+                yield parameter.name, _planned(parameter.name, parameter.annotation, is_required=parameter.required)
+
+
+def _parameters(function: Any) -> tuple[Parameter, ...]:
+    try:
+        return read_signature(function).parameters
+    except (NameError, ValueError):
+        # LangChain offers such a tool too: what it takes, its model says.
+        return ()
+
+
+def _planned(name: str, annotation: Any, *, is_required: bool) -> Parameter:
+    default = EMPTY if is_required else None
+    return Parameter(name, inspect.Parameter.KEYWORD_ONLY, _ours(annotation), default)
+
+
+def _ours(annotation: Any) -> Any:
+    """Mark a type in our words; what carries no marker of a source is looked for in the caller's context and state."""
+    marker: Any = find_marker(annotation)
+    runtime = _runtime_type(annotation)
+    if runtime is not None:
+        marker = Made(partial(_runtime, runtime))
+    elif marker is None or type(marker) is InjectedToolArg:
+        marker = FromCaller()
+    plain = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
+    return Annotated[plain, marker]
+
+
+def _runtime_type(annotation: Any) -> Any:
+    plain = typing.get_origin(annotation) or annotation
+    if foreign_type(plain) == "tool_context" and dataclasses.is_dataclass(plain):
+        return plain
+    return next((found for part in typing.get_args(annotation) if (found := _runtime_type(part)) is not None), None)
+
+
+def _runtime(kind: Any, context: ToolContext) -> Any:
+    """Make the object that LangGraph gives a tool."""
+    known = {
+        "state": context.state,
+        "context": dict(context.context) or None,
+        "config": {"configurable": dict(context.context)},
+        "stream_writer": _unheard,
+        "tool_call_id": context.tool_call_id,
+        "store": context.store,
+    }
+    return kind(**{field.name: known[field.name] for field in dataclasses.fields(kind) if field.name in known})
+
+
+def _unheard(part: Any) -> None:
+    """Take what a tool would stream."""

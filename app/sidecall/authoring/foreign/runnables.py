@@ -1,0 +1,57 @@
+"""Offer LangChain's Runnables, without importing it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
+from sidecall.core.context import ToolContext
+from sidecall.core.errors import InvalidToolOption
+from sidecall.core.foreign import is_instance_of
+from sidecall.core.tool import Arguments, Schema
+from sidecall.schema.by_json_schema import make_json_arguments
+from sidecall.schema.json_schema import as_arguments, resolved
+from sidecall.schema.signature import source_of
+from sidecall.schema.single_input import SingleInput
+
+
+def adopt_runnable(it: Any, name: str | None, options: Mapping[str, Any]) -> ForeignTool:
+    """Offer a Runnable: the fields of its input are the arguments, or one text if its input is no object.
+
+    Raises:
+        DefinitionError: It cannot be offered.
+    """
+    if name is None:
+        raise InvalidToolOption("a runnable has no name that a model could call; give one: tool('name', runnable).")
+    written = getattr(it, "func", None) or getattr(it, "afunc", None) or it
+    schema: Schema = it.get_input_jsonschema() if hasattr(it, "get_input_jsonschema") else _json_schema(it)
+    is_object = resolved(schema, schema).get("type") == "object"
+    accepts: Arguments = SingleInput(name)
+    if is_object:
+        accepts = _arguments(f"{source_of(written)}: tool {name!r}", schema, options)
+    call = with_signature(_calling(it, is_object=is_object))
+    return ForeignTool.wrap(written, call, accepts, **{"name": name, "description": _name_of(it), **options})
+
+
+def _json_schema(it: Any) -> Schema:
+    schema: Schema = it.input_schema.model_json_schema()
+    return schema
+
+
+def _arguments(where: str, schema: Schema, options: Mapping[str, Any]) -> Arguments:
+    shown = as_arguments(schema, frozenset())
+    takes = None if shown.get("additionalProperties") else frozenset(shown["properties"])
+    return make_json_arguments(where, shown, takes, forbid_unknown=options.get("unknown_args") == "forbid")
+
+
+def _name_of(it: Any) -> str:
+    return str(it.get_name() if hasattr(it, "get_name") else type(it).__name__)
+
+
+def _calling(it: Any, *, is_object: bool) -> Callable[..., Any]:
+    async def call(**arguments: Any) -> Any:
+        context: ToolContext = arguments.pop(CONTEXT)
+        given = arguments if is_object else arguments["tool_input"]
+        answer = await it.ainvoke(given, {"configurable": dict(context.context)})
+        return answer.content if is_instance_of(answer, "langchain_core", "BaseMessage") else answer
+
+    return call

@@ -1,0 +1,69 @@
+"""What tools of other libraries have in common once they are taken over."""
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+from pydantic import BaseModel, PrivateAttr
+
+from sidecall.authoring.structured import StructuredTool
+from sidecall.core.context import ToolContext
+from sidecall.core.errors import InvalidToolOption
+from sidecall.core.parameter import Parameter
+from sidecall.core.tool import Arguments
+
+# Under this name the call's ToolContext reaches the function that stands for the other library's tool.
+CONTEXT = "_sidecall_context"
+
+
+class ForeignTool(StructuredTool):
+    """Offer a tool that another library made, which runs its calls itself."""
+
+    _made_from: Any = PrivateAttr(default=None)
+    _accepts: Arguments | dict[str, Any] | None = PrivateAttr(default=None)
+
+    @classmethod
+    def wrap(
+        cls, made_from: Any, call: Callable[..., Any], accepts: Arguments | dict[str, Any], **options: Any
+    ) -> Self:
+        """Make a tool of a function that hands calls on.
+
+        Args:
+            made_from: What the author wrote; errors name its file.
+            call: A coroutine function of keywords alone.
+            accepts: How its arguments are said and checked.
+            options: The other fields of BaseTool.
+        """
+        made = cls(func=made_from if callable(made_from) else None, coroutine=call, **options)
+        made._made_from = made_from
+        made._accepts = accepts
+        return made
+
+    def __get__(self, instance: object, owner: type | None = None) -> Self:
+        return self
+
+    def _function(self) -> Callable[..., Any]:
+        if self.func is None:
+            raise InvalidToolOption(f"tool {self.name!r} is no function; call it with invoke or ainvoke.")
+        return self.func
+
+    def _origin(self) -> object:
+        return self._made_from
+
+    def _arguments(self) -> type[BaseModel] | dict[str, Any] | Arguments | None:
+        return self._accepts if self.args_schema is None else self.args_schema
+
+
+def keywords(hidden: Iterable[Parameter] = ()) -> inspect.Signature:
+    """Make the signature of a function that takes any arguments, hidden ones, and the call's context."""
+    kind = inspect.Parameter.KEYWORD_ONLY
+    shown = [inspect.Parameter(p.name, kind, default=p.default, annotation=p.annotation) for p in hidden]
+    context = inspect.Parameter(CONTEXT, kind, annotation=ToolContext)
+    rest = inspect.Parameter("arguments", inspect.Parameter.VAR_KEYWORD, annotation=Any)
+    return inspect.Signature([*shown, context, rest])
+
+
+def with_signature(call: Callable[..., Any], hidden: Iterable[Parameter] = ()) -> Callable[..., Any]:
+    """Let a function of keywords say what it takes."""
+    vars(call)["__signature__"] = keywords(hidden)
+    return call

@@ -1,0 +1,92 @@
+"""A tool that looks documents up."""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+from pydantic import BaseModel, Field
+
+from sidecall.authoring.structured import StructuredTool
+from sidecall.core.errors import InvalidToolOption
+from sidecall.core.options import ResponseFormat
+
+
+class RetrieverInput(BaseModel):
+    """Hold what a model looks up."""
+
+    query: str = Field(description="query to look up in retriever")
+
+
+class Template(Protocol):
+    """Make a text of named values: a text with `{page_content}` in it, or LangChain's PromptTemplate."""
+
+    def format(self, **values: Any) -> str:
+        """Fill the values in."""
+
+
+def create_retriever_tool(
+    retriever: Any,
+    name: str,
+    description: str,
+    *,
+    document_prompt: Template | str = "{page_content}",
+    document_separator: str = "\n\n",
+    response_format: ResponseFormat = "content",
+) -> StructuredTool:
+    """Offer a retriever as a tool, as LangChain does.
+
+    Args:
+        retriever: A function of the query, sync or async, or an object with `ainvoke` or `invoke`. It answers with
+            documents: texts, mappings or objects with `page_content` and `metadata`.
+        name: The tool's name.
+        description: What the model reads.
+        document_prompt: How one document is written; its metadata can be named too.
+        document_separator: What stands between documents.
+        response_format: With `content_and_artifact` the documents are the artifact.
+
+    Raises:
+        InvalidToolOption: The retriever cannot be called.
+    """
+    look_up = _look_up(retriever, name)
+
+    def written(found: Iterable[Any]) -> Any:
+        documents = [_document(item) for item in found]
+        content = document_separator.join(
+            document_prompt.format(page_content=document["page_content"], **document["metadata"])
+            for document in documents
+        )
+        return (content, documents) if response_format == "content_and_artifact" else content
+
+    async def aretrieve(query: str) -> Any:
+        return written(await look_up(query))
+
+    def retrieve(query: str) -> Any:
+        return written(look_up(query))
+
+    return StructuredTool.from_function(
+        aretrieve if inspect.iscoroutinefunction(look_up) else retrieve,
+        name=name,
+        description=description,
+        args_schema=RetrieverInput,
+        response_format=response_format,
+    )
+
+
+def _look_up(retriever: Any, name: str) -> Callable[[str], Any]:
+    for method in ("ainvoke", "invoke"):
+        if callable(getattr(retriever, method, None)):
+            found: Callable[[str], Any] = getattr(retriever, method)
+            return found
+    if not callable(retriever):
+        kind = type(retriever).__name__
+        raise InvalidToolOption(f"tool {name!r}: a retriever is a function or has `invoke`, which {kind} has not.")
+    function: Callable[[str], Any] = retriever
+    return function
+
+
+def _document(item: Any) -> dict[str, Any]:
+    if isinstance(item, str):
+        return {"page_content": item, "metadata": {}}
+    if isinstance(item, Mapping):
+        return {"page_content": item["page_content"], "metadata": dict(item.get("metadata") or {})}
+    return {"page_content": item.page_content, "metadata": dict(getattr(item, "metadata", None) or {})}

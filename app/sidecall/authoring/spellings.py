@@ -1,0 +1,39 @@
+"""Take the options of other decorators under their own names."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sidecall.core.errors import InvalidToolOption
+
+# The OpenAI Agents SDK's name, and ours.
+_NAMES: Mapping[str, str] = {
+    "name_override": "name",
+    "description_override": "description",
+    "strict_mode": "strict",
+    "needs_approval": "requires_approval",
+}
+
+
+def canonical(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Rename what `function_tool` calls differently.
+
+    Raises:
+        InvalidToolOption: An option is given under both names.
+    """
+    renamed: dict[str, Any] = {}
+    for name, value in options.items():
+        own = _NAMES.get(name, name)
+        if own in renamed or (own != name and own in options):
+            raise InvalidToolOption(f"@tool was given `{own}` twice; `{name}` is another name of it.")
+        renamed[own] = value
+    return _as_ours(renamed)
+
+
+def _as_ours(options: dict[str, Any]) -> dict[str, Any]:
+    if options.get("timeout_behavior") == "raise_exception":
+        options["timeout_behavior"] = "raise"
+    # None means there that the exception goes through; left out means a text.
+    if options.get("failure_error_function", ...) is None:
+        del options["failure_error_function"]
+        options.setdefault("handle_tool_error", None)
+    return options

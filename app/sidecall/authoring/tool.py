@@ -1,0 +1,157 @@
+"""The class behind every tool, and the way to call one without a server."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from sidecall.authoring.inprocess import Beside, ainvoke, invoke
+from sidecall.authoring.options import OptionFields
+from sidecall.core.errors import InvalidToolOption
+from sidecall.core.messages import ToolCall
+from sidecall.core.options import ToolOptions
+from sidecall.core.pointer import field_path
+from sidecall.core.store import Store
+from sidecall.core.tool import Arguments, CompiledTool
+from sidecall.schema.compile import Documentation, compile_tool
+from sidecall.schema.docstrings import Style
+from sidecall.schema.pydantic_1.models import V1Model
+from sidecall.schema.signature import source_of
+
+
+class BaseTool(OptionFields):
+    """Write a tool as a class: set `name`, define `_run` or `_arun`, and make an instance in your module.
+
+    Fields beside those below are yours, for clients and settings. When both methods are there, `_arun` serves.
+
+    Raises:
+        InvalidToolOption: An option does not exist or has a value it does not take.
+    """
+
+    # A tool in a class's body is a method, not a field.
+    model_config = ConfigDict(ignored_types=(OptionFields,))
+
+    name: str
+    description: str = ""
+    args_schema: type[BaseModel] | V1Model | dict[str, Any] | None = None
+    parse_docstring: bool | None = None
+    error_on_invalid_docstring: bool = False
+    docstring_style: Style | None = None
+    use_docstring_info: bool = True
+
+    def __init__(self, **options: Any) -> None:
+        try:
+            super().__init__(**options)
+        except ValidationError as error:
+            raise InvalidToolOption(_explain(type(self), options, error)) from None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function as it was written, past schema and pipeline."""
+        return self._function()(*args, **kwargs)
+
+    @cached_property
+    def compiled(self) -> CompiledTool:
+        """The tool made ready to run; compiled once, so later changes of the fields have no effect.
+
+        Raises:
+            DefinitionError: The tool cannot be offered.
+        """
+        documentation = Documentation(
+            description=self._given_description(),
+            docstring=self._documentation() if self.use_docstring_info else None,
+            style=self.docstring_style,
+            parse=self.parse_docstring,
+            strict=self.error_on_invalid_docstring,
+        )
+        return compile_tool(
+            self._target(),
+            self._ready_options(),
+            name=self.name,
+            documentation=documentation,
+            args_schema=self._arguments(),
+            origin=self._origin(),
+        )
+
+    async def ainvoke(
+        self,
+        input: ToolCall | Mapping[str, Any],
+        *,
+        state: Any = None,
+        context: Mapping[str, Any] | None = None,
+        store: Store | None = None,
+        approved: bool = False,
+    ) -> Any:
+        """Run a call through the pipeline that the server uses.
+
+        Args:
+            input: A ToolCall (a dict with `"type": "tool_call"` counts) is answered with a ToolMessage; a dict of
+                arguments with the plain result, as in LangChain.
+            state: What InjectedState parameters get.
+            context: What InjectedToolArg parameters get, by name.
+            store: What InjectedStore parameters get.
+            approved: Whether to run a call that its tool wants a person to approve.
+
+        Raises:
+            ApprovalRequired: The call has to be approved.
+            ToolFailure: The call failed and `input` was a dict of arguments.
+            MissingContext: An injected parameter has no value.
+        """
+        return await ainvoke(self.compiled, input, Beside(state, context or {}, store, approved))
+
+    def invoke(
+        self,
+        input: ToolCall | Mapping[str, Any],
+        *,
+        state: Any = None,
+        context: Mapping[str, Any] | None = None,
+        store: Store | None = None,
+        approved: bool = False,
+    ) -> Any:
+        """Do what `ainvoke` does from code that is not async."""
+        return invoke(self.compiled, input, Beside(state, context or {}, store, approved))
+
+    def _ready_options(self) -> ToolOptions:
+        try:
+            return self._options()
+        except InvalidToolOption as error:
+            raise InvalidToolOption(f"{source_of(self._origin())}: tool {self.name!r}: {error.message}") from error
+
+    def _function(self) -> Callable[..., Any]:
+        return self._target()
+
+    def _target(self) -> Callable[..., Any]:
+        method = getattr(self, "_arun", None) or getattr(self, "_run", None)
+        if method is None:
+            kind = type(self)
+            raise InvalidToolOption(f"{source_of(kind)}: tool {self.name!r} has to define `_run` or `_arun`.")
+        bound: Callable[..., Any] = method
+        return bound
+
+    def _origin(self) -> object:
+        return self._target()
+
+    def _arguments(self) -> type[BaseModel] | dict[str, Any] | Arguments | None:
+        return self.args_schema
+
+    def _given_description(self) -> str | None:
+        """Tell an empty description that was asked for from none at all; a JSON Schema may bring one."""
+        if self.description or "description" in self.model_fields_set:
+            return self.description
+        from_schema = self.args_schema.get("description") if isinstance(self.args_schema, dict) else None
+        return None if self._documentation() else from_schema
+
+    def _documentation(self) -> str | None:
+        """Say where the description comes from when none was given: the method, then the class."""
+        own = type(self).__doc__ if type(self).__doc__ != BaseTool.__doc__ else None
+        return self._target().__doc__ or own
+
+
+def _explain(kind: type[BaseTool], options: Mapping[str, Any], error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    target = options.get("func") or options.get("coroutine") or kind
+    where = f"{source_of(target)}: tool {options.get('name') or getattr(target, '__name__', '?')!r}"
+    if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
+        known = ", ".join(name for name in kind.model_fields if name not in ("name", "func", "coroutine"))
+        return f"{where}: there is no option `{first['loc'][0]}`; the options are: {known}."
+    return f"{where}: option `{field_path(first['loc'])}`: {first['msg']}."

@@ -1,0 +1,116 @@
+"""sidecall call: run one tool from the shell."""
+
+import asyncio
+import contextlib
+import sys
+from typing import Annotated, Any
+
+import httpx
+import typer
+from pydantic_core import from_json, to_json
+from rich.console import Console
+
+from sidecall.cli.options import Tools, registry_of, settings_with
+from sidecall.core.invocation import CallRequest
+from sidecall.core.messages import ToolCall
+from sidecall.main import build_pipeline
+from sidecall.registry import Registry
+from sidecall.settings import Settings
+
+_ID = "call_cli"
+# The server bounds its tools; this only keeps the terminal from hanging on one that is gone.
+_PATIENCE = httpx.Timeout(10.0, read=600.0)
+
+
+def call(
+    name: Annotated[str, typer.Argument(help="The tool to run.")],
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="key=value", help="Its arguments.")] = None,
+    args: Annotated[str | None, typer.Option("--args", metavar="JSON", help="All arguments as a JSON object.")] = None,
+    state: Annotated[str | None, typer.Option(metavar="JSON", help="State for injected parameters.")] = None,
+    context: Annotated[str | None, typer.Option(metavar="JSON", help="Values of injected parameters.")] = None,
+    url: Annotated[str | None, typer.Option(help="Ask a running server instead of this process.")] = None,
+    tools: Tools = None,
+) -> None:
+    """Run one tool and print its ToolMessage; exit code 1 when its status is error.
+
+    Values are read as JSON where the tool does not want a text: `sidecall call add a=1 b=2`.
+    """
+    beside = {"state": _json("--state", state), "context": _object("--context", context)}
+    if url is not None:
+        message = _remote(url, name, args, arguments or [], beside)
+    else:
+        message = _here(tools, name, args, arguments or [], beside)
+    Console().print_json(data=message)
+    raise typer.Exit(0 if message["status"] == "success" else 1)
+
+
+def _here(
+    tools: list[str] | None, name: str, args: str | None, pairs: list[str], beside: dict[str, Any]
+) -> dict[str, Any]:
+    settings = settings_with(tools=tools)
+    registry = registry_of(settings)
+    tool = registry.get(name)
+    call = ToolCall(name=name, args=_arguments(args, pairs, tool.args_schema.flat if tool else {}), id=_ID)
+    # Whoever types this command approves of it.
+    request = CallRequest(call, state=beside["state"], context=beside["context"] or {}, approved=True)
+    # What the tool prints must not mix with the answer.
+    with contextlib.redirect_stdout(sys.stderr):
+        return asyncio.run(_run(registry, request, settings))
+
+
+async def _run(registry: Registry, request: CallRequest, settings: Settings) -> dict[str, Any]:
+    async with build_pipeline(registry, settings) as pipeline:
+        message: dict[str, Any] = from_json(to_json(await pipeline.run(request)))
+        return message
+
+
+def _remote(url: str, name: str, args: str | None, pairs: list[str], beside: dict[str, Any]) -> dict[str, Any]:
+    try:
+        with httpx.Client(base_url=url, timeout=_PATIENCE) as client:
+            detail = client.get(f"/tools/{name}")
+            schema = detail.json()["args_schema"] if detail.is_success else {}
+            body = {"name": name, "args": _arguments(args, pairs, schema), "id": _ID, **beside}
+            response = client.post("/tool_calls", json=body)
+            message: dict[str, Any] = response.json()
+            if response.is_success and "status" in message:
+                return message
+            problem = str(message["detail"])
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError) as error:
+        raise typer.BadParameter(f"{url} does not answer as a Sidecall server: {error!r}", param_hint="--url") from None
+    typer.echo(f"{url} refuses the call: {problem}", err=True)
+    raise typer.Exit(2)
+
+
+def _arguments(args: str | None, pairs: list[str], schema: dict[str, Any]) -> dict[str, Any]:
+    given = _object("--args", args) or {}
+    for pair in pairs:
+        key, sign, value = pair.partition("=")
+        if not sign:
+            raise typer.BadParameter(f"{pair!r} is not key=value", param_hint="key=value")
+        given[key] = _value(value, schema.get("properties", {}).get(key, {}))
+    return given
+
+
+def _value(text: str, schema: dict[str, Any]) -> Any:
+    if schema.get("type") == "string":
+        return text
+    try:
+        return from_json(text, allow_inf_nan=False)
+    except ValueError:
+        return text
+
+
+def _object(option: str, text: str | None) -> dict[str, Any] | None:
+    value = _json(option, text)
+    if value is not None and not isinstance(value, dict):
+        raise typer.BadParameter('give a JSON object, such as {"a": 1}', param_hint=option)
+    return value
+
+
+def _json(option: str, text: str | None) -> Any:
+    if text is None:
+        return None
+    try:
+        return from_json(text, allow_inf_nan=False)
+    except ValueError as error:
+        raise typer.BadParameter(f"not JSON: {error}", param_hint=option) from None

@@ -1,0 +1,35 @@
+"""sidecall check: say what models and providers will stumble over."""
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from sidecall.cli.options import Tools, registry_of, settings_with
+from sidecall.schema.lint import Finding, lint
+from sidecall.worker import Finder, unfit
+
+_COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
+
+
+def check(tools: Tools = None) -> None:
+    """Check every tool for missing descriptions, types a provider refuses, names too alike and what stops the start.
+
+    The exit code is 1 when there is an error; warnings and notes leave it 0.
+    """
+    settings = settings_with(tools=tools)
+    registry = registry_of(settings)
+    finder = Finder(settings.tools, use_entry_points=settings.entry_points)
+    findings = [
+        *lint(list(registry)),
+        *(
+            Finding(tool.name, "error", f"cannot have executor='process': {reason}")
+            for tool, reason in unfit(registry, finder)
+        ),
+    ]
+    console = Console(soft_wrap=True, highlight=False)
+    for finding in findings:
+        level = f"[{_COLORS[finding.level]}]{finding.level:7}[/]"
+        console.print(f"{level} [cyan]{finding.tool}[/] {escape(finding.message)}")
+    errors = sum(finding.level == "error" for finding in findings)
+    console.print(f"{len(registry)} tools, {errors} errors, {len(findings) - errors} warnings and notes")
+    raise typer.Exit(1 if errors else 0)

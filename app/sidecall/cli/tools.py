@@ -1,0 +1,43 @@
+"""sidecall tools: list the tools."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from sidecall.cli.options import Tools, registry_of, settings_with
+from sidecall.core.tool import CompiledTool
+from sidecall.schema.definitions import DefinitionFormat, render
+from sidecall.schema.json_schema import describe
+
+
+def tools(
+    tools: Tools = None,
+    format: Annotated[DefinitionFormat | None, typer.Option(help="Print JSON in a provider's form.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="With --format: strict where possible.")] = False,
+) -> None:
+    """List the tools as a table, or as JSON for a provider."""
+    registry = registry_of(settings_with(tools=tools))
+    console = Console()
+    if format is not None:
+        console.print_json(data=render(list(registry), format, strict=strict))
+        return
+    table = Table("tool", "arguments", "description", "tags", "source", box=None, header_style="bold")
+    for tool in registry:
+        texts = (_arguments(tool), _summary(tool), " ".join(tool.options.tags), tool.source)
+        table.add_row(f"[cyan]{tool.name}[/]", *(escape(text) for text in texts))
+    console.print(table)
+
+
+def _arguments(tool: CompiledTool) -> str:
+    schema = tool.args_schema.flat
+    required = schema.get("required", ())
+    return "\n".join(
+        f"{name}{'' if name in required else '?'}: {describe(value)}" for name, value in schema["properties"].items()
+    )
+
+
+def _summary(tool: CompiledTool) -> str:
+    return tool.description.partition("\n\n")[0].replace("\n", " ")

@@ -1,0 +1,79 @@
+"""Tell programs what happens to calls, as LangChain's callback handlers are told."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from sidecall.core.errors import InvalidToolOption
+
+EVENTS = ("on_tool_start", "on_tool_end", "on_tool_error")
+
+
+class BaseCallbackHandler:
+    """Write a callback handler: define the methods you need, sync or async.
+
+    Any object with one of these methods is one, LangChain's own handlers included. Each is given those of the keyword
+    arguments that it takes: `run_id` (the invocation's), `parent_run_id` (None), `tags`, `metadata`, `name`,
+    `tool_call_id`, and `inputs` at the start. What is hidden from the model is hidden from handlers too.
+    """
+
+    def on_tool_start(self, serialized: dict[str, Any], input_str: str, *, run_id: UUID, **kwargs: Any) -> Any:
+        """Hear that a tool starts: its name and description, and the arguments as text."""
+
+    def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> Any:
+        """Hear the ToolMessage of a call that ran to its end."""
+
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> Any:
+        """Hear why a call failed: the exception that the tool raised, or the one that kept it from running."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Hold one method of a handler.
+
+    `accepted` names the keyword arguments it takes, None stands for any. `hanging` has one entry for each of its calls
+    that run in a thread and have not ended.
+    """
+
+    function: Callable[..., Any]
+    is_async: bool
+    accepted: frozenset[str] | None
+    hanging: list[Any] = field(default_factory=list, compare=False)
+
+    def chosen(self, details: Mapping[str, Any]) -> dict[str, Any]:
+        """Pick what the method takes."""
+        if self.accepted is None:
+            return dict(details)
+        return {name: value for name, value in details.items() if name in self.accepted}
+
+
+@dataclass(frozen=True, slots=True)
+class Callback:
+    """Hold a handler made ready: the methods it has, by the event's name."""
+
+    listeners: Mapping[str, Listener]
+
+
+def make_callback(handler: Any) -> Callback:
+    """Look at a handler once.
+
+    Raises:
+        InvalidToolOption: It has none of the methods.
+    """
+    if isinstance(handler, type):
+        raise InvalidToolOption(f"a callback handler is an object; make one: {handler.__name__}()")
+    methods = {event: getattr(handler, event, None) for event in EVENTS}
+    listeners = {event: _listener(method) for event, method in methods.items() if callable(method)}
+    if not listeners:
+        raise InvalidToolOption(f"a callback handler has one of {', '.join(EVENTS)}; {type(handler).__name__} has none")
+    # LangChain's handlers turn the events of tools off with this.
+    return Callback({} if getattr(handler, "ignore_agent", False) is True else listeners)
+
+
+def _listener(method: Callable[..., Any]) -> Listener:
+    parameters = inspect.signature(method).parameters.values()
+    takes_all = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
+    names = frozenset(parameter.name for parameter in parameters)
+    return Listener(method, inspect.iscoroutinefunction(method), None if takes_all else names)

@@ -1,0 +1,292 @@
+"""Every error, sorted by who must act on it.
+
+* SidecallError
+  x DefinitionError            the tool's author: the start fails
+    + InvalidToolName
+    + InvalidToolOption
+    + SchemaInferenceError
+    + InvalidDocstring
+    + ToolAlreadyRegistered
+    + DiscoveryError
+  x RequestError               the client program: problem+json
+    + MalformedJSON, UnsupportedMediaType, BodyTooLarge
+    + NotAToolCall, BatchTooLarge
+    + UnknownTool
+    + MissingContext
+    + GuardrailTripped
+    + ToolCallFailed           for tools whose failures are not the model's: 500
+    + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownArtifact
+    + Overloaded, TooManyCalls, QuotaExceeded, TooManyApprovals in `app/sidecall/core/overload.py`
+    + InvalidCaller in `app/sidecall/auth/caller.py`
+  x ApprovalRequired           a person: 202
+  x ToolFailure                the model: ToolMessage with status "error"
+    + ToolNotFound
+    + MalformedArguments
+    + InvalidArguments
+    + ToolException            raised by tool authors
+    + ToolExecutionError
+    + ToolTimeout
+    + ToolOutputError
+    + CallDenied, CallRejected by a guardrail, by a person
+    + CallUnanswered           in a batch, for what a single call is told as a problem
+
+A class's docstring is its default message. How an error is shown over HTTP is said in `app/sidecall/http/problems.py`.
+"""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+from sidecall.core.pointer import field_path
+from sidecall.core.quota import Quota
+
+# Twice what a tool may be called: enough to see a typing error, too little to fill a context.
+_MAX_NAME = 128
+# Fields that are named as wrong; a model that gets more of them wrong has misunderstood the tool.
+MOST_FIELDS = 100
+
+ErrorKind = Literal[
+    "unknown_tool",
+    "malformed_arguments",
+    "invalid_arguments",
+    "tool_error",
+    "execution_error",
+    "timeout",
+    "output_error",
+    "denied",
+    "rejected",
+    "approval_required",
+    "overloaded",
+    "missing_context",
+]
+
+
+class FieldError(TypedDict):
+    """Say what is wrong with one argument: where (path), which rule, and the sentence for people."""
+
+    loc: list[str | int]
+    type: str
+    msg: str
+
+
+class SidecallError(Exception):
+    """Something went wrong in Sidecall."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or inspect.cleandoc(self.__doc__ or ""))
+
+    @property
+    def message(self) -> str:
+        """The sentence to show."""
+        return str(self.args[0])
+
+
+class DefinitionError(SidecallError):
+    """A tool cannot be offered as it is written."""
+
+
+class InvalidToolName(DefinitionError):
+    """The name of a tool must match ^[a-zA-Z0-9_-]{1,64}$."""
+
+
+class InvalidToolOption(DefinitionError):
+    """A tool was given an option that does not exist, or a value that the option does not take."""
+
+
+class SchemaInferenceError(DefinitionError):
+    """The arguments of a tool cannot be said in JSON Schema."""
+
+
+class InvalidDocstring(DefinitionError):
+    """The docstring of a tool does not fit its parameters."""
+
+
+class ToolAlreadyRegistered(DefinitionError):
+    """Two tools have the same name."""
+
+
+class DiscoveryError(DefinitionError):
+    """A place that should hold tools cannot be loaded."""
+
+
+class RequestError(SidecallError):
+    """The request cannot be served."""
+
+    quota: Quota | None = None  # What the caller has left, where its calls are counted.
+
+    def __init__(self, message: str | None = None, **members: Any) -> None:
+        super().__init__(message)
+        self.members: Mapping[str, Any] = members
+
+
+class MalformedJSON(RequestError):
+    """The body is not JSON."""
+
+
+class UnsupportedMediaType(RequestError):
+    """The body must be JSON, sent with the header `Content-Type: application/json`."""
+
+
+class BodyTooLarge(RequestError):
+    """The body is larger than this server takes."""
+
+
+class NotAToolCall(RequestError):
+    """The body is JSON, but not a ToolCall."""
+
+
+class BatchTooLarge(RequestError):
+    """The batch holds more calls than this server takes at once."""
+
+
+class UnknownTool(RequestError):
+    """There is no such tool, or it is not visible to you."""
+
+
+class MissingContext(RequestError):
+    """The tool needs a value that the caller, not the model, has to supply."""
+
+
+class GuardrailTripped(RequestError):
+    """A guardrail of the tool refuses this request."""
+
+
+class ToolCallFailed(RequestError):
+    """The tool failed, and its author lets such a failure reach the calling program."""
+
+
+class UnknownApproval(RequestError):
+    """There is no such approval, or it has expired."""
+
+
+class ApprovalConflict(RequestError):
+    """The approval cannot be decided like this any more."""
+
+
+class InvalidDecision(RequestError):
+    """The decision does not fit the call."""
+
+
+class UnknownArtifact(RequestError):
+    """There is no such artifact, or it has expired."""
+
+
+class ToolFailure(SidecallError):
+    """The call failed, and the model is told why."""
+
+    kind: ErrorKind
+    retryable: bool = False
+    retry_after_ms: int | None = None
+    errors: Sequence[FieldError] = ()
+    nearest: Sequence[str] = ()
+
+    @property
+    def content(self) -> Any:
+        """What the model reads, once it is formatted."""
+        return self.message
+
+
+class ToolNotFound(ToolFailure):
+    """The model asked for a tool that does not exist."""
+
+    kind = "unknown_tool"
+
+    def __init__(self, name: str, available: Sequence[str], nearest: Sequence[str]) -> None:
+        # LangGraph's ToolNode says exactly this, and models have learnt to repair from it.
+        shown = name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}…"
+        super().__init__(f"Error: {shown} is not a valid tool, try one of [{', '.join(available)}].")
+        self.nearest = nearest
+
+
+class MalformedArguments(ToolFailure):
+    """The arguments are not a JSON object."""
+
+    kind = "malformed_arguments"
+    retryable = True
+
+
+class InvalidArguments(ToolFailure):
+    """The arguments do not fit the tool's schema: one line per field, never the rejected value."""
+
+    kind = "invalid_arguments"
+    retryable = True
+
+    def __init__(self, errors: Sequence[FieldError], original: Exception | None = None) -> None:
+        self.errors = errors[:MOST_FIELDS]
+        lines = [f"{field_path(error['loc'])}: {error['msg']}" for error in self.errors]
+        super().__init__("\n".join([*lines, "… and more"] if len(errors) > MOST_FIELDS else lines))
+        self.original = original
+
+
+class ToolException(ToolFailure):
+    """Tool execution error"""
+
+    kind = "tool_error"
+
+    def __init__(self, *args: Any, retryable: bool = False, retry_after: float | None = None) -> None:
+        """Fail this call with a text that the model may read.
+
+        Args:
+            args: As in LangChain the first one is the content; what is not a string is said as JSON.
+            retryable: Whether the same call may succeed later.
+            retry_after: Seconds to wait before that.
+        """
+        Exception.__init__(self, *args)
+        self.retryable = retryable or retry_after is not None
+        self.retry_after_ms = None if retry_after is None else round(retry_after * 1000)
+
+    @property
+    def message(self) -> str:
+        """The first argument where it is a text, else the default."""
+        first = self.args[0] if self.args else None
+        return first if isinstance(first, str) else inspect.cleandoc(ToolException.__doc__ or "")
+
+    @property
+    def content(self) -> Any:
+        """What the model reads; the first argument, where it is not a text, becomes JSON on the way."""
+        return self.args[0] if self.args and not isinstance(self.args[0], str) else self.message
+
+
+class ToolExecutionError(ToolFailure):
+    """The tool crashed: the model gets a generic text, the operator the traceback."""
+
+    kind = "execution_error"
+
+    def __init__(self, tool: str, call_id: str) -> None:
+        super().__init__(f"Error: {tool} failed unexpectedly (call {call_id}). The details are in the server's log.")
+
+
+class ToolTimeout(ToolFailure):
+    """The tool did not answer before its deadline."""
+
+    kind = "timeout"
+    retryable = True
+
+    def __init__(self, tool: str, seconds: float) -> None:
+        super().__init__(f"Error: {tool} timed out after {seconds:g} seconds.")
+
+
+class ToolOutputError(ToolFailure):
+    """The tool answered with something that cannot be sent."""
+
+    kind = "output_error"
+
+
+class CallDenied(ToolFailure):
+    """The call was refused by a guardrail."""
+
+    kind = "denied"
+
+
+class CallRejected(ToolFailure):
+    """Tool execution was not approved."""
+
+    kind = "rejected"
+
+
+class CallUnanswered(ToolFailure):
+    """Stand in a batch's answer for what a single call is told by its status code."""
+
+    def __init__(self, kind: ErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind

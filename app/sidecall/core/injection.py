@@ -1,0 +1,174 @@
+"""Mark the parameters that the caller or the server fills in, never the model."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from sidecall.core.context import ToolContext
+from sidecall.core.errors import MissingContext, SidecallError, ToolExecutionError
+from sidecall.core.pointer import field_path
+from sidecall.core.store import Store
+
+
+class InjectedToolArg:
+    """Hide a parameter from the model; its value comes from `context` beside the call."""
+
+
+class InjectedToolCallId(InjectedToolArg):
+    """Hide a parameter and fill it with the id of the call."""
+
+
+class InjectedState(InjectedToolArg):
+    """Hide a parameter and fill it with the caller's `state`, or with one field of it."""
+
+    def __init__(self, field: str | None = None) -> None:
+        """Inject the whole state, or the field of this name."""
+        self.field = field
+
+
+class InjectedStore(InjectedToolArg):
+    """Hide a parameter and fill it with the store."""
+
+
+class Secret(InjectedToolArg):
+    """Hide a parameter and fill it with a secret of the server's: `Annotated[str, Secret("API_KEY")]`."""
+
+    def __init__(self, name: str) -> None:
+        """Inject the secret of this name: an environment variable, or a file in `SIDECALL_SECRETS_DIR`."""
+        self.name = name
+
+
+class FromCaller(InjectedToolArg):
+    """Hide a parameter and fill it from `context` by its name, or else from `state`."""
+
+
+class Made(InjectedToolArg):
+    """Hide a parameter and fill it with what a function makes of the call's ToolContext."""
+
+    def __init__(self, make: Callable[[ToolContext], Any]) -> None:
+        """Inject what this function returns."""
+        self.make = make
+
+
+ABSENT = object()
+
+Source = Literal["context", "call_id", "state", "store", "secret", "tool_context", "caller", "made"]
+
+
+@dataclass(frozen=True, slots=True)
+class Supply:
+    """Hold what one call may be given besides its arguments.
+
+    `tool_context` is what a ToolContext parameter gets; `secrets` finds a secret by its name.
+    """
+
+    call_id: str
+    state: Any
+    context: Mapping[str, Any]
+    tool_context: ToolContext
+    secrets: Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """Plan how one hidden parameter is filled.
+
+    `adapter` checks what the caller sent against the annotation; what the server makes itself needs no check. `make`
+    makes the value where nothing else supplies it.
+    """
+
+    parameter: str
+    source: Source
+    field: str | None
+    required: bool
+    adapter: TypeAdapter[Any] | None
+    make: Callable[[ToolContext], Any] | None = None
+
+    def fill(self, values: dict[str, Any], supply: Supply) -> None:
+        """Add this parameter's value to `values`; leave it out when the function's default is to be used.
+
+        Raises:
+            MissingContext: The caller sent nothing for it and it has no default, or what it sent does not fit.
+            ToolExecutionError: The server lacks a secret, or a validator of the author's crashed.
+        """
+        if self.source == "call_id":
+            values[self.parameter] = supply.call_id
+        elif self.source == "tool_context":
+            values[self.parameter] = supply.tool_context
+        elif self.source == "store":
+            self._fill_store(values, supply.tool_context.store)
+        elif self.source == "secret":
+            self._fill_secret(values, supply)
+        elif self.make is not None:
+            made = self.make(supply.tool_context)
+            values.update({} if made is ABSENT else {self.parameter: made})
+        else:
+            self._fill_from_caller(values, self._given(supply), supply)
+
+    def _fill_store(self, values: dict[str, Any], store: Store | None) -> None:
+        if store is not None:
+            values[self.parameter] = store
+        elif self.required:
+            raise MissingContext(f"The tool needs a store for its parameter `{self.parameter}`, and there is none.")
+
+    def _fill_secret(self, values: dict[str, Any], supply: Supply) -> None:
+        secret = supply.secrets(self.field or "")
+        if secret is None and self.required:
+            raise _unfit(supply, f"The secret {self.field} is not set, neither as a variable nor as a file.")
+        if secret is None:
+            return
+        try:
+            values[self.parameter] = secret if self.adapter is None else self.adapter.validate_python(secret)
+        except ValidationError as error:
+            rule = error.errors(include_url=False, include_input=False)[0]["type"]
+        except Exception as error:  # A validator of the author's crashed.
+            rule = type(error).__name__
+        else:
+            return
+        # Outside the handler, since the error itself would show the secret in the log.
+        raise _unfit(supply, f"The secret {self.field} is of no use: {rule}.")
+
+    def _given(self, supply: Supply) -> Any:
+        if self.source == "caller":
+            return supply.context if self.field in supply.context else supply.state
+        return supply.state if self.source == "state" else supply.context
+
+    def _fill_from_caller(self, values: dict[str, Any], given: Any, supply: Supply) -> None:
+        if self.field is not None:
+            given = given.get(self.field, ABSENT) if isinstance(given, Mapping) else ABSENT
+        elif given is None:
+            given = ABSENT
+        if given is not ABSENT:
+            values[self.parameter] = self._checked(given, supply)
+        elif self.required:
+            raise MissingContext(
+                f"The tool needs `{self.place}` beside the call, for its parameter `{self.parameter}`."
+            )
+
+    @property
+    def place(self) -> str:
+        """Where the caller writes the value, for instance `state.user_id`."""
+        source = "context" if self.source == "caller" else self.source
+        return f"{source}.{self.field}" if self.field else source
+
+    def _checked(self, value: Any, supply: Supply) -> Any:
+        if self.adapter is None:
+            return value
+        try:
+            return self.adapter.validate_python(value)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = field_path((self.place, *first["loc"]))
+            raise MissingContext(f"The tool cannot use what was sent as `{where}`: {first['msg']}.") from None
+        except Exception as error:  # A validator of the author's crashed.
+            context = supply.tool_context
+            raise ToolExecutionError(context.tool_name, context.tool_call_id) from error
+
+
+def _unfit(supply: Supply, reason: str) -> ToolExecutionError:
+    context = supply.tool_context
+    error = ToolExecutionError(context.tool_name, context.tool_call_id)
+    error.__cause__ = SidecallError(reason)
+    return error

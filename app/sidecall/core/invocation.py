@@ -1,0 +1,176 @@
+"""One call on its way through the pipeline."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from uuid_utils import uuid7
+
+from sidecall.core.context import ANONYMOUS, Caller, Listener, Presence, Signals, ToolContext
+from sidecall.core.errors import ToolFailure
+from sidecall.core.injection import Supply
+from sidecall.core.messages import ToolCall, ToolMessage
+from sidecall.core.store import Store
+from sidecall.core.tool import CompiledTool
+
+
+@dataclass(slots=True)
+class CallRequest:
+    """Hold a ToolCall and what its sender, never the model, supplies beside it.
+
+    `approved` says that a person has approved the call, where its tool requires that. `listener` hears of its progress.
+    `deadline` is when the sender wants an answer, on the monotonic clock; it only ever shortens what the tool has.
+    """
+
+    call: ToolCall
+    caller: Caller = ANONYMOUS
+    state: Any = None
+    context: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    approved: bool = False
+    listener: Listener | None = None
+    presence: Presence | None = None
+    deadline: float | None = None
+
+
+def _from_environment(name: str) -> str | None:
+    return os.environ.get(name) or None
+
+
+# To be called when what runs on of a call has ended.
+Release = Callable[[], None]
+
+
+def _nothing() -> None:
+    """Hold no place, give none back."""
+
+
+def _uncounted(_tool: CompiledTool) -> Release:
+    return _nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Hold what a server offers to all its calls.
+
+    `abandon` is told when something of a call runs on although the call has been answered. `trace` names the span that
+    is current, as headers.
+    """
+
+    store: Store | None = None
+    secrets: Callable[[str], str | None] = _from_environment
+    abandon: Callable[[CompiledTool], Release] = _uncounted
+    trace: Callable[[], Mapping[str, str]] = dict
+
+
+NOWHERE = Surroundings()
+
+
+class GivenUp(Exception):
+    """A call goes on although nobody waits for it any more."""
+
+
+@dataclass(slots=True)
+class Invocation:
+    """Carry one call from stage to stage.
+
+    Each field below the blank line is written once, by the stage named beside it, and read by the later ones.
+    """
+
+    id: str
+    request: CallRequest
+    tool: CompiledTool
+    started: float
+    deadline: float | None
+    surroundings: Surroundings
+
+    waited: float = 0.0  # admission, and executors that add to it: seconds until its turn came
+    args: dict[str, Any] = field(default_factory=dict)  # decode
+    repaired: list[str] = field(default_factory=list)  # decode, validate
+    ignored: list[str] = field(default_factory=list)  # inject, validate
+    injected: dict[str, Any] = field(default_factory=dict)  # inject
+    values: dict[str, Any] = field(default_factory=dict)  # validate
+    verdicts: list[dict[str, Any]] = field(default_factory=list)  # guard
+    is_told: bool = False  # tell_start
+    attempts: int = 0  # execute
+    is_given_up: bool = False  # execute
+    output: Any = None  # execute
+    notes: list[str] = field(default_factory=list)  # format
+    message: ToolMessage | None = None  # format
+    failure: ToolFailure | None = None  # whichever stage failed
+    _context: ToolContext | None = None  # whoever asks first
+
+    @property
+    def call(self) -> ToolCall:
+        """The call as it was asked for."""
+        return self.request.call
+
+    @property
+    def tool_context(self) -> ToolContext:
+        """What the tool, and whoever stands around it, may ask about this call."""
+        if self._context is None:
+            self._context = ToolContext(
+                tool_name=self.tool.name,
+                tool_call_id=self.call.id,
+                invocation_id=self.id,
+                caller=self.request.caller,
+                state=self.request.state,
+                context=self.request.context,
+                headers=self.request.headers,
+                store=self.surroundings.store,
+                deadline=self.deadline,
+                signals=Signals(listener=self.request.listener, presence=self.request.presence),
+            )
+        return self._context
+
+    def give_up(self) -> None:
+        """Tell the tool, if it looks, that nobody waits for it any more."""
+        self.is_given_up = True
+        if self._context is not None:
+            self._context.signals.cancelled = True
+
+    def abandon(self) -> Release:
+        """Say that something of this call runs on and keeps its tool's place until what this returns is called."""
+        return self.surroundings.abandon(self.tool)
+
+    def say_part(self, part: Any) -> None:
+        """Pass on a part of the result, to whoever listens.
+
+        Raises:
+            GivenUp: Nobody waits for the result, so no more of it should be made.
+        """
+        if self.is_given_up:
+            raise GivenUp
+        # Not where guardrails have to see the whole first.
+        if self.request.listener is not None and not self.tool.options.tool_output_guardrails:
+            self.request.listener("partial", self.call.id, {"content": part})
+
+    @property
+    def visible_values(self) -> dict[str, Any]:
+        """The validated arguments, without what was injected."""
+        return {name: value for name, value in self.values.items() if name not in self.injected}
+
+    def supply(self) -> Supply:
+        """Gather what injected parameters may be filled with."""
+        return Supply(
+            self.call.id, self.request.state, self.request.context, self.tool_context, self.surroundings.secrets
+        )
+
+
+def new_invocation_id() -> str:
+    """Mint an id; a UUIDv7, so that ids sort by time."""
+    return str(uuid7())
+
+
+def new_invocation(
+    request: CallRequest, tool: CompiledTool, default_timeout: float | None, surroundings: Surroundings = NOWHERE
+) -> Invocation:
+    """Accept a call: give it an id and a deadline on the monotonic clock."""
+    now = time.monotonic()
+    seconds = default_timeout if tool.options.timeout is None else tool.options.timeout
+    deadline = None if seconds is None else now + seconds
+    if request.deadline is not None and (deadline is None or request.deadline < deadline):
+        deadline = request.deadline
+    return Invocation(new_invocation_id(), request, tool, now, deadline, surroundings)

@@ -1,0 +1,125 @@
+"""Say Python values as JSON that anybody can read."""
+
+import json
+import math
+from collections.abc import Callable
+from types import GeneratorType
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError, from_json, to_jsonable_python
+
+from sidecall.core.errors import ToolFailure
+
+# Made once: json.dumps makes an encoder at every call.
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_anything: TypeAdapter[Any] = TypeAdapter(Any)
+
+# Is told of each number that JSON does not have, and of the keys and indexes that lead to it.
+Lose = Callable[[float, tuple[str | int, ...]], None]
+
+
+def losing_silently(_number: float, _path: tuple[str | int, ...]) -> None:
+    """Tell nobody."""
+
+
+def to_text(value: Any, lose: Lose = losing_silently) -> str:
+    """Say a value as JSON text, spaced as LangChain does; models, sets and the like by pydantic, never as a repr.
+
+    Raises:
+        ValueError: JSON cannot say it.
+    """
+    try:
+        text = _encode(value)
+    except Exception:  # JSON does not know it, or its own code crashed.
+        plain = to_plain(value, lose)
+        # A date, a UUID or a path is a text; quotes around it would only be in the way.
+        text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+    return sendable(text)
+
+
+def to_plain(value: Any, lose: Lose = losing_silently) -> Any:
+    """Reduce a value to what JSON has: NaN and Infinity become null, bytes base64, models objects.
+
+    Args:
+        value: Anything.
+        lose: Is told of each number that becomes null.
+
+    Raises:
+        ValueError: JSON cannot say it.
+    """
+    try:
+        return from_json(sendable(_dumped(_reduced(_with_text_keys(value)), lose)))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+    except Exception as error:  # Properties, `__str__` and generators run code of the author's, which may crash.
+        raise ValueError(f"{type(error).__name__} on the way to JSON") from error
+
+
+def _reduced(value: Any) -> Any:
+    try:
+        return to_jsonable_python(value, bytes_mode="base64", by_alias=True, fallback=_known_otherwise)
+    except (PydanticSerializationError, UnicodeDecodeError):
+        # A model says its bytes as text, which not all are; here they are still bytes.
+        apart = _anything.dump_python(value, by_alias=True, fallback=_known_otherwise)
+        return to_jsonable_python(apart, bytes_mode="base64", by_alias=True, fallback=_known_otherwise)
+
+
+# A generator can be read only once.
+_SERIES = (list, tuple, GeneratorType)
+
+
+def _with_text_keys(value: Any) -> Any:
+    """Say keys as `json` does, where pydantic has another text or none."""
+    if type(value) is dict:
+        return {_key(key): _with_text_keys(item) for key, item in value.items()}
+    return [_with_text_keys(item) for item in value] if type(value) in _SERIES else value
+
+
+def _key(key: Any) -> Any:
+    return "null" if key is None else sendable(key) if type(key) is str else key
+
+
+def _known_otherwise(value: Any) -> Any:
+    """Say what pydantic does not know: models of pydantic 1 as objects, others as text if their type says how.
+
+    Python's default repr helps nobody.
+    """
+    kind: Any = type(value)
+    if hasattr(kind, "__fields__") and hasattr(kind, "parse_obj"):
+        return value.dict(by_alias=True)
+    if kind.__str__ is object.__str__:
+        raise ValueError(f"{kind.__name__} has no JSON form")
+    return str(value)
+
+
+def _dumped(plain: Any, lose: Lose) -> str:
+    try:
+        return json.dumps(plain, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        return json.dumps(_with_null_for_nan(plain, (), lose), ensure_ascii=False)
+
+
+def _with_null_for_nan(plain: Any, path: tuple[str | int, ...], lose: Lose) -> Any:
+    if isinstance(plain, float) and not math.isfinite(plain):
+        lose(plain, path)
+        return None
+    if isinstance(plain, dict):
+        return {key: _with_null_for_nan(item, (*path, key), lose) for key, item in plain.items()}
+    if isinstance(plain, list):
+        return [_with_null_for_nan(item, (*path, index), lose) for index, item in enumerate(plain)]
+    return plain
+
+
+def failure_text(failure: ToolFailure) -> str:
+    """Write what the model reads of a failure; what JSON cannot say becomes the default message."""
+    content = failure.content
+    try:
+        return content if isinstance(content, str) else to_text(content)
+    except ValueError:
+        return failure.message
+
+
+def sendable(text: str) -> str:
+    """Replace lone surrogates, which have no UTF-8 form."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

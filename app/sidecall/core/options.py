@@ -1,0 +1,64 @@
+"""What an author may say about a tool besides its function."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sidecall.core.annotations import ToolAnnotations
+from sidecall.core.callbacks import Callback
+from sidecall.core.guardrails import ToolInputGuardrail, ToolOutputGuardrail
+from sidecall.core.retry import Retry
+
+ResponseFormat = Literal["content", "content_and_artifact"]
+ExecutorName = Literal["inline", "thread", "process"]
+UnknownArgs = Literal["ignore", "forbid"]
+TimeoutBehavior = Literal["error_as_result", "raise"]
+Handler = bool | str | Callable[[Any], Any] | None
+Switch = bool | Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOptions:
+    """Hold what an author may say about a tool besides its function.
+
+    `timeout` is in seconds; None means the server's default. `executor` None means inline for async functions and a
+    thread for the others; `memory_limit_mb` bounds what a call in a process may take, None means the server's bound.
+    `unknown_args` says what happens to an argument that no parameter takes.
+
+    The handlers word what the model reads of a ToolException and of arguments that do not fit: True and False keep the
+    default (for arguments True is LangChain's fixed text), a text replaces it, a function makes it from the exception.
+    `failure_error_function` does so for failures of any kind, from the ToolContext and the exception. A
+    `handle_tool_error` of None lets the call itself fail, as `timeout_behavior="raise"` does when the time is up.
+
+    `is_enabled` may be a function of the Caller, `requires_approval` one of the validated arguments. `strict` True
+    offers the definition in OpenAI's strict form only, False never in it, None as the caller asks.
+
+    `max_concurrency` bounds how many calls run at once; a `sequential` tool runs one at a time, and alone among the
+    calls of a batch. `max_content_bytes` bounds what the model reads of one answer; None means the server's bound.
+    """
+
+    return_direct: bool = False
+    response_format: ResponseFormat = "content"
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    timeout: float | None = None
+    timeout_behavior: TimeoutBehavior = "error_as_result"
+    timeout_error_function: Callable[..., Any] | None = None
+    executor: ExecutorName | None = None
+    memory_limit_mb: int | None = None
+    unknown_args: UnknownArgs = "ignore"
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    annotations: ToolAnnotations = field(default_factory=ToolAnnotations)
+    handle_tool_error: Handler = False
+    handle_validation_error: Handler = False
+    failure_error_function: Callable[..., Any] | None = None
+    callbacks: tuple[Callback, ...] = ()
+    tool_input_guardrails: tuple[ToolInputGuardrail, ...] = ()
+    tool_output_guardrails: tuple[ToolOutputGuardrail, ...] = ()
+    is_enabled: Switch = True
+    requires_approval: Switch = False
+    strict: bool | None = None
+    max_concurrency: int | None = None
+    sequential: bool = False
+    retry: Retry | None = None
+    max_content_bytes: int | None = None

@@ -1,0 +1,34 @@
+"""What a calling program is told when there is no room for its calls."""
+
+from sidecall.core.errors import RequestError
+from sidecall.core.quota import Quota
+
+
+class Overloaded(RequestError):
+    """The server runs as many calls as it may."""
+
+    def __init__(self, message: str | None, *, retry_after: int) -> None:
+        """Send a call away; `retry_after` is in seconds."""
+        super().__init__(message, retryable=True, retry_after=retry_after)
+        self.retry_after = retry_after
+
+
+class TooManyCalls(Overloaded):
+    """You run as many calls as one caller may."""
+
+
+class TooManyApprovals(Overloaded):
+    """So many calls wait for a person's approval that this server takes no more."""
+
+    def __init__(self) -> None:
+        # A person needs a while.
+        super().__init__(None, retry_after=60)
+
+
+class QuotaExceeded(TooManyCalls):
+    """You have made as many calls as one caller may in this time."""
+
+    def __init__(self, quota: Quota) -> None:
+        allowed = f"Calls that one caller may make in {quota.seconds} s: {quota.most}."
+        super().__init__(f"{allowed} The next one may come in {quota.more_in} s.", retry_after=quota.more_in)
+        self.quota = quota

@@ -1,0 +1,29 @@
+"""One parameter of a tool's function."""
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+EMPTY = inspect.Parameter.empty
+
+
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """Describe one parameter; `annotation` and `default` are `EMPTY` when the author wrote none."""
+
+    name: str
+    kind: inspect._ParameterKind
+    annotation: Any
+    default: Any
+
+    @property
+    def required(self) -> bool:
+        """Whether a call must say it."""
+        return self.default is EMPTY and self.kind not in VARIADIC
+
+
+class Bound:
+    """Mark a parameter whose value functools.partial has: nobody else may give it."""

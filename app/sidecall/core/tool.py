@@ -1,0 +1,98 @@
+"""A tool made ready to run, and what every args_schema can do."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sidecall.core.injection import Injection
+from sidecall.core.options import ExecutorName, ToolOptions
+from sidecall.core.parameter import Parameter
+
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+Schema = dict[str, Any]
+
+
+class Arguments(Protocol):
+    """Say and check the arguments of one tool.
+
+    `json_schema` keeps `$defs`, `flat` has references in place. `hidden` maps fields of the author's own model that are
+    injected to the names under which the model reads them; `reserved` are all names of those.
+    """
+
+    @property
+    def json_schema(self) -> Schema:
+        """What `GET /tools/{name}` shows."""
+
+    @property
+    def flat(self) -> Schema:
+        """What is sent to models."""
+
+    @property
+    def hidden(self) -> Mapping[str, str]:
+        """Fields that are filled before the arguments are checked."""
+
+    @property
+    def reserved(self) -> frozenset[str]:
+        """Names that a model must not use."""
+
+    def unknown(self, args: Mapping[str, Any]) -> list[str]:
+        """Name the arguments that no parameter takes and that would be dropped silently."""
+
+    def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Name values as a model names its arguments, where `validate` names them otherwise."""
+
+    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
+        """Check the arguments and return the values by parameter name; what was mended is added to `repaired`.
+
+        Raises:
+            ToolFailure: They do not fit.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledTool:
+    """Hold a tool made ready to run; immutable, shared by all calls.
+
+    `source` is the file and line of the function, for the author's eyes only.
+    """
+
+    name: str
+    description: str
+    function: Callable[..., Any]
+    is_async: bool
+    args_schema: Arguments
+    output_schema: Schema | None
+    injections: tuple[Injection, ...]
+    hidden_names: frozenset[str]
+    parameters: tuple[Parameter, ...]
+    takes_positional: bool
+    executor: ExecutorName
+    options: ToolOptions
+    source: str
+    notes: tuple[str, ...] = ()
+
+    def bind(self, values: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
+        """Sort values by parameter name into positional and keyword arguments of the function."""
+        if not self.takes_positional:
+            return (), values
+        rest = dict(values)
+        positional: list[Any] = []
+        for parameter in self.parameters:
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                positional.extend(rest.pop(parameter.name))
+                break
+            if parameter.kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
+                break
+            positional.append(rest.pop(parameter.name, parameter.default))
+        return positional, rest
+
+
+class Compilable(Protocol):
+    """Whatever authors write that can be made ready to run."""
+
+    @property
+    def compiled(self) -> CompiledTool:
+        """The tool made ready to run."""

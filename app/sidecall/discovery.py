@@ -1,0 +1,142 @@
+"""Find tools by name: modules, packages, files, folders, entry points."""
+
+import inspect
+import logging
+from collections.abc import Iterable, Iterator
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from sidecall.authoring.decorators import tool
+from sidecall.authoring.foreign.adopt import is_foreign_tool, is_foreign_toolkit
+from sidecall.authoring.tool import BaseTool
+from sidecall.authoring.toolkit import BaseToolkit
+from sidecall.core.errors import DefinitionError, DiscoveryError
+from sidecall.core.tool import CompiledTool
+from sidecall.loading import load_file, load_named, public_files
+from sidecall.registry import Registry
+from sidecall.schema.signature import source_of
+
+GROUP = "sidecall.tools"
+
+logger = logging.getLogger("sidecall")
+
+
+def discover(places: Iterable[str], *, use_entry_points: bool = False) -> list[CompiledTool]:
+    """Load every tool from the places, in order.
+
+    A place is a path (`./my_tools.py`, `tools`) if one exists, else the dotted name of a module or package. Of a
+    module those tools, toolkits and registries count that have no leading underscore, or that its `__all__` names;
+    tools of LangChain and of the OpenAI Agents SDK too. A Registry's tools keep its callbacks and guardrails.
+
+    Raises:
+        DiscoveryError: A place does not exist, or its code raised.
+        DefinitionError: A tool cannot be offered.
+    """
+    found: dict[int, Any] = {}
+    for place in places:
+        offers = [offer for module in _modules(place) for offer in _offers(module)]
+        if not offers:
+            logger.warning("no tools found in %s; a tool is a module-level function with @tool", place)
+        found.update((id(offer), offer) for offer in offers)
+    if use_entry_points:
+        found.update((id(offer), offer) for point in entry_points(group=GROUP) for offer in _installed(point))
+    return _compiled(found.values())
+
+
+def _compiled(offers: Iterable[Any]) -> list[CompiledTool]:
+    """Make offers ready; what a module offers itself and in a toolkit or Registry too is offered once."""
+    registries = [offer for offer in offers if isinstance(offer, Registry)]
+    held = {id(tool) for registry in registries for tool in registry.offered}
+    items = {id(it): it for offer in offers for it in (offer if isinstance(offer, Registry) else _tools(offer))}
+    ready = [it if isinstance(it, CompiledTool) else _own(it).compiled for it in items.values()]
+    return list({id(it): it for it in ready if id(it) not in held or id(it) in items}.values())
+
+
+def watched_folders(places: Iterable[str]) -> list[Path]:
+    """Name the folders whose files decide what `discover` finds."""
+    paths = [Path(place).resolve() for place in places if Path(place).exists()]
+    named = [Path(file).resolve() for place in places if not Path(place).exists() for file in _files_of(place)]
+    return list(dict.fromkeys(path if path.is_dir() else path.parent for path in (*paths, *named)))
+
+
+def _files_of(place: str) -> list[str]:
+    return [module.__file__ for module in load_named(place) if module.__file__]
+
+
+def _modules(place: str) -> Iterator[ModuleType]:
+    path = Path(place)
+    if path.is_file():
+        yield load_file(path.resolve())
+    elif path.is_dir():
+        yield from (load_file(file) for file in public_files(path.resolve()))
+    elif path.suffix == ".py" or "/" in place:
+        raise DiscoveryError(f"There is no file or folder {place!r} (looked in {Path.cwd()}).")
+    else:
+        yield from load_named(place)
+
+
+def _offers(offered: object) -> list[Any]:
+    items = _public(offered) if isinstance(offered, ModuleType) else [offered]
+    return [item for item in items if _is_tool(item) or _is_toolkit(item) or isinstance(item, Registry)]
+
+
+def _is_tool(item: object) -> bool:
+    return isinstance(item, BaseTool) or is_foreign_tool(item)
+
+
+def _is_toolkit(item: object) -> bool:
+    return isinstance(item, BaseToolkit) or is_foreign_toolkit(item)
+
+
+def _tools(offer: Any) -> list[Any]:
+    if _is_tool(offer):
+        return [offer]
+    where = f"{source_of(offer.get_tools)}: toolkit {type(offer).__name__}"
+    try:
+        tools = list(offer.get_tools())
+    except DefinitionError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise DiscoveryError(f"{where} cannot make its tools: {type(error).__name__}: {error}") from error
+    for it in tools:
+        if not _is_tool(it):
+            raise DiscoveryError(f"{where} has to return tools, not {type(it).__name__}; decorate it with @tool.")
+    return tools
+
+
+def _own(item: Any) -> BaseTool:
+    return item if isinstance(item, BaseTool) else tool(item)
+
+
+def _public(module: ModuleType) -> list[object]:
+    exported = getattr(module, "__all__", None)
+    names = exported if exported is not None else [name for name in vars(module) if not name.startswith("_")]
+    items = [getattr(module, name) for name in names if hasattr(module, name)]
+    for item in items:
+        if inspect.isclass(item) and issubclass(item, BaseTool | BaseToolkit) and item.__module__ == module.__name__:
+            _remind_of_instance(module, item, items)
+    return items
+
+
+def _remind_of_instance(module: ModuleType, kind: type[BaseTool | BaseToolkit], items: list[object]) -> None:
+    if not any(isinstance(item, kind) for item in items) and not kind.__subclasses__():
+        name = kind.__name__
+        variable = "tool" if issubclass(kind, BaseTool) else "toolkit"
+        text = "%s: class %s is not offered; make an instance: %s = %s()"
+        logger.warning(text, module.__file__, name, variable, name)
+
+
+def _installed(point: EntryPoint) -> list[Any]:
+    try:
+        offered = point.load()
+    except DefinitionError:
+        raise
+    except (Exception, SystemExit) as error:
+        package = point.dist.name if point.dist else "?"
+        text = (
+            f"The entry point {point.name!r} of package {package!r} cannot be loaded: {type(error).__name__}: {error}"
+        )
+        raise DiscoveryError(text) from error
+    return _offers(offered)

@@ -1,0 +1,36 @@
+"""Run tools on the event loop."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sidecall.core.invocation import Invocation
+from sidecall.core.tool import CompiledTool
+from sidecall.executors.base import Occupancy
+from sidecall.executors.results import settled
+
+
+class InlineExecutor:
+    """Run async tools, and sync ones whose author promises that they are quick."""
+
+    def __init__(self) -> None:
+        self._busy = 0
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """How many calls run; there is no bound."""
+        return Occupancy(busy=self._busy)
+
+    async def start(self, _: Iterable[CompiledTool]) -> None:
+        """Need nothing."""
+
+    async def run(self, invocation: Invocation) -> Any:
+        """Call the function here, and wait until what it returns is complete."""
+        self._busy += 1
+        try:
+            positional, keywords = invocation.tool.bind(invocation.values)
+            return await settled(invocation.tool.function(*positional, **keywords), invocation.say_part)
+        finally:
+            self._busy -= 1
+
+    async def close(self) -> None:
+        """Hold nothing, give nothing back."""

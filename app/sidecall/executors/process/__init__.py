@@ -1,0 +1,1 @@
+"""Run tools in processes of their own."""

@@ -1,0 +1,174 @@
+"""Run tools in processes, which can be killed, limited and lost without harm to the server."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from sidecall.core.errors import DiscoveryError
+from sidecall.core.invocation import Invocation
+from sidecall.core.tool import CompiledTool
+from sidecall.executors.base import Occupancy
+from sidecall.executors.process.child import Child, Hear, ProcessDied
+from sidecall.executors.process.crossing import home_of, obstacle_of, output_of, refuse, request_of
+from sidecall.executors.process.frames import pack
+from sidecall.executors.process.pool import ProcessPool
+
+# How many new processes a call is handed to, if all that were there die before they take it.
+_NEW_ONES = 3
+_MEMORY_LIMIT_MB = 1024
+_FINDING = "finding"
+# What tools log through comes out here, as far as it is wanted here.
+_LOGGERS = ("root", "sidecall.tool")
+
+
+class ProcessExecutor:
+    """Run calls in a fixed number of warm processes.
+
+    A process finds the tool again by its name, and only JSON crosses. It is killed when its call's deadline passes or
+    its client is gone, and when it dies that is one failed call. A new one is ready within milliseconds, since it is a
+    copy of a process that has loaded everything but tools.
+    """
+
+    def __init__(
+        self,
+        processes: int,
+        memory_limit_mb: int = _MEMORY_LIMIT_MB,
+        places: Sequence[str] = (),
+        *,
+        use_entry_points: bool = False,
+        traces: bool = False,
+    ) -> None:
+        """Prepare for calls; no process is started before it is needed.
+
+        Args:
+            processes: How many there are.
+            memory_limit_mb: What a tool may take in one, unless it says otherwise.
+            places: Where tools are looked for that are not offered by the module in which their function stands.
+            use_entry_points: Whether they are looked for among those of installed packages, too.
+            traces: Whether the spans of tools go where the environment says.
+        """
+        self._memory_limit_mb = memory_limit_mb
+        self._places = list(places)
+        self._use_entry_points = use_entry_points
+        self._traces = traces
+        self._functions: dict[str, Callable[..., Any]] = {}
+        self._homes: dict[str, dict[str, Any]] = {}
+        self._pool = ProcessPool(processes, self._greeting)
+        self._killed = 0
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """How many processes are taken, and how many calls wait for one."""
+        pool = self._pool
+        return Occupancy(size=pool.size, busy=pool.busy, waiting=pool.waiting, killed=self._killed)
+
+    @property
+    def server_pid(self) -> int | None:
+        """Which process makes the others; None as long as none was needed."""
+        return self._pool.server_pid
+
+    async def start(self, tools: Iterable[CompiledTool]) -> None:
+        """Start the processes and let them load these tools; without any, start nothing.
+
+        Raises:
+            InvalidToolOption: One of them cannot run in a process.
+        """
+        wanted = list(tools)
+        for tool in wanted:
+            self._know(tool)
+        if wanted:
+            lost = await self._lost()
+            for tool in wanted:
+                refuse(tool, lost.get(tool.name))
+
+    async def run(self, invocation: Invocation) -> Any:
+        """Let a process call the function, and raise what it raises there."""
+        self._know(invocation.tool)
+        asked = request_of(invocation, self._homes[invocation.tool.name], self._memory_limit_mb)
+        answer = await self._asked(invocation, pack("call", invocation.id, asked))
+        return output_of(invocation, answer)
+
+    async def close(self) -> None:
+        """Kill all processes."""
+        await self._pool.close()
+
+    def _know(self, tool: CompiledTool) -> None:
+        """Have the processes replaced when a tool is new or was loaded again: they may hold its old code."""
+        if self._functions.get(tool.name) is tool.function:
+            return
+        refuse(tool, obstacle_of(tool))
+        self._functions[tool.name] = tool.function
+        self._homes[tool.name] = home_of(tool)
+        self._pool.renew()
+
+    def _greeting(self) -> bytes:
+        """Tell a new process what it needs to know, and what to load before anybody asks for it."""
+        levels = {name: logging.getLogger(name).getEffectiveLevel() for name in _LOGGERS}
+        told = {
+            "places": self._places,
+            "use_entry_points": self._use_entry_points,
+            "traces": self._traces,
+            "levels": levels,
+            "homes": list(self._homes.values()),
+        }
+        return pack("greet", None, told)
+
+    async def _lost(self) -> dict[str, str]:
+        """Wait until every process has loaded the tools; give the reason for each tool that one cannot find."""
+        lost: dict[str, str] = {}
+        children: list[Child] = []
+        try:
+            for _ in range(self._pool.size):
+                children.append(await self._pool.acquire())
+            for child in children:
+                lost |= await child.ask(pack("find", _FINDING, None), _FINDING, _ignore)
+        except ProcessDied as died:
+            raise DiscoveryError(f"Tools with executor='process' cannot be loaded: {died}.") from died
+        finally:
+            for child in children:
+                self._pool.release(child)
+        return lost
+
+    async def _asked(self, invocation: Invocation, request: bytes) -> dict[str, Any]:
+        for tries_left in reversed(range(self._pool.size + _NEW_ONES)):
+            child = await self._lent(invocation)
+            try:
+                answer: dict[str, Any] = await child.ask(request, invocation.id, _hearer(invocation))
+            except ProcessDied as died:
+                self._pool.replace(child)
+                if died.has_begun or not tries_left:
+                    raise
+            except BaseException:  # Nobody waits for the answer any more.
+                self._killed += 1
+                # The tool keeps its place until its code runs no more.
+                self._pool.replace(child, invocation.abandon())
+                raise
+            else:
+                return self._answered(child, answer)
+        raise AssertionError("the last trial ends the loop")
+
+    async def _lent(self, invocation: Invocation) -> Child:
+        began = time.monotonic()
+        try:
+            return await self._pool.acquire()
+        finally:
+            invocation.waited += time.monotonic() - began
+
+    def _answered(self, child: Child, answer: dict[str, Any]) -> dict[str, Any]:
+        if answer.get("is_worn"):
+            self._pool.replace(child)
+        else:
+            self._pool.release(child)
+        return answer
+
+
+def _hearer(invocation: Invocation) -> Hear:
+    listener = invocation.request.listener
+    if listener is None:
+        return _ignore
+    return lambda kind, said: listener(kind, invocation.call.id, said)
+
+
+def _ignore(_kind: str, _said: Any) -> None:
+    """Hear nothing."""

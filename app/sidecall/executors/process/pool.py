@@ -1,0 +1,205 @@
+"""A fixed number of child processes, lent to one call at a time."""
+
+import asyncio
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
+from sidecall.core.invocation import Release
+from sidecall.executors.process.child import Child
+from sidecall.executors.process.forkserver import ForkServer
+
+logger = logging.getLogger("sidecall")
+
+
+class ProcessPool:
+    """Lend processes, put a new one in the place of each that is gone, and let calls wait in order when all are lent.
+
+    A new process is ordered at once and makes itself ready by itself, so that nobody waits for it in vain.
+    """
+
+    def __init__(self, size: int, greeting: Callable[[], bytes]) -> None:
+        """Prepare for so many; none is made before the first is wanted.
+
+        Args:
+            size: How many there are at most.
+            greeting: Makes what a new one is told first.
+        """
+        self.size = size
+        self._greeting = greeting
+        self._forks = ForkServer()
+        # Calls come from any event loop.
+        self._lock = threading.Lock()
+        self._idle: deque[Child] = deque()
+        self._lent: set[Child] = set()
+        self._waiting: deque[asyncio.Future[Child]] = deque()
+        # Kept here, since event loops hold their tasks by weak references only.
+        self._dying: set[asyncio.Task[None]] = set()
+        self._generation = 0
+        self._closed = False
+
+    @property
+    def busy(self) -> int:
+        """How many are lent."""
+        return len(self._lent)
+
+    @property
+    def waiting(self) -> int:
+        """How many calls wait for one."""
+        return len(self._waiting)
+
+    @property
+    def server_pid(self) -> int | None:
+        """Which process makes them; None before the first."""
+        return self._forks.pid
+
+    async def acquire(self) -> Child:
+        """Wait for one that is free; it has to be released or replaced."""
+        with self._lock:
+            if self._closed:
+                raise _stopping()
+            if self._waiting:
+                self._go_on()  # There may be room again for processes that could not be started.
+            child = self._taken()
+            if child is not None:
+                return child
+            if not self._lent:
+                raise _no_process()
+            future: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
+            self._waiting.append(future)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            with self._lock, suppress(ValueError):
+                self._waiting.remove(future)
+            if future.done() and not future.cancelled() and future.exception() is None:
+                self.release(future.result())  # It came in the moment in which nobody wanted it any more.
+            raise
+
+    def release(self, child: Child) -> None:
+        """Let the next call have it, unless it has loaded what has been replaced since."""
+        with self._lock:
+            self._lent.discard(child)
+            if self._closed or child.generation != self._generation:
+                self._end(child)
+            else:
+                self._idle.append(child)
+            self._go_on()
+
+    def replace(self, child: Child, when_gone: Release | None = None) -> None:
+        """End it, whatever it does, and have a new one in its place.
+
+        Args:
+            child: Whoever is ended.
+            when_gone: Called when it has been, which takes a moment.
+        """
+        with self._lock:
+            self._lent.discard(child)
+            self._end(child, when_gone)
+            self._go_on()
+
+    def renew(self) -> None:
+        """Replace all by new ones: the idle at once, the others when they come back."""
+        with self._lock:
+            self._generation += 1
+            idle, self._idle = self._idle, deque()
+            for child in idle:
+                self._end(child)
+            if idle:
+                self._fill()
+
+    async def close(self) -> None:
+        """End all, and refuse those who wait."""
+        with self._lock:
+            self._closed = True
+            while self._idle:
+                self._idle.pop().close()
+            self._refuse_all(_stopping)
+        await self._forks.close()
+
+    def _taken(self) -> Child | None:
+        """Lend one that lives; None when there is none."""
+        self._fill()
+        while self._idle:
+            child = self._idle.pop()
+            if not child.has_ended():
+                self._lent.add(child)
+                return child
+            self._end(child)
+            self._fill()
+        return None
+
+    def _fill(self) -> None:
+        try:
+            for _ in range(self.size - len(self._idle) - len(self._lent)):
+                number, sock = self._forks.fork()
+                with suppress(OSError):  # Dead already, which whoever borrows it will find out.
+                    sock.sendall(self._greeting())
+                sock.setblocking(False)
+                # Behind those that are ready.
+                self._idle.appendleft(Child(number, sock, self._generation))
+        except OSError:  # Whoever wants one next tries again.
+            logger.exception("no process can be started for tools with executor='process'")
+
+    def _end(self, child: Child, when_gone: Release | None = None) -> None:
+        self._forks.kill(child.number)
+        if when_gone is None:
+            child.close()
+            return
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # The call was thrown away where nothing runs, and nobody waits for its tool.
+            child.close()
+            when_gone()
+            return
+        task = loop.create_task(child.gone())
+        self._dying.add(task)
+        task.add_done_callback(partial(self._forget, child, when_gone))
+
+    def _forget(self, child: Child, when_gone: Release, task: asyncio.Task[None]) -> None:
+        self._dying.discard(task)
+        child.close()
+        when_gone()
+
+    def _go_on(self) -> None:
+        """Make up for a child that is back or gone."""
+        if self._closed:
+            return
+        self._fill()
+        while self._waiting and (child := self._taken()) is not None:
+            future = self._waiting.popleft()
+            try:
+                future.get_loop().call_soon_threadsafe(self._deliver, future, child)
+            except RuntimeError:  # Its loop is closed, and nobody waits there.
+                self._lent.discard(child)
+                self._idle.append(child)
+        if not self._lent:  # And who waits waits for nobody.
+            self._refuse_all(_no_process)
+
+    def _deliver(self, future: asyncio.Future[Child], child: Child) -> None:
+        if future.done():
+            self.release(child)
+        else:
+            future.set_result(child)
+
+    def _refuse_all(self, reason: Callable[[], Exception]) -> None:
+        while self._waiting:
+            future = self._waiting.popleft()
+            with suppress(RuntimeError):
+                future.get_loop().call_soon_threadsafe(_refuse, future, reason())
+
+
+def _refuse(future: asyncio.Future[Child], reason: Exception) -> None:
+    if not future.done():
+        future.set_exception(reason)
+
+
+def _stopping() -> RuntimeError:
+    return RuntimeError("the server is stopping")
+
+
+def _no_process() -> RuntimeError:
+    return RuntimeError("no process can be started for tools with executor='process'")

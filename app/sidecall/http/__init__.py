@@ -1,0 +1,1 @@
+"""What every door of the server needs, whatever is spoken behind it."""

@@ -1,0 +1,93 @@
+"""Read a request's JSON, within limits."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+
+from sidecall.core.collector import without_collector
+from sidecall.core.errors import BodyTooLarge, MalformedJSON, UnsupportedMediaType
+from sidecall.core.json_text import holds_more, parse_json
+
+_DIGITS = 18
+# Bytes from which on a body is parsed in the way that is quickest for large ones.
+LARGE = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Say how much JSON a body may be: in bytes, and in values."""
+
+    size: int
+    values: int
+
+    def hold(self, body: bytes) -> bytes:
+        """Return a body.
+
+        Raises:
+            BodyTooLarge: It holds too many values.
+        """
+        if holds_more(body, self.values):
+            raise BodyTooLarge(f"The body holds more than the {self.values} values that this server takes.")
+        return body
+
+
+async def read_json(request: Request, bounds: Bounds) -> Any:
+    """Read the body as JSON, as strictly as `parse_json` does.
+
+    Raises:
+        UnsupportedMediaType: It is not declared as JSON.
+        BodyTooLarge: It is longer than the bounds, and the rest is not read; or holds too many values.
+        MalformedJSON: It is not JSON.
+    """
+    return parsed(await read_body(request, bounds))
+
+
+def parsed(body: bytes) -> Any:
+    """Parse a body that is within its bounds.
+
+    Raises:
+        MalformedJSON: It is not JSON.
+    """
+    try:
+        if len(body) > LARGE:
+            with without_collector():
+                return parse_json(body, most=None)
+        return parse_json(body, most=None)
+    except ValueError as error:
+        raise MalformedJSON(f"The body is not JSON: {error}.") from None
+
+
+async def read_body(request: Request, bounds: Bounds) -> bytes:
+    """Read a body that is declared as JSON.
+
+    Raises:
+        UnsupportedMediaType: It is not, or is compressed.
+        BodyTooLarge: It is longer than the bounds, and the rest is not read; or holds too many values.
+    """
+    coding = request.headers.get("content-encoding", "identity").strip().lower()
+    if coding not in ("", "identity"):
+        raise UnsupportedMediaType("The body must be sent as it is, without a `Content-Encoding`.")
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not (
+        media_type.startswith("application/") and media_type.endswith("+json")
+    ):
+        given = f"not {media_type}" if media_type else "which is missing"
+        raise UnsupportedMediaType(f"The body must be sent with `Content-Type: application/json`, {given}.")
+    return bounds.hold(await _read(request, bounds.size))
+
+
+async def _read(request: Request, limit: int) -> bytes:
+    too_large = BodyTooLarge(f"The body is larger than the {limit} bytes that this server takes.")
+    declared = request.headers.get("content-length", "")
+    # Compared by its length first: int() refuses numbers of thousands of digits.
+    if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > limit):
+        raise too_large
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit:
+            raise too_large
+        chunks.append(chunk)
+    return b"".join(chunks)

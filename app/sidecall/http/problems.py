@@ -1,0 +1,162 @@
+"""Say errors of the client program as problem+json (RFC 9457)."""
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_json
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.routing import BaseRoute, Match
+
+from sidecall.auth.caller import InvalidCaller
+from sidecall.core.errors import (
+    ApprovalConflict,
+    BatchTooLarge,
+    BodyTooLarge,
+    GuardrailTripped,
+    InvalidDecision,
+    MalformedJSON,
+    MissingContext,
+    NotAToolCall,
+    RequestError,
+    ToolCallFailed,
+    UnknownApproval,
+    UnknownArtifact,
+    UnknownTool,
+    UnsupportedMediaType,
+)
+from sidecall.core.overload import Overloaded, QuotaExceeded, TooManyApprovals, TooManyCalls
+from sidecall.http.quota import quota_headers
+
+logger = logging.getLogger("sidecall")
+
+MEDIA_TYPE = "application/problem+json"
+
+_STATUS: Mapping[type[RequestError], tuple[int, str]] = {
+    MalformedJSON: (400, "malformed-json"),
+    InvalidCaller: (400, "invalid-caller"),
+    GuardrailTripped: (403, "guardrail-tripped"),
+    UnknownTool: (404, "unknown-tool"),
+    UnknownApproval: (404, "unknown-approval"),
+    UnknownArtifact: (404, "unknown-artifact"),
+    ApprovalConflict: (409, "approval-conflict"),
+    BodyTooLarge: (413, "body-too-large"),
+    UnsupportedMediaType: (415, "unsupported-media-type"),
+    NotAToolCall: (422, "not-a-tool-call"),
+    BatchTooLarge: (422, "batch-too-large"),
+    MissingContext: (422, "missing-context"),
+    InvalidDecision: (422, "invalid-decision"),
+    ToolCallFailed: (500, "tool-call-failed"),
+    TooManyCalls: (429, "too-many-calls"),
+    QuotaExceeded: (429, "quota-exceeded"),
+    Overloaded: (503, "overloaded"),
+    TooManyApprovals: (503, "too-many-approvals"),
+}
+
+
+class Problem(BaseModel):
+    """Tell the client program what is wrong with its request and what would be right."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str = Field(description="A stable name: `urn:sidecall:problem:…`.")
+    title: str = Field(description="What this type of problem means.")
+    status: int = Field(description="The status code again.")
+    detail: str = Field(description="What is wrong with this request.")
+    instance: str = Field(description="The request's id, also in the header `X-Request-Id`.")
+    retryable: bool | None = Field(default=None, description="Whether the same request may be sent again.")
+    retry_after: int | None = Field(default=None, description="Seconds after which to try again, as in `Retry-After`.")
+    errors: list[dict[str, Any]] | None = Field(default=None, description="The places that are wrong.")
+    example: Any = Field(default=None, description="A request that would be right.")
+
+
+def problem(request: Request, status: int, slug: str, title: str, detail: str, **members: Any) -> Response:
+    """Make a problem+json answer."""
+    body = {
+        "type": f"urn:sidecall:problem:{slug}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "instance": request.scope.get("state", {}).get("request_id", ""),
+        **members,
+    }
+    return Response(to_json(body), status, media_type=MEDIA_TYPE)
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error of this application with problem+json."""
+    app.add_exception_handler(RequestError, _request_error)
+    app.add_exception_handler(RequestValidationError, _parameters)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(ClientDisconnect, _gone)
+    app.add_exception_handler(Exception, _crash)
+
+
+async def answer(request: Request, error: Exception) -> Response:
+    """Make the answer to an error outside the framework, as its handlers would."""
+    return await (_request_error if isinstance(error, RequestError) else _crash)(request, error)
+
+
+async def _request_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestError)
+    status, slug = _STATUS[type(error)]
+    title = (type(error).__doc__ or "").strip()
+    response = problem(request, status, slug, title, error.message, **error.members)
+    if isinstance(error, BodyTooLarge):
+        # The rest of the body is not read, so the connection cannot be used again.
+        response.headers["Connection"] = "close"
+    if isinstance(error, Overloaded):
+        response.headers["Retry-After"] = str(error.retry_after)
+    response.headers.update(quota_headers(error.quota))
+    return response
+
+
+async def _parameters(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": item["msg"]} for item in error.errors()]
+    detail = "; ".join(f"{item['loc'][-1]}: {item['msg']}" for item in errors)
+    return problem(request, 422, "invalid-parameter", "A parameter of the request is wrong.", detail, errors=errors)
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    phrase = HTTPStatus(error.status_code).phrase
+    slug = phrase.lower().replace(" ", "-")
+    detail = f"{request.method} {request.url.path}: {error.detail}. See /docs for what this server answers."
+    response = problem(request, error.status_code, slug, phrase, detail)
+    response.headers.update(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        response.headers["Allow"] = ", ".join(_methods(request))
+    return response
+
+
+def _methods(request: Request) -> list[str]:
+    """List what may be done here; the framework names the first of several routes only."""
+    # FastAPI keeps the routes of a router inside one route of its own.
+    nested = [getattr(route, "original_router", None) for route in request.app.routes]
+    routes = [*request.app.routes, *(route for router in nested if router is not None for route in router.routes)]
+    methods = {method for route in routes if _leads_to(route, request) for method in route.methods or ()}
+    return sorted(methods | {"HEAD"} if "GET" in methods else methods)
+
+
+def _leads_to(route: BaseRoute, request: Request) -> bool:
+    return hasattr(route, "methods") and route.matches(request.scope)[0] is not Match.NONE
+
+
+async def _gone(_request: Request, _error: Exception) -> Response:
+    """Answer nobody: the client hung up in the middle of its body, which is no defect of ours."""
+    return Response(status_code=400)
+
+
+async def _crash(request: Request, error: Exception) -> Response:
+    request_id = request.scope.get("state", {}).get("request_id", "")
+    logger.error("request %s failed: %s %s", request_id, request.method, request.url.path, exc_info=error)
+    detail = f"This is a defect of the server; its log has the details under the request id {request_id}."
+    response = problem(request, 500, "internal-error", "The server failed.", detail)
+    response.headers["X-Request-Id"] = request_id
+    return response

@@ -1,0 +1,26 @@
+"""Try a tool again where its author says that this does no harm."""
+
+from typing import Any
+
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+
+from sidecall.core.invocation import Invocation
+from sidecall.core.retry import Retry
+from sidecall.executors.base import Executor
+from sidecall.pipeline.hooks import is_cancelled
+
+
+async def run_again(executor: Executor, invocation: Invocation, retry: Retry) -> Any:
+    """Run a call until it succeeds or its attempts are used up; the deadline stands over all of them."""
+    attempts = AsyncRetrying(
+        stop=stop_after_attempt(retry.attempts),
+        wait=wait_exponential_jitter(multiplier=retry.wait, max=retry.max_wait, jitter=retry.wait),
+        # A tool that is stopped may raise anything, which is no reason to run it again.
+        retry=retry_if_exception(lambda error: not (invocation.is_given_up or is_cancelled()) and retry.covers(error)),
+        reraise=True,
+    )
+    async for attempt in attempts:
+        with attempt:
+            invocation.attempts += 1
+            output = await executor.run(invocation)
+    return output

@@ -1,0 +1,184 @@
+"""Run a coroutine until a deadline that holds whatever the coroutine does."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import suppress
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
+
+from sidecall.core.coroutines import rest
+
+T = TypeVar("T")
+
+# Seconds that interrupted code has for its clean-up before the call is answered without it.
+GRACE = 0.1
+
+
+class DeadlinePassed(Exception):
+    """The coroutine was not done in time."""
+
+
+class Interruptible(Protocol):
+    """Whatever the coroutine is run for."""
+
+    def give_up(self) -> None:
+        """Hear that the time is up, before the coroutine does."""
+
+
+# Goes on with the rest of a coroutine, which was run for this.
+Abandon = Callable[[Any, Coroutine[Any, Any, Any]], None]
+
+
+class Bounded(Generic[T]):
+    """Await the rest of a coroutine in the present task, for so many seconds.
+
+    Most tools never wait, so a coroutine is bounded only once it waits for something. When the time is up, the
+    coroutine is cancelled; if it is not done `GRACE` seconds later, because it swallows cancellation or cleans up
+    slowly, it is handed over to `abandon` and no longer waited for. Timers that the abandoned code has set still belong
+    to the present task, which should therefore end soon: every call has a task of its own.
+
+    Raises:
+        DeadlinePassed: From `await`.
+    """
+
+    __slots__ = (
+        "_abandon",
+        "_awaited",
+        "_before",
+        "_call",
+        "_coroutine",
+        "_loop",
+        "_seconds",
+        "_strikes",
+        "_task",
+        "_timer",
+    )
+
+    def __init__(
+        self,
+        coroutine: Coroutine[Any, Any, T],
+        awaited: Any,
+        seconds: float,
+        abandon: Abandon,
+        call: Interruptible | None = None,
+    ) -> None:
+        """Bound a coroutine that has begun, and has come to wait for `awaited`."""
+        self._coroutine = coroutine
+        self._awaited = awaited
+        self._seconds = seconds
+        self._abandon = abandon
+        self._call = call
+        self._strikes = 0
+        self._before = 0
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+        self._timer = self._loop.call_later(self._seconds, self._strike)
+        try:
+            return (yield from self._go_on(self._awaited))
+        except BaseException as error:
+            if not self._strikes:
+                raise
+            if self._is_cancelled_by_others():
+                raise asyncio.CancelledError from error
+            raise DeadlinePassed from error
+        finally:
+            self._timer.cancel()
+
+    def _go_on(self, awaited: Any) -> Generator[Any, Any, T]:
+        while True:
+            try:
+                cancelled = yield from self._wait_for(awaited)
+            except GeneratorExit:
+                self._coroutine.close()
+                raise
+            if self._strikes > 1:
+                self._abandon(self._call, outlive(self._coroutine))
+                raise DeadlinePassed
+            try:
+                awaited = self._coroutine.send(None) if cancelled is None else self._coroutine.throw(cancelled)
+            except StopIteration as done:
+                if self._strikes:
+                    raise DeadlinePassed from None
+                result: T = done.value
+                return result
+            finally:
+                cancelled = None  # Its traceback holds this frame, and would so hold itself.
+
+    def _wait_for(self, awaited: Any) -> Generator[Any, Any, BaseException | None]:
+        """Wait as a task does, but through a future of our own, since what is awaited may refuse to be cancelled.
+
+        Returns what the coroutine has to be told: nothing, or that it is cancelled.
+        """
+        if not asyncio.isfuture(awaited) or awaited.get_loop() is not self._loop:
+            try:
+                yield awaited  # None, as asyncio.sleep(0) waits, or what the task itself has to refuse.
+            except (Exception, asyncio.CancelledError) as error:
+                return error
+            return None
+        awaited._asyncio_future_blocking = False
+        while not awaited.done():
+            woken = self._loop.create_future()
+            wake = partial(_wake, woken)
+            awaited.add_done_callback(wake)
+            try:
+                yield from woken
+            except asyncio.CancelledError as error:
+                # With its message, by which anyio knows its own cancellations.
+                if self._strikes > 1 or not awaited.cancel(*error.args):
+                    return error
+                if awaited.done():
+                    # What else hangs on it, such as the event loop's watch on a socket, is told before the coroutine.
+                    with suppress(asyncio.CancelledError):
+                        yield None
+            finally:
+                awaited.remove_done_callback(wake)
+        return None
+
+    def _strike(self) -> None:
+        assert self._task is not None
+        if not self._strikes:
+            if self._call is not None:
+                self._call.give_up()
+            self._before = self._task.cancelling()
+            self._timer = self._loop.call_later(GRACE, self._strike)
+        self._strikes += 1
+        self._task.cancel()
+
+    def _is_cancelled_by_others(self) -> bool:
+        """Take our own cancellations back, and tell whether there was another since the deadline.
+
+        Those before it are not told from what task groups inside the coroutine leave behind in Python 3.11.
+        """
+        assert self._task is not None
+        for _ in range(self._strikes):
+            self._task.uncancel()
+        return self._task.cancelling() > self._before
+
+
+async def within(
+    coroutine: Coroutine[Any, Any, T], seconds: float, abandon: Abandon, call: Interruptible | None = None
+) -> T:
+    """Run a coroutine, bounded as soon as it waits for something.
+
+    Raises:
+        DeadlinePassed: It was not done in time.
+    """
+    try:
+        awaited = coroutine.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    return await Bounded(coroutine, awaited, seconds, abandon, call)
+
+
+def _wake(woken: asyncio.Future[None], _: Any) -> None:
+    if not woken.done():
+        woken.set_result(None)
+
+
+async def outlive(coroutine: Coroutine[Any, Any, Any]) -> None:
+    """Go on with a coroutine that nobody waits for any more, until it ends; it cannot end the process."""
+    with suppress(StopIteration, SystemExit, KeyboardInterrupt):
+        await rest(coroutine, coroutine.throw(asyncio.CancelledError()))

@@ -1,0 +1,191 @@
+"""Make a ToolMessage of what the tool returned, or of why it failed."""
+
+import time
+from typing import Any
+
+from sidecall.core.command import ReadCommand, Spoken, is_command, is_message, read_command, spoken_by
+from sidecall.core.errors import RequestError, ToolFailure, ToolOutputError
+from sidecall.core.invocation import Invocation, new_invocation_id
+from sidecall.core.jsonable import Lose, failure_text, losing_silently, sendable, to_plain, to_text
+from sidecall.core.messages import Content, ToolCall, ToolMessage
+from sidecall.pipeline.guard import guarded_text
+from sidecall.pipeline.handle import handled
+from sidecall.pipeline.lost_numbers import LostNumbers
+from sidecall.telemetry import log_hook_failure
+
+# The types that LangChain's ToolMessage passes on as blocks.
+_BLOCK_TYPES = frozenset("text image_url image json search_result custom_tool_call_output document file".split())
+
+# What ToolMessage() calls, but without its keywords, since every answer is made here.
+_make = ToolMessage.__pydantic_validator__.validate_python
+
+# Results of which nothing has to be found out.
+_SIMPLE = frozenset((str, int, bool, type(None)))
+
+
+async def format_output(invocation: Invocation) -> None:
+    """Make the message of a call that succeeded.
+
+    Raises:
+        ToolOutputError: The result is not what `response_format` promises, or cannot be said in JSON.
+    """
+    name = invocation.tool.name
+    if type(invocation.output) in _SIMPLE and invocation.tool.options.response_format == "content":
+        invocation.message = _message(invocation, {}, {"content": _content(name, invocation.output)})
+        return
+    content, artifact = _split(invocation)
+    lost = LostNumbers()
+    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
+    if is_command(content):
+        command = read_command(name, content, invocation.call.id)
+        told = _told(name, command, lost)
+        content, artifact, fields = _spoken(name, command.answer, artifact)
+    elif is_message(content):
+        content, artifact, fields = _spoken(name, spoken_by(content), artifact)
+    fields["content"] = _content(name, content, lost.of("content"))
+    fields["artifact"] = None if artifact is None else _jsonable(name, artifact, lost.of("artifact"))
+    invocation.notes = lost.notes
+    invocation.message = _message(invocation, told, fields)
+
+
+async def format_failure(invocation: Invocation, failure: ToolFailure) -> None:
+    """Make the message of a call that failed, in the words of the tool's author if there are any.
+
+    Raises:
+        ToolCallFailed: Its author wants the calling program to see the failure instead.
+        GuardrailTripped: A guardrail refuses what the tool said.
+    """
+    invocation.failure = failure
+    message = _failure_message(
+        failure, call_id=invocation.call.id, name=invocation.tool.name, metadata={}, id=invocation.id
+    )
+    try:
+        own = await handled(invocation, failure)
+        if own is not None:
+            message.content = _content(invocation.tool.name, own)
+    except RequestError:
+        raise
+    except Exception as error:
+        log_hook_failure(invocation, "an error handler", error.__cause__ or error)
+    allowed = await guarded_text(invocation, failure, message.content)
+    if allowed is not message.content:
+        message.content = _content(invocation.tool.name, allowed)
+        said = message.content
+        message.response_metadata["error"]["message"] = said if isinstance(said, str) else to_text(said)
+    message.response_metadata = {**_metadata(invocation), **message.response_metadata}
+    invocation.message = message
+
+
+def refuse(failure: ToolFailure, call: ToolCall) -> ToolMessage:
+    """Make the message of a call that no tool was found for, or that its caller left incomplete."""
+    return _failure_message(failure, call_id=call.id, name=call.name, metadata=_nothing_said(), id=new_invocation_id())
+
+
+def _failure_message(
+    failure: ToolFailure, *, call_id: str, name: str, metadata: dict[str, Any], id: str
+) -> ToolMessage:
+    text = sendable(failure_text(failure))
+    error = {
+        "kind": failure.kind,
+        "message": text,
+        "retryable": failure.retryable,
+        "errors": list(failure.errors),
+        "nearest": list(failure.nearest),
+        "retry_after_ms": failure.retry_after_ms,
+    }
+    return ToolMessage(
+        content=text,
+        tool_call_id=call_id,
+        name=name,
+        status="error",
+        id=id,
+        response_metadata={**metadata, "error": error},
+    )
+
+
+def _split(invocation: Invocation) -> tuple[Any, Any]:
+    output = invocation.output
+    if invocation.tool.options.response_format == "content":
+        return output, None
+    if not isinstance(output, tuple) or len(output) != 2:
+        raise ToolOutputError(
+            f"Error: {invocation.tool.name} has response_format='content_and_artifact' and must return a pair "
+            f"(content, artifact), but returned {type(output).__name__}."
+        )
+    return output
+
+
+def _told(name: str, command: ReadCommand, lost: LostNumbers) -> dict[str, Any]:
+    """Say what the caller is asked to do."""
+    update = {"state_update": _jsonable(name, command.update, lost.of("state update"))}
+    return {**update, "goto": _jsonable(name, command.goto)} if command.goto else update
+
+
+def _spoken(name: str, spoken: Spoken, artifact: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """Take over what a message of the tool's own says; its artifact beats the pair's."""
+    rest = {"status": spoken.status, "additional_kwargs": _jsonable(name, dict(spoken.additional_kwargs))}
+    return spoken.content, artifact if spoken.artifact is None else spoken.artifact, rest
+
+
+def _message(invocation: Invocation, told: dict[str, Any], fields: dict[str, Any]) -> ToolMessage:
+    """Make a message that answers this call, whatever ids one of the tool's own carries."""
+    metadata = _metadata(invocation)
+    metadata.update(told)
+    fields["tool_call_id"] = invocation.call.id
+    fields["name"] = invocation.tool.name
+    fields["id"] = invocation.id
+    fields["response_metadata"] = metadata
+    message: ToolMessage = _make(fields)
+    return message
+
+
+def _metadata(invocation: Invocation) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "duration_ms": round((time.monotonic() - invocation.started) * 1000, 3),
+        "return_direct": invocation.tool.options.return_direct,
+        "ignored_args": list(invocation.ignored),
+        "repaired": list(invocation.repaired),
+    }
+    if invocation.verdicts:
+        said["guardrails"] = list(invocation.verdicts)
+    if invocation.attempts:
+        said["attempts"] = invocation.attempts
+    if invocation.notes:
+        said["notes"] = list(invocation.notes)
+    return said
+
+
+def _nothing_said() -> dict[str, Any]:
+    """Name what every answer says of its call, for calls that no tool was found for."""
+    return {"duration_ms": 0.0, "return_direct": False, "ignored_args": [], "repaired": []}
+
+
+def _content(name: str, value: Any, lose: Lose = losing_silently) -> Content:
+    """Follow LangChain: text and lists of known blocks as they are, all else as JSON text, but never as a repr."""
+    if isinstance(value, str):
+        return sendable(str.__str__(value))
+    if isinstance(value, (list, tuple)) and all(_is_block(item) for item in value):
+        blocks: list[Any] = _jsonable(name, list(value), lose)
+        return blocks
+    try:
+        return to_text(value, lose)
+    except ValueError as error:
+        raise _unsayable(name, value) from error
+
+
+def _is_block(item: Any) -> bool:
+    kind = item.get("type") if isinstance(item, dict) else None
+    return isinstance(item, str) or (isinstance(kind, str) and kind in _BLOCK_TYPES)
+
+
+def _jsonable(name: str, value: Any, lose: Lose = losing_silently) -> Any:
+    try:
+        return to_plain(value, lose)
+    except ValueError as error:
+        raise _unsayable(name, value) from error
+
+
+def _unsayable(name: str, value: Any) -> ToolOutputError:
+    kind = type(value).__name__
+    return ToolOutputError(f"Error: {name} returned a value of type {kind}, which cannot be said in JSON.")

@@ -1,0 +1,84 @@
+"""Ask the tool's author what becomes of a failure."""
+
+from typing import Any
+
+from sidecall.core.errors import (
+    InvalidArguments,
+    ToolCallFailed,
+    ToolException,
+    ToolExecutionError,
+    ToolFailure,
+    ToolTimeout,
+)
+from sidecall.core.invocation import Invocation
+from sidecall.core.jsonable import failure_text, sendable, to_text
+from sidecall.pipeline.guard import guarded_text
+from sidecall.pipeline.hooks import called
+
+# LangChain's text for handle_validation_error=True.
+_FIXED = "Tool input validation error"
+# What `handle_tool_error=None` lets through: the failures of the tool's own code, but for its deadline.
+_OF_THE_TOOL = frozenset(("tool_error", "execution_error", "output_error"))
+_HANDLED_BY_ALL = _OF_THE_TOOL | {"malformed_arguments", "invalid_arguments"}
+
+
+def goes_through(invocation: Invocation, failure: ToolFailure) -> bool:
+    """Tell whether the author lets this failure reach the calling program."""
+    if isinstance(failure, ToolTimeout):
+        return invocation.tool.options.timeout_behavior == "raise"
+    return invocation.tool.options.handle_tool_error is None and failure.kind in _OF_THE_TOOL
+
+
+async def let_through(invocation: Invocation, failure: ToolFailure) -> ToolCallFailed:
+    """Make the problem that the calling program gets; what the tool said has passed the output guardrails.
+
+    Raises:
+        GuardrailTripped: One of them refuses the request.
+    """
+    said = await guarded_text(invocation, failure, failure_text(failure))
+    call = {"tool": invocation.tool.name, "call_id": invocation.call.id, "invocation_id": invocation.id}
+    text = sendable(said if isinstance(said, str) else to_text(said))
+    return ToolCallFailed(text, kind=failure.kind, retryable=failure.retryable, **call)
+
+
+async def handled(invocation: Invocation, failure: ToolFailure) -> Any:
+    """Return the author's words for this failure, None where the default ones stand.
+
+    A handler of argument errors is given pydantic's ValidationError, as in LangChain.
+
+    Raises:
+        HookFailed: A handler crashed or hung.
+        ToolCallFailed: `failure_error_function` answered None, which lets the failure through.
+    """
+    options = invocation.tool.options
+    if isinstance(failure, ToolException) and not isinstance(options.handle_tool_error, bool | None):
+        return await _words(options.handle_tool_error, failure)
+    if isinstance(failure, InvalidArguments) and options.handle_validation_error is not False:
+        return await _words(options.handle_validation_error, failure.original or failure)
+    if isinstance(failure, ToolTimeout) and options.timeout_error_function is not None:
+        return await called(options.timeout_error_function, invocation.tool_context, failure)
+    if options.failure_error_function is None or failure.kind not in _HANDLED_BY_ALL:
+        return None
+    words = await called(options.failure_error_function, invocation.tool_context, _given(failure))
+    if words is None:
+        raise await let_through(invocation, failure) from failure
+    return words
+
+
+async def _words(handler: Any, error: Exception) -> Any:
+    if isinstance(handler, bool):
+        return _FIXED
+    return handler if isinstance(handler, str) else await called(handler, error)
+
+
+def _given(failure: ToolFailure) -> BaseException:
+    if isinstance(failure, InvalidArguments):
+        return failure.original or failure
+    return original(failure)
+
+
+def original(error: BaseException) -> BaseException:
+    """Find what the tool itself raised, where one of our errors stands for it."""
+    while isinstance(error, (ToolExecutionError, ToolCallFailed)) and error.__cause__ is not None:
+        error = error.__cause__
+    return error

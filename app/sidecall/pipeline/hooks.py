@@ -1,0 +1,65 @@
+"""Call what authors put around their tools, so that nothing it does harms the call."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+from sidecall.core.invocation import Invocation
+from sidecall.pipeline.bounded import DeadlinePassed, within
+from sidecall.pipeline.deadline import seconds_left
+
+# Seconds after which a call goes on without a function that hangs.
+PATIENCE = 5.0
+
+
+def patience(invocation: Invocation) -> float:
+    """Say how long a function before the tool may take: not past the call's deadline."""
+    left = seconds_left(invocation)
+    return PATIENCE if left is None else min(PATIENCE, left)
+
+
+class HookFailed(Exception):
+    """Code around a tool crashed or hung; the cause says how."""
+
+
+async def called(function: Callable[..., Any], *args: Any, patience: float = PATIENCE) -> Any:
+    """Call a function, sync or async, and await its answer for so many seconds.
+
+    Raises:
+        HookFailed: It raised anything, SystemExit and CancelledError included, or was not done in time.
+        CancelledError: The call itself is cancelled.
+    """
+    try:
+        answer = function(*args)
+        if inspect.isawaitable(answer):
+            answer = await within(_answer(answer), patience, _leave)
+    except DeadlinePassed:
+        raise HookFailed from TimeoutError()
+    except asyncio.CancelledError as error:
+        if is_cancelled():
+            raise
+        raise HookFailed from error
+    except BaseException as error:
+        raise HookFailed from error
+    return answer
+
+
+async def _answer(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
+
+
+def _leave(_: object, hanging: Coroutine[Any, Any, Any]) -> None:
+    """Go on with what swallows its cancellation, as long as something is left that could wake it."""
+    asyncio.ensure_future(hanging).add_done_callback(_look_at_its_error)
+
+
+def _look_at_its_error(task: asyncio.Future[Any]) -> None:
+    if not task.cancelled():
+        task.exception()  # Lest asyncio complain of an error that nobody waited for.
+
+
+def is_cancelled() -> bool:
+    """Tell whether somebody cancels the present task; a CancelledError may also be raised by anybody's code."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,24 @@
+"""Fill the parameters that the model must not."""
+
+from sidecall.core.invocation import Invocation
+from sidecall.core.tool import CompiledTool
+
+
+def has_injections(tool: CompiledTool) -> bool:
+    """Tell whether parameters are hidden from the model."""
+    return bool(tool.injections)
+
+
+async def inject(invocation: Invocation) -> None:
+    """Drop what the model sent for hidden parameters, then fill them from the caller and the server.
+
+    Raises:
+        MissingContext: The caller did not send what a hidden parameter needs.
+    """
+    forged = invocation.tool.hidden_names & invocation.args.keys()
+    if forged:
+        invocation.args = {name: value for name, value in invocation.args.items() if name not in forged}
+        invocation.ignored.extend(sorted(forged))
+    supply = invocation.supply()
+    for injection in invocation.tool.injections:
+        injection.fill(invocation.injected, supply)

@@ -1,0 +1,39 @@
+"""Answer in a batch's place what a single call is told by its status code."""
+
+from sidecall.core.approval import ApprovalRequired
+from sidecall.core.errors import (
+    CallUnanswered,
+    ErrorKind,
+    GuardrailTripped,
+    RequestError,
+    ToolCallFailed,
+)
+from sidecall.core.invocation import CallRequest
+from sidecall.core.messages import ToolMessage
+from sidecall.core.overload import Overloaded
+from sidecall.pipeline.format import refuse
+
+
+def unanswered(request: CallRequest, error: RequestError | ApprovalRequired) -> ToolMessage:
+    """Make the ToolMessage that stands for an error of the request, or for an approval that is waited for."""
+    failure = CallUnanswered(kind_of(error), error.message)
+    if isinstance(error, Overloaded):
+        failure.retryable, failure.retry_after_ms = True, error.retry_after * 1000
+    if isinstance(error, ToolCallFailed):
+        failure.retryable = error.members["retryable"]
+    message = refuse(failure, request.call)
+    if isinstance(error, ApprovalRequired):
+        message.response_metadata["approval_id"] = error.approval.id
+    return message
+
+
+def kind_of(error: RequestError | ApprovalRequired) -> ErrorKind:
+    """Name the kind of failure that stands for such an error."""
+    if isinstance(error, ToolCallFailed):
+        kind: ErrorKind = error.members["kind"]
+        return kind
+    if isinstance(error, Overloaded):
+        return "overloaded"
+    if isinstance(error, GuardrailTripped):
+        return "denied"
+    return "approval_required" if isinstance(error, ApprovalRequired) else "missing_context"

@@ -1,0 +1,106 @@
+"""Tell callback handlers what happens to a call."""
+
+import asyncio
+import contextvars
+import copy
+import threading
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from sidecall.core.callbacks import Callback, Listener
+from sidecall.core.invocation import Invocation
+from sidecall.core.tool import CompiledTool
+from sidecall.executors.results import hand_over
+from sidecall.pipeline.handle import original
+from sidecall.pipeline.hooks import HookFailed, called
+from sidecall.telemetry import log_hook_failure
+
+# A handler of which so many calls hang is told nothing more until one of them ends.
+_MOST_HANGING = 4
+
+
+def has_callbacks(tool: CompiledTool) -> bool:
+    """Tell whether somebody listens."""
+    return bool(tool.options.callbacks)
+
+
+async def tell_start(invocation: Invocation) -> None:
+    """Say that the tool is about to run."""
+    tool = invocation.tool
+    invocation.is_told = True
+    inputs = {name: value for name, value in invocation.args.items() if name not in tool.hidden_names}
+    serialized = {"name": tool.name, "description": tool.description}
+    # Copies, since what a handler does to them must not change the call.
+    await _tell(invocation, "on_tool_start", (serialized, str(inputs)), {"inputs": copy.deepcopy(inputs)})
+
+
+async def tell_end(invocation: Invocation) -> None:
+    """Say what the call was answered with."""
+    message = invocation.message
+    await _tell(invocation, "on_tool_end", (message and message.model_copy(deep=True),), {})
+
+
+async def tell_error(invocation: Invocation, error: BaseException) -> None:
+    """Say why the call failed, after its start if that was not said yet."""
+    if not has_callbacks(invocation.tool):
+        return
+    if not invocation.is_told:
+        await tell_start(invocation)
+    await _tell(invocation, "on_tool_error", (original(error),), {})
+
+
+async def _tell(invocation: Invocation, event: str, args: tuple[Any, ...], details: Mapping[str, Any]) -> None:
+    options = invocation.tool.options
+    known = {
+        "run_id": UUID(invocation.id),
+        "parent_run_id": None,
+        "tags": list(options.tags),
+        "metadata": dict(options.metadata),
+        "name": invocation.tool.name,
+        "tool_call_id": invocation.call.id,
+        **details,
+    }
+    listeners = _listeners(options.callbacks, event)
+    await asyncio.gather(*(_hear(invocation, listener, event, args, known) for listener in listeners))
+
+
+def _listeners(callbacks: tuple[Callback, ...], event: str) -> list[Listener]:
+    return [callback.listeners[event] for callback in callbacks if event in callback.listeners]
+
+
+async def _hear(
+    invocation: Invocation, listener: Listener, event: str, args: tuple[Any, ...], known: Mapping[str, Any]
+) -> None:
+    heard = partial(listener.function, *args, **listener.chosen(known))
+    try:
+        await called(heard if listener.is_async else partial(_in_thread, listener, heard))
+    except HookFailed as failed:
+        log_hook_failure(invocation, f"a callback ({event})", failed.__cause__ or failed)
+
+
+async def _in_thread(listener: Listener, heard: partial[Any]) -> None:
+    """Call a handler of another library in a thread, since it may write to files and networks.
+
+    The thread is one of its own and a daemon, so that a handler that hangs takes nothing from tools or other handlers.
+    """
+    if len(listener.hanging) >= _MOST_HANGING:
+        raise TimeoutError(f"{_MOST_HANGING} earlier calls of it hang still")
+    done: asyncio.Future[BaseException | Any] = asyncio.get_running_loop().create_future()
+    listener.hanging.append(done)
+
+    def run() -> None:
+        try:
+            answer: Any = heard()
+        except BaseException as error:
+            answer = error
+        listener.hanging.remove(done)
+        hand_over(done, answer)
+
+    threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True).start()
+    answer = await done
+    if isinstance(answer, BaseException):
+        raise HookFailed from answer
+    if asyncio.iscoroutine(answer):
+        await answer

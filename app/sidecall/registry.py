@@ -1,0 +1,126 @@
+"""The tools that this server offers, by name."""
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from sidecall.core.callbacks import Callback, make_callback
+from sidecall.core.errors import ToolAlreadyRegistered
+from sidecall.core.guardrails import ToolInputGuardrail, ToolOutputGuardrail, input_guardrail, output_guardrail
+from sidecall.core.tool import Compilable, CompiledTool
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Hold what stands over every tool of a registry."""
+
+    callbacks: tuple[Callback, ...]
+    tool_input_guardrails: tuple[ToolInputGuardrail, ...]
+    tool_output_guardrails: tuple[ToolOutputGuardrail, ...]
+
+    def over(self, tool: CompiledTool) -> CompiledTool:
+        """Put them before the tool's own; a tool is the same object when there are none."""
+        ours = {field.name: getattr(self, field.name) for field in fields(self)}
+        if not any(ours.values()):
+            return tool
+        joined: dict[str, Any] = {name: _before(hooks, getattr(tool.options, name)) for name, hooks in ours.items()}
+        return replace(tool, options=replace(tool.options, **joined))
+
+
+def _before(hooks: tuple[Any, ...], own: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Put hooks before a tool's own, but for those that stand there already."""
+    return (*(hook for hook in hooks if hook not in own), *own)
+
+
+class Registry:
+    """Hold tools in the order they were registered.
+
+    Readers always see one complete set: `replace` swaps it in a single assignment, and `version` says which it is.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[CompiledTool | Compilable] = (),
+        *,
+        callbacks: Iterable[Any] = (),
+        tool_input_guardrails: Iterable[Any] = (),
+        tool_output_guardrails: Iterable[Any] = (),
+    ) -> None:
+        """Offer tools.
+
+        Args:
+            tools: In the order in which they are listed.
+            callbacks: Handlers that hear of every tool's calls, before the tool's own.
+            tool_input_guardrails: Judges of every tool's arguments, before the tool's own.
+            tool_output_guardrails: Judges of every tool's output, before the tool's own.
+
+        Raises:
+            DefinitionError: A tool cannot be offered, or a handler or guardrail is none.
+        """
+        self.version = 0
+        self.is_conditional = False
+        self._hooks = Hooks(
+            tuple(map(make_callback, callbacks)),
+            tuple(map(input_guardrail, tool_input_guardrails)),
+            tuple(map(output_guardrail, tool_output_guardrails)),
+        )
+        self._tools: dict[str, CompiledTool] = {}
+        self._offered: list[CompiledTool] = []
+        self.replace(tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __iter__(self) -> Iterator[CompiledTool]:
+        return iter(self._tools.values())
+
+    @property
+    def names(self) -> list[str]:
+        """The names in order."""
+        return list(self._tools)
+
+    @property
+    def offered(self) -> tuple[CompiledTool, ...]:
+        """The tools as they were offered, without what stands over all of them."""
+        return tuple(self._offered)
+
+    def get(self, name: str) -> CompiledTool | None:
+        """Find a tool by its exact name."""
+        return self._tools.get(name)
+
+    def add(self, *tools: CompiledTool | Compilable) -> None:
+        """Offer more tools, after the present ones.
+
+        Raises:
+            DefinitionError: One of them cannot be offered; nothing is changed then.
+        """
+        self.replace([*self._offered, *tools])
+
+    def replace(self, tools: Iterable[CompiledTool | Compilable]) -> None:
+        """Offer these tools instead of the present ones.
+
+        Raises:
+            ToolAlreadyRegistered: Two of them have the same name; nothing is changed then.
+        """
+        fresh: dict[str, CompiledTool] = {}
+        for offered in tools:
+            tool = offered if isinstance(offered, CompiledTool) else offered.compiled
+            other = fresh.setdefault(tool.name, tool)
+            if other is not tool:
+                raise ToolAlreadyRegistered(
+                    f"Two tools are called {tool.name!r}: {other.source} and {tool.source}. "
+                    f"Give one another name, for instance @tool('{tool.name[:62]}_2')."
+                )
+        # What stays is the same object as before, by which others know that nothing about it has changed.
+        known = {id(tool): self._tools[tool.name] for tool in self._offered}
+        self._offered = list(fresh.values())
+        self._tools = {name: known.get(id(tool)) or self._hooks.over(tool) for name, tool in fresh.items()}
+        self.is_conditional = any(callable(tool.options.is_enabled) for tool in fresh.values())
+        self.version += 1
+
+
+def nearest(name: str, names: Iterable[str]) -> list[str]:
+    """Name up to three of these names that look like this one, best first."""
+    # Bounded, since the name comes from outside and the comparison is quadratic in its length.
+    return difflib.get_close_matches(name[:64], list(names), n=3, cutoff=0.6)

@@ -1,0 +1,63 @@
+"""Join the routes, the explorer and the error answers into one FastAPI application."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from fastapi import FastAPI
+from pydantic import BaseModel
+
+from sidecall.core.approval import Decision
+from sidecall.http import problems
+from sidecall.http.request_id import RequestId
+from sidecall.rest import explorer, openapi
+from sidecall.rest.door import Door, Sidecall
+from sidecall.rest.parts import Parts
+from sidecall.rest.routes import approvals, artifacts, health, metrics, tool_calls, tools
+from sidecall.rest.wire import AnthropicToolUse, LangChainToolCall, OpenAIToolCall, ResponsesFunctionCall
+from sidecall.version import __version__
+
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+
+_REQUEST_MODELS: list[type[BaseModel]] = [
+    LangChainToolCall,
+    OpenAIToolCall,
+    ResponsesFunctionCall,
+    AnthropicToolUse,
+    Decision,
+]
+_DESCRIPTION = """Run the tools of AI agents behind plain HTTP.
+
+`GET /tools` lists them as your model's provider wants them; `POST /tool_calls` runs a call as the model wrote it and
+answers with the message to give back. Press *Try it out* on either."""
+
+
+def build_api(parts: Parts, lifespan: Lifespan | None = None) -> FastAPI:
+    """Build the application around parts that are ready."""
+    app = Sidecall(
+        title="Sidecall",
+        version=__version__,
+        summary="A ToolCall goes in, a ToolMessage comes out.",
+        description=_DESCRIPTION,
+        license_info={"name": "MIT", "identifier": "MIT"},
+        openapi_tags=[
+            {"name": "tools", "description": "What can be called."},
+            {"name": "tool calls", "description": "Calling it."},
+            {"name": "approvals", "description": "Deciding about it."},
+            {"name": "operations", "description": "For orchestrators."},
+        ],
+        docs_url=None,
+        redoc_url=None,
+        swagger_ui_oauth2_redirect_url=None,
+        lifespan=lifespan,
+        # Its spans of requests would be missing on the short way that most calls take; calls have spans of their own.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
+    )
+    app.state.parts = parts
+    app.door = Door(parts)
+    for routes in (tools, tool_calls, artifacts, approvals, health, metrics):
+        app.include_router(routes.router)
+    explorer.install(app)
+    problems.install(app)
+    openapi.install(app, _REQUEST_MODELS)
+    app.add_middleware(RequestId)
+    return app

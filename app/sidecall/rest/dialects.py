@@ -1,0 +1,228 @@
+"""Understand a call in each provider's form, and answer in the same."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from uuid_utils import uuid4
+
+from sidecall.core.errors import NotAToolCall
+from sidecall.core.json_text import is_finite, json_kind
+from sidecall.core.messages import Content, ToolCall, ToolMessage
+from sidecall.core.pointer import field_path
+from sidecall.http.body import LARGE, parsed
+from sidecall.rest.wire import (
+    AnthropicToolUse,
+    Beside,
+    LangChainToolCall,
+    OpenAIToolCall,
+    ResponsesFunctionCall,
+)
+from sidecall.schema.explain import explain
+
+DialectName = Literal["langchain", "openai", "openai-responses", "anthropic"]
+
+# One key that only this dialect's calls have, and its value of `type`.
+_SIGNS: Mapping[DialectName, tuple[str, str]] = {
+    "langchain": ("args", "tool_call"),
+    "openai": ("function", "function"),
+    "openai-responses": ("arguments", "function_call"),
+    "anthropic": ("input", "tool_use"),
+}
+_MODELS: Mapping[DialectName, type[Beside]] = {
+    "langchain": LangChainToolCall,
+    "openai": OpenAIToolCall,
+    "openai-responses": ResponsesFunctionCall,
+    "anthropic": AnthropicToolUse,
+}
+EXAMPLES: Mapping[DialectName, dict[str, Any]] = {
+    "langchain": {"name": "calculator", "args": {"expression": "6 * 7"}, "id": "call_1", "type": "tool_call"},
+    "openai": {
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": "calculator", "arguments": '{"expression": "6 * 7"}'},
+    },
+    "openai-responses": {
+        "type": "function_call",
+        "call_id": "call_1",
+        "name": "calculator",
+        "arguments": '{"expression": "6 * 7"}',
+    },
+    "anthropic": {"type": "tool_use", "id": "call_1", "name": "calculator", "input": {"expression": "6 * 7"}},
+}
+
+
+@dataclass(slots=True)
+class Sent:
+    """Hold a call as it was understood, the dialect it came in, and what stood beside it."""
+
+    call: ToolCall
+    dialect: DialectName
+    state: Any
+    context: Mapping[str, Any]
+
+
+class _Plain(ToolCall):
+    """Hold a LangChain ToolCall as most programs send it, read from JSON text in one step."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    args: dict[str, Any]
+    state: Any = None
+    context: dict[str, Any] | None = None
+
+
+_read_plain = _Plain.__pydantic_validator__.validate_json
+
+
+def read_call_text(body: bytes) -> Sent:
+    """Understand JSON text as one call.
+
+    Raises:
+        MalformedJSON: It is not JSON.
+        NotAToolCall: It is no call.
+    """
+    # Words that pydantic takes for numbers; where they stand in a text, the long way finds out. It is quicker for large
+    # bodies, too, of which pydantic makes a tree of its own before it makes ours.
+    if len(body) > LARGE or b"NaN" in body or b"Infinity" in body:
+        return read_call(parsed(body))
+    try:
+        plain: _Plain = _read_plain(body)
+    except ValidationError:
+        return read_call(parsed(body))  # Another dialect, or one of the many things that it knows how to explain.
+    # pydantic takes numbers that round to infinity.
+    if not is_finite([plain.args, plain.state, plain.context]):
+        return read_call(parsed(body))
+    return Sent(plain, "langchain", plain.state, plain.context or {})
+
+
+def read_call(body: Any) -> Sent:
+    """Understand a request body as one call.
+
+    Raises:
+        NotAToolCall: It is none, or mixes two dialects; the error says what was expected and shows a right one.
+    """
+    if not isinstance(body, dict):
+        raise NotAToolCall(_not_an_object(body), example=EXAMPLES["langchain"])
+    dialect = _recognize(body)
+    try:
+        sent = _MODELS[dialect].model_validate(body)
+    except ValidationError as error:
+        raise _unfit(dialect, error) from None
+    name, args, call_id = _READERS[dialect](sent)
+    call = ToolCall(name=name, args={} if args is None else args, id=_call_id(call_id))
+    return Sent(call, dialect, sent.state, sent.context or {})
+
+
+def _not_an_object(body: Any) -> str:
+    if isinstance(body, list):
+        return "One call is a JSON object; send arrays of calls to POST /tool_calls/batch."
+    return f"A call is a JSON object, not {json_kind(body)}."
+
+
+def _recognize(body: dict[str, Any]) -> DialectName:
+    by_key = [name for name, (key, _) in _SIGNS.items() if key in body]
+    by_type = [name for name, (_, kind) in _SIGNS.items() if kind == body.get("type")]
+    found = list(dict.fromkeys((*by_type, *by_key)))
+    if len(found) == 1 and (by_type or body.get("type") is None):
+        return found[0]
+    example = EXAMPLES[found[0] if found else "langchain"]
+    if len(found) > 1:
+        raise NotAToolCall(f"The call mixes the forms of {' and '.join(found)}; send one of them.", example=example)
+    kinds = ", ".join(f'"{kind}" with `{key}`' for key, kind in _SIGNS.values())
+    raise NotAToolCall(f"The body is not a call. A call has one of these types: {kinds}.", example=example)
+
+
+def _unfit(dialect: DialectName, error: ValidationError) -> NotAToolCall:
+    details = error.errors(include_url=False)
+    errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": explain(item)} for item in details]
+    lines = "; ".join(f"`{field_path(item['loc'])}`: {explain(item)}" for item in details)
+    return NotAToolCall(f"The call has the form of {dialect}, but {lines}.", errors=errors, example=EXAMPLES[dialect])
+
+
+def _call_id(sent: str | int | None) -> str:
+    return f"call_{uuid4().hex}" if sent is None else str(sent)
+
+
+_Read = tuple[str, "dict[str, Any] | str | None", "str | int | None"]
+_READERS: Mapping[DialectName, Callable[[Any], _Read]] = {
+    "langchain": lambda sent: (sent.name, sent.args, sent.id),
+    "openai": lambda sent: (sent.function.name, sent.function.arguments, sent.id),
+    "openai-responses": lambda sent: (sent.name, sent.arguments, sent.call_id),
+    "anthropic": lambda sent: (sent.name, sent.input, sent.id),
+}
+
+
+def write_answer(message: ToolMessage, dialect: DialectName) -> BaseModel | dict[str, Any]:
+    """Say a ToolMessage in a dialect."""
+    return _WRITERS[dialect](message)
+
+
+def _openai(message: ToolMessage) -> dict[str, Any]:
+    # The Chat Completions API takes text only.
+    content = _blocks(message.content, {"text": lambda block: {"type": "text", "text": block.get("text", "")}})
+    return {"role": "tool", "tool_call_id": message.tool_call_id, "content": content}
+
+
+def _openai_responses(message: ToolMessage) -> dict[str, Any]:
+    output = _blocks(
+        message.content,
+        {
+            "text": lambda block: {"type": "input_text", "text": block.get("text", "")},
+            "image_url": lambda block: {"type": "input_image", "image_url": _url(block)},
+            "image": lambda block: {"type": "input_image", "image_url": _url(block)},
+        },
+    )
+    return {"type": "function_call_output", "call_id": message.tool_call_id, "output": output}
+
+
+def _anthropic(message: ToolMessage) -> dict[str, Any]:
+    native: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+        kind: lambda block: block for kind in ("text", "document", "search_result")
+    }
+    native |= {"image": _anthropic_image, "image_url": _anthropic_image}
+    return {
+        "type": "tool_result",
+        "tool_use_id": message.tool_call_id,
+        "content": _blocks(message.content, native),
+        "is_error": message.status == "error",
+    }
+
+
+def _anthropic_image(block: dict[str, Any]) -> dict[str, Any]:
+    if "source" in block:
+        return block
+    if "base64" in block:
+        source = {"type": "base64", "media_type": block.get("mime_type", "image/png"), "data": block["base64"]}
+    else:
+        source = {"type": "url", "url": _url(block)}
+    return {"type": "image", "source": source}
+
+
+def _url(block: dict[str, Any]) -> Any:
+    """Find the address of an image, in OpenAI's two forms and LangChain's."""
+    if "base64" in block:
+        return f"data:{block.get('mime_type', 'image/png')};base64,{block['base64']}"
+    image = block.get("image_url", block.get("url"))
+    return image.get("url") if isinstance(image, dict) else image
+
+
+def _blocks(content: Content, known: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]) -> str | list[Any]:
+    """Say content blocks in a provider's form; as JSON text when it lacks one of them."""
+    if isinstance(content, str):
+        return content
+    blocks = [{"type": "text", "text": block} if isinstance(block, str) else block for block in content]
+    # Providers refuse an empty list.
+    if blocks and all(block.get("type") in known for block in blocks):
+        return [known[block["type"]](block) for block in blocks]
+    return json.dumps(content, ensure_ascii=False)
+
+
+_WRITERS: Mapping[DialectName, Callable[[ToolMessage], BaseModel | dict[str, Any]]] = {
+    "langchain": lambda message: message,
+    "openai": _openai,
+    "openai-responses": _openai_responses,
+    "anthropic": _anthropic,
+}

@@ -1,0 +1,131 @@
+"""Let people decide about calls."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import to_json
+
+from sidecall.core.approval import Approval, ApprovalStatus, Decision
+from sidecall.core.errors import InvalidDecision
+from sidecall.core.messages import ToolMessage
+from sidecall.core.pointer import field_path
+from sidecall.http.body import read_json
+from sidecall.http.problems import Problem
+from sidecall.pipeline.decide import decide
+from sidecall.rest.deadline import DeadlineDep
+from sidecall.rest.dialects import DialectName, write_answer
+from sidecall.rest.examples import APPROVAL, DECISIONS
+from sidecall.rest.openapi import json_body
+from sidecall.rest.parts import CallerDep, PartsDep
+from sidecall.rest.wire import AnthropicToolResult, OpenAIToolMessage, ResponsesFunctionCallOutput
+
+router = APIRouter(tags=["approvals"])
+
+ApprovalId = Annotated[str, Path(description="The approval's id, from the 202 or from the list.")]
+Status = Annotated[ApprovalStatus | None, Query(description="Only approvals in this status.")]
+MessageFormat = Annotated[
+    DialectName, Query(alias="format", description="The form of `message`, the answer to the call.")
+]
+
+
+class AnsweredApproval(Approval):
+    """Show an approval with its message in the dialect that was asked for."""
+
+    message: ToolMessage | OpenAIToolMessage | ResponsesFunctionCallOutput | AnthropicToolResult | None = Field(  # type: ignore[assignment]  # only documented
+        default=None, description="The answer to the call, once there is one."
+    )
+
+
+_DECISION = TypeAdapter(Decision)
+_UNKNOWN: dict[int | str, dict[str, Any]] = {
+    404: {"model": Problem, "description": "There is no such approval, or it has expired."}
+}
+_PARAMETER: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "description": "A parameter is wrong."}}
+_ONE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "model": AnsweredApproval,
+        "content": {"application/json": {"examples": APPROVAL}},
+        "description": "The approval.",
+    }
+}
+
+
+@router.get(
+    "/approvals",
+    operation_id="list_approvals",
+    summary="List the calls that wait",
+    response_model=list[Approval],
+    responses=_PARAMETER,
+)
+async def list_approvals(parts: PartsDep, status: Status = None) -> Response:
+    """List approvals, oldest first: those that wait, and those that were decided and have not expired."""
+    return _response(list(parts.approvals.list(status)))
+
+
+@router.get(
+    "/approvals/{approval_id}",
+    operation_id="get_approval",
+    summary="Ask what became of a call",
+    response_model=None,
+    responses={**_ONE, **_UNKNOWN, **_PARAMETER},
+)
+async def get_approval(parts: PartsDep, approval_id: ApprovalId, format: MessageFormat = "langchain") -> Response:
+    """Show one approval; once the call is answered, `message` is what the model has to be told."""
+    return _response(_shown(parts.approvals.get(approval_id), format))
+
+
+@router.post(
+    "/approvals/{approval_id}",
+    operation_id="decide_approval",
+    summary="Approve or reject a call",
+    response_model=None,
+    responses={
+        **_ONE,
+        **_UNKNOWN,
+        400: {"model": Problem, "description": "The body is not JSON, or the header that names the caller is wrong."},
+        409: {"model": Problem, "description": "It was decided already."},
+        413: {"model": Problem, "description": "The body is larger than this server takes."},
+        415: {"model": Problem, "description": "The body is not declared as JSON."},
+        422: {"model": Problem, "description": "The body is not a decision, or its `args` do not fit the tool."},
+    },
+    openapi_extra={"requestBody": json_body(Decision, DECISIONS)},
+)
+async def decide_approval(
+    request: Request,
+    parts: PartsDep,
+    caller: CallerDep,
+    deadline: DeadlineDep,
+    approval_id: ApprovalId,
+    format: MessageFormat = "langchain",
+) -> Response:
+    """Approve a call, which runs it and waits for its end, or reject it with a reason that the model reads.
+
+    With `args` the call runs with these arguments instead of the model's. Each call is decided once.
+    """
+    decision = _decision(await read_json(request, parts.bounds))
+    approval = await decide(parts.pipeline, parts.approvals, approval_id, decision, caller.subject, deadline)
+    return _response(_shown(approval, format))
+
+
+def _decision(body: Any) -> Decision:
+    try:
+        return _DECISION.validate_python(body)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False)
+        errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": item["msg"]} for item in found]
+        text = "; ".join(f"`{field_path(item['loc']) if item['loc'] else 'body'}`: {item['msg']}" for item in found)
+        raise InvalidDecision(f"The body is not a decision: {text}.", errors=errors, example=_EXAMPLE) from None
+
+
+_EXAMPLE = {"decision": "reject", "reason": "Ask for the order number first."}
+
+
+def _shown(approval: Approval, form: DialectName) -> dict[str, Any]:
+    message = approval.message
+    shown = approval.model_dump(mode="json", exclude={"message"})
+    return {**shown, "message": None if message is None else write_answer(message, form)}
+
+
+def _response(answer: Any) -> Response:
+    return Response(to_json(answer), media_type="application/json")

@@ -1,0 +1,53 @@
+"""Tell orchestrators how the server is."""
+
+from typing import Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
+
+from sidecall.http.problems import Problem, problem
+from sidecall.rest.parts import PartsDep
+
+router = APIRouter(tags=["operations"])
+
+
+class Health(BaseModel):
+    """Say that the process answers."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Readiness(BaseModel):
+    """Say that the server may take traffic."""
+
+    status: Literal["ready"] = "ready"
+    tools: int = Field(description="How many tools it offers.")
+
+
+@router.get("/healthz", operation_id="get_health", summary="Is the process alive?")
+async def get_health() -> Health:
+    """Answer as long as the process can.
+
+    While a tool blocks the event loop nothing is answered, this neither; the log then has the tool's stack.
+    """
+    return Health()
+
+
+@router.get(
+    "/readyz",
+    operation_id="get_readiness",
+    summary="May it take traffic?",
+    response_model=Readiness,
+    responses={503: {"model": Problem, "description": "It is starting, or draining before its end."}},
+)
+async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Response:
+    """Answer 200 once the tools are loaded, and 503 from the first signal to end on.
+
+    Calls that come all the same are served as long as it listens.
+    """
+    lifecycle = parts.lifecycle
+    if lifecycle.phase == "ready":
+        return Readiness(tools=len(parts.registry))
+    others = max(0, len(lifecycle.in_flight) - 1)
+    detail = f"It is {lifecycle.phase}; other requests in flight: {others}."
+    return problem(request, 503, "not-ready", "The server wants no traffic now.", detail, phase=lifecycle.phase)

@@ -1,0 +1,34 @@
+"""Tell Prometheus how the calls go."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Response
+
+from sidecall.rest.parts import PartsDep
+
+router = APIRouter(tags=["operations"])
+
+_EXAMPLE = """# HELP sidecall_calls_total Calls that have ended.
+# TYPE sidecall_calls_total counter
+sidecall_calls_total{outcome="success",tool="calculator"} 3.0
+"""
+
+Accept = Annotated[str, Header(include_in_schema=False)]
+
+
+@router.get(
+    "/metrics",
+    operation_id="get_metrics",
+    summary="How do the calls go?",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "Prometheus' text format, or OpenMetrics where `Accept` asks for it.",
+            "content": {"text/plain": {"schema": {"type": "string"}, "example": _EXAMPLE}},
+        }
+    },
+)
+async def get_metrics(parts: PartsDep, accept: Accept = "") -> Response:
+    """Say how many calls each tool had and how they ended, how long they took, and how full the server is."""
+    body, media_type = parts.metrics.render(accept)
+    return Response(body, headers={"Content-Type": media_type})

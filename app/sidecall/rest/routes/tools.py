@@ -1,0 +1,161 @@
+"""List the tools, in the form each provider takes."""
+
+import hashlib
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from pydantic import BaseModel, Field
+from pydantic_core import to_json
+
+from sidecall.core.annotations import ToolAnnotations
+from sidecall.core.context import ANONYMOUS
+from sidecall.core.errors import UnknownTool
+from sidecall.core.options import Switch
+from sidecall.core.tool import CompiledTool
+from sidecall.http.problems import Problem
+from sidecall.registry import nearest
+from sidecall.rest.examples import LISTING
+from sidecall.rest.listing import has, make_listing
+from sidecall.rest.parts import CallerDep, PartsDep
+from sidecall.schema.definitions import DefinitionFormat, render
+from sidecall.schema.lint import lint_tool
+from sidecall.schema.strict import strict_obstacles
+
+router = APIRouter(tags=["tools"])
+
+Format = Annotated[DefinitionFormat, Query(description="Whose form the definitions have.")]
+Strict = Annotated[bool, Query(description="Say the schemas in OpenAI's strict form where that is possible.")]
+Tags = Annotated[list[str] | None, Query(alias="tag", description="Only tools with one of these tags.")]
+Names = Annotated[list[str] | None, Query(alias="name", description="Only the tools of these names.")]
+ToolName = Annotated[
+    str, Path(description="The tool's name.", openapi_examples={"calculator": {"value": "calculator"}})
+]
+IfNoneMatch = Annotated[str | None, Header(description="The ETag of the listing you have.")]
+
+
+class ToolDetail(BaseModel):
+    """Say everything about one tool."""
+
+    name: str
+    description: str
+    definition: dict[str, Any] = Field(description="The OpenAI function definition.")
+    args_schema: dict[str, Any] = Field(description="JSON Schema of the arguments, with `$defs`.")
+    output_schema: dict[str, Any] | None = Field(description="JSON Schema of the result, from the return annotation.")
+    tags: list[str]
+    metadata: dict[str, Any]
+    annotations: ToolAnnotations
+    extras: dict[str, Any] = Field(description="Hints of the tool's author for a provider.")
+    return_direct: bool
+    response_format: str
+    timeout: float | None = Field(description="Seconds; null means the server's default.")
+    executor: str
+    timeout_behavior: str = Field(description="`raise`: the request fails with 500 when the time is up.")
+    requires_approval: bool | None = Field(description="Whether a person approves each call; null: it depends.")
+    unknown_args: str = Field(description="What happens to an argument that no parameter takes.")
+    hash: str = Field(description="SHA-256 of the definition; it changes when the contract does.")
+    strict: bool = Field(description="Whether the definition can be said in OpenAI's strict form.")
+    strict_obstacles: list[str] = Field(description="Why it cannot.")
+    notes: list[str] = Field(description="What `sidecall check` says about it.")
+
+
+_CALLER: dict[str, Any] = {"model": Problem, "description": "The header that names the caller is wrong."}
+
+
+@router.get(
+    "/tools",
+    operation_id="list_tools",
+    summary="List the tools",
+    response_model=list[dict[str, Any]],
+    responses={
+        200: {
+            "description": "A bare array, to be passed to the provider's client as `tools`.",
+            "content": {"application/json": {"examples": LISTING}},
+            "headers": {"ETag": {"description": "Changes when the listing does.", "schema": {"type": "string"}}},
+        },
+        304: {"description": "You have this listing already."},
+        400: _CALLER,
+        422: {"model": Problem, "description": "A parameter is wrong."},
+    },
+)
+async def list_tools(  # noqa: PLR0913  each parameter is one of the request
+    request: Request,
+    parts: PartsDep,
+    format: Format = "openai",
+    strict: Strict = False,
+    tag: Tags = None,
+    name: Names = None,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """List the tools in the order they were registered.
+
+    The array is what the provider's client takes as `tools` as it stands; for Gemini it has one element, which holds
+    all `functionDeclarations`. Send the `ETag` back as `If-None-Match` to be told 304 while nothing has changed.
+    """
+    query = request.scope["query_string"]
+    listing = parts.listings.find(query)
+    if listing is None:
+        version = parts.registry.version
+        # Who calls matters only where a tool asks, and then nothing is remembered.
+        caller = parts.caller_of(request.headers) if parts.registry.is_conditional else ANONYMOUS
+        chosen = [tool for tool in await parts.pipeline.visible(caller) if _is_chosen(tool, tag, name)]
+        listing = make_listing(to_json(render(chosen, format, strict=strict)))
+        parts.listings.keep(query, listing, version)
+    if has(if_none_match, listing.etag):
+        return Response(status_code=304, headers=listing.headers)
+    return Response(listing.body, media_type="application/json", headers=listing.headers)
+
+
+def _is_chosen(tool: CompiledTool, tags: list[str] | None, names: list[str] | None) -> bool:
+    return (not tags or not set(tags).isdisjoint(tool.options.tags)) and (not names or tool.name in names)
+
+
+@router.get(
+    "/tools/{name}",
+    operation_id="get_tool",
+    summary="Show one tool",
+    response_model=ToolDetail,
+    responses={400: _CALLER, 404: {"model": Problem, "description": "There is no such tool."}},
+)
+async def get_tool(parts: PartsDep, caller: CallerDep, name: ToolName) -> Response:
+    """Show everything about one tool, with what `sidecall check` has to say about it."""
+    tools = {tool.name: tool for tool in await parts.pipeline.visible(caller)}
+    tool = tools.get(name)
+    if tool is None:
+        raise UnknownTool(_unknown(name, nearest(name, tools)))
+    return Response(to_json(_detail(tool)), media_type="application/json")
+
+
+def _unknown(name: str, alike: list[str]) -> str:
+    hint = f" Did you mean {' or '.join(alike)}?" if alike else ""
+    return f"There is no tool {name!r}, or it is not visible to you.{hint} GET /tools lists the tools."
+
+
+def _detail(tool: CompiledTool) -> ToolDetail:
+    definition = render([tool], "openai")[0]
+    obstacles = strict_obstacles(tool.args_schema.flat)
+    return ToolDetail(
+        name=tool.name,
+        description=tool.description,
+        definition=definition,
+        args_schema=tool.args_schema.json_schema,
+        output_schema=tool.output_schema,
+        tags=list(tool.options.tags),
+        metadata=dict(tool.options.metadata),
+        annotations=tool.options.annotations,
+        extras=dict(tool.options.extras),
+        return_direct=tool.options.return_direct,
+        response_format=tool.options.response_format,
+        timeout=tool.options.timeout,
+        executor=tool.executor,
+        timeout_behavior=tool.options.timeout_behavior,
+        requires_approval=_or_none(tool.options.requires_approval),
+        unknown_args=tool.options.unknown_args,
+        hash=hashlib.sha256(to_json(definition)).hexdigest(),
+        strict=not obstacles,
+        strict_obstacles=obstacles,
+        notes=[f"{finding.level}: {finding.message}" for finding in lint_tool(tool)],
+    )
+
+
+def _or_none(switch: Switch) -> bool | None:
+    return switch if isinstance(switch, bool) else None

@@ -1,0 +1,213 @@
+"""Hold what a tool accepts: one pydantic model that is both advertised and enforced."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Literal
+
+from pydantic import AliasChoices, AliasPath, BaseModel
+from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core.core_schema import LiteralSchema
+
+from sidecall.core.parameter import Parameter
+from sidecall.core.tool import Schema
+from sidecall.schema.catch_all import CatchAll, make_catch_all
+from sidecall.schema.json_schema import as_arguments, inlined, with_tags_required, without_titles
+from sidecall.schema.mend import check_mended
+
+# Made once: json.dumps makes an encoder at every call.
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+JsonMode = Literal["always", "if said", "never"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArgsSchema:
+    """Say and check the arguments of one tool.
+
+    `json_schema` has no titles and no hidden fields, and keeps `$defs`; `flat` is the same with references in place.
+    `fields` maps each field of the model to the function's parameter. `hidden` maps the fields of the author's own
+    model that are injected rather than sent to the names under which the model reads them; `reserved` are all names
+    of those. `catch_all` reads the arguments of a function's `**kwargs`.
+    """
+
+    model: type[BaseModel]
+    json_schema: Schema
+    flat: Schema
+    fields: Mapping[str, str]
+    accepted: frozenset[str]
+    hidden: Mapping[str, str]
+    reserved: frozenset[str]
+    drops_unknown: bool
+    json_mode: JsonMode
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    catch_all: CatchAll | None = None
+
+    def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Name values by parameter as a model names its arguments."""
+        return {self.renamed.get(name, name): value for name, value in values.items()}
+
+    def unknown(self, args: Mapping[str, Any]) -> list[str]:
+        """Name the arguments that no parameter takes and that would be dropped silently."""
+        if self.catch_all is not None:
+            return self.catch_all.forged(args)
+        if not self.drops_unknown or args.keys() <= self.accepted:
+            return []
+        return [name for name in args if name not in self.accepted]
+
+    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
+        """Check the arguments and return the values by parameter name, as the annotated types.
+
+        Text where an object or an array is wanted is parsed and noted in `repaired`.
+
+        Raises:
+            InvalidArguments: One entry per offending field, without what was sent.
+        """
+        given = args if self.catch_all is None else self.catch_all.unfolded(args, repaired)
+        if self.hidden:
+            sent = (self._sent(name, injected[name]) for name in self.hidden.keys() & injected.keys())
+            given = {**given, **dict(sent)}
+        checked = check_mended(self._check, given, self.flat, repaired)
+        found = checked.__dict__
+        values = {parameter: found[field] for field, parameter in self.fields.items()}
+        free = None if self.drops_unknown else checked.__pydantic_extra__
+        return {**values, **free} if free else values
+
+    def _sent(self, field: str, value: Any) -> tuple[str, Any]:
+        """Put an injected value where the model reads it, which may be inside an object or an array."""
+        alias = self.model.model_fields[field].validation_alias
+        first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
+        for step in reversed(first.path[1:] if isinstance(first, AliasPath) else []):
+            value = {step: value} if isinstance(step, str) else [*[None] * step, value]
+        return self.hidden[field], value
+
+    def _check(self, given: Mapping[str, Any]) -> BaseModel:
+        validator = self.model.__pydantic_validator__
+        text = None if self.json_mode == "never" else self._as_json(given)
+        checked: BaseModel
+        checked = validator.validate_python(given) if text is None else validator.validate_json(text)
+        return checked
+
+    def _as_json(self, given: Mapping[str, Any]) -> bytes | None:
+        """Say the arguments as the JSON that they came from, in which a text can be a date and is no number.
+
+        None where they hold objects of this process, or what the caller injects, which is not to be copied.
+        """
+        try:
+            if self.json_mode == "always":
+                return to_json(given)
+            return None if self.hidden else _encode(given).encode()
+        except (TypeError, ValueError, RecursionError):
+            return None
+
+
+class _Generator(GenerateJsonSchema):
+    """Leave unserialisable defaults out without a warning on the author's terminal."""
+
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012  pydantic's
+
+    def encode_default(self, dft: Any) -> Any:
+        """Leave infinity and NaN out, for which JSON has no number."""
+        value = super().encode_default(dft)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise PydanticSerializationError("JSON has no such number")
+        return value
+
+    def literal_schema(self, schema: LiteralSchema) -> dict[str, Any]:
+        """Refuse a member of an enumeration, which no JSON value is equal to."""
+        for value in schema["expected"]:
+            if isinstance(value, Enum) and value != value.value:
+                said = f"no JSON is {value} of a plain Enum; list its value in the Literal, or use a StrEnum."
+                raise PydanticUserError(said, code=None)
+        return super().literal_schema(schema)
+
+
+def schema_of(model: type[BaseModel], hidden: frozenset[str]) -> Schema:
+    """Render a model's JSON Schema as the tools of this server advertise it.
+
+    Raises:
+        PydanticInvalidForJsonSchema: A field's type cannot be said in JSON Schema.
+    """
+    said = without_titles(model.model_json_schema(by_alias=True, schema_generator=_Generator))
+    if said.get("additionalProperties") == {}:
+        said["additionalProperties"] = True
+    return as_arguments(with_tags_required(said), hidden)
+
+
+def make_args_schema(
+    model: type[BaseModel],
+    fields: Mapping[str, str],
+    hidden: frozenset[str],
+    catch_all: Parameter | None = None,
+    forbidden: frozenset[str] = frozenset(),
+    *,
+    drops_unknown: bool = False,
+) -> ArgsSchema:
+    """Compile a model, so that nothing is left to be worked out when a call arrives.
+
+    Args:
+        model: What is advertised and enforced.
+        fields: The function's parameter for each field.
+        hidden: Fields that are injected.
+        catch_all: The function's `**kwargs`, if the model is made for it.
+        forbidden: Names that must not come in through `catch_all`.
+        drops_unknown: Whether the function does not take what the model leaves open.
+    """
+    names = {name: _names(model, name) for name in model.model_fields}
+    reserved = frozenset(name for field in hidden for name in (field, *names[field]))
+    json_schema = schema_of(model, reserved)
+    accepted = frozenset(name for field in model.model_fields if field not in hidden for name in names[field])
+    return ArgsSchema(
+        model=model,
+        json_schema=json_schema,
+        flat=inlined(json_schema),
+        fields=dict(fields),
+        accepted=accepted,
+        hidden={field: names[field][0] for field in hidden},
+        reserved=reserved,
+        drops_unknown=catch_all is None and _drops_unknown(model, drops_unknown),
+        json_mode=_json_mode(repr(model.__pydantic_core_schema__)),
+        catch_all=None if catch_all is None else make_catch_all(catch_all, accepted, forbidden),
+        renamed={name: names[field][0] for field, name in fields.items() if name not in names[field]},
+    )
+
+
+# What text may stand for; pydantic tries these and `str` in another order when it reads JSON.
+_SAID_AS_TEXT = ("bytes", "date", "datetime", "time", "timedelta", "uuid", "decimal", "url", "is-instance")
+
+
+def _json_mode(core_schema: str) -> JsonMode:
+    """Say whether arguments have to be read as the JSON that they came from, which takes longer.
+
+    A strict field must not hold against a date that it is text, which is all that it can be in JSON. In a union text
+    may be read as another member than in Python.
+    """
+    if "'strict': True" in core_schema:
+        return "always"
+    has_union = "'type': 'union'" in core_schema
+    return "if said" if has_union and any(f"'type': '{kind}'" in core_schema for kind in _SAID_AS_TEXT) else "never"
+
+
+def _drops_unknown(model: type[BaseModel], open_ones_too: bool) -> bool:
+    extra = model.model_config.get("extra") or "ignore"
+    return extra == "ignore" or (open_ones_too and extra == "allow")
+
+
+def _names(model: type[BaseModel], name: str) -> list[str]:
+    """List the names under which a field is read, the advertised one first."""
+    config = model.model_config
+    by_name = config.get("populate_by_name") or config.get("validate_by_name")
+    aliases = _aliases(model.model_fields[name])
+    return [*aliases, name] if by_name or not aliases else aliases
+
+
+def _aliases(field: FieldInfo) -> list[str]:
+    alias = field.validation_alias
+    choices = getattr(alias, "choices", None) or [alias]
+    return [choice if isinstance(choice, str) else str(choice.path[0]) for choice in choices if choice is not None]

@@ -1,0 +1,82 @@
+"""Read the arguments of `**kwargs`, however the model writes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic_core import to_json
+
+from sidecall.core.errors import FieldError, InvalidArguments
+from sidecall.core.parameter import EMPTY, Parameter
+
+
+@dataclass(frozen=True, slots=True)
+class CatchAll:
+    """Take free arguments beside the others, or inside one object under the parameter's own name.
+
+    We advertise the first form, LangChain and the OpenAI Agents SDK the second. `adapter` checks one free argument,
+    None where any will do; `named` are arguments of their own, `hidden` those that a model must not use.
+    """
+
+    name: str
+    adapter: TypeAdapter[Any] | None
+    named: frozenset[str]
+    hidden: frozenset[str]
+
+    def forged(self, args: Mapping[str, Any]) -> list[str]:
+        """Name what stands in the object that a model must not use."""
+        return [f"{self.name}.{name}" for name in self._nested(args) if name in self.hidden]
+
+    def unfolded(self, args: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
+        """Put the members of the object beside the other arguments, which is noted in `repaired`.
+
+        Raises:
+            InvalidArguments: One of them stands there already, or is an argument of its own.
+        """
+        if not self._is_nested(args):
+            return dict(args)
+        free = {name: value for name, value in self._nested(args).items() if name not in self.hidden}
+        outer = {name: value for name, value in args.items() if name != self.name}
+        errors = [self._error(name) for name in free if name in self.named or name in outer]
+        if errors:
+            raise InvalidArguments(errors)
+        repaired.append(f"{self.name}: its members stand beside the other arguments")
+        return outer | free
+
+    def _nested(self, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        nested: Mapping[str, Any] = args[self.name] if self._is_nested(args) else {}
+        return nested
+
+    def _is_nested(self, args: Mapping[str, Any]) -> bool:
+        """Tell the object from a free argument that happens to have the parameter's name."""
+        value = args.get(self.name)
+        if self.name in self.named or not isinstance(value, dict):
+            return False
+        return self.adapter is None or not _fits(self.adapter, value)
+
+    def _error(self, name: str) -> FieldError:
+        own = f"This is an argument of its own; send it beside the others, not inside {self.name}"
+        twice = f"This is sent twice; send it once, beside the others or inside {self.name}"
+        is_own = name in self.named
+        return {
+            "loc": [self.name, name],
+            "type": "misplaced_argument" if is_own else "repeated_argument",
+            "msg": own if is_own else twice,
+        }
+
+
+def _fits(adapter: TypeAdapter[Any], value: Any) -> bool:
+    try:
+        adapter.validate_json(to_json(value))
+    except ValueError:
+        return False
+    return True
+
+
+def make_catch_all(parameter: Parameter, named: frozenset[str], hidden: frozenset[str]) -> CatchAll:
+    """Plan how the arguments of a `**kwargs` parameter are read."""
+    metadata = getattr(parameter.annotation, "__metadata__", ())
+    plain = parameter.annotation.__origin__ if metadata else parameter.annotation
+    takes_any = plain is EMPTY or plain is Any or plain is object
+    return CatchAll(parameter.name, None if takes_any else TypeAdapter(parameter.annotation), named, hidden)

@@ -1,0 +1,195 @@
+"""Compile a tool: everything that can be worked out before a call arrives."""
+
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel, PydanticUserError, TypeAdapter
+
+from sidecall.core.command import is_command_type
+from sidecall.core.errors import InvalidDocstring, InvalidToolName, SchemaInferenceError
+from sidecall.core.injection import Injection
+from sidecall.core.options import ToolOptions
+from sidecall.core.parameter import EMPTY, Parameter
+from sidecall.core.tool import NAME, Arguments, CompiledTool, Schema
+from sidecall.schema.by_json_schema import make_json_arguments
+from sidecall.schema.docstrings import Docstring, Style, parse_docstring
+from sidecall.schema.infer import adopt_args_schema, infer_args_schema, model_injections
+from sidecall.schema.injections import plan_injections
+from sidecall.schema.json_schema import inlined, without_titles
+from sidecall.schema.pydantic_1.types import with_v1_models
+from sidecall.schema.signature import Signature, innermost, read_signature, source_of
+from sidecall.schema.strict import strict_obstacles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Documentation:
+    """Say where the texts for the model come from.
+
+    `docstring` is read when `description` is None. `parse` None takes the text before the docstring's sections, True
+    joins its paragraphs as LangChain does, False takes the docstring whole. `strict` makes a docstring that does not
+    fit the parameters an error instead of a note.
+    """
+
+    description: str | None = None
+    docstring: str | None = None
+    parse: bool | None = None
+    strict: bool = False
+    style: Style | None = None
+
+
+def compile_tool(
+    function: Callable[..., Any],
+    options: ToolOptions,
+    *,
+    name: str,
+    documentation: Documentation,
+    args_schema: type[BaseModel] | Schema | Arguments | None = None,
+    origin: object = None,
+) -> CompiledTool:
+    """Compile a function into a tool.
+
+    Args:
+        function: What runs, sync or async.
+        options: What the author said besides.
+        name: The tool's name.
+        documentation: Where the texts for the model come from.
+        args_schema: The author's own model or JSON Schema of the arguments; made from the signature when None.
+        origin: What the author wrote, where `function` only wraps it; errors name its file.
+
+    Raises:
+        DefinitionError: The tool cannot be offered; the message names file, tool and parameter.
+    """
+    source = source_of(origin or function)
+    where = f"{source}: tool {name!r}"
+    if not NAME.fullmatch(name):
+        raise InvalidToolName(f"{where}: {InvalidToolName.__doc__} Rename it, or give a name: @tool('good_name').")
+    signature = _signature(where, function)
+    names = tuple(parameter.name for parameter in signature.parameters)
+    docstring = _docstring(where, documentation, names)
+    injections = _injections(where, signature, args_schema if isinstance(args_schema, type) else None)
+    schema = _args_schema(where, signature, docstring, injections, args_schema, options)
+    _hold_to_strict(where, schema, options)
+    is_async = _is_async(function)
+    return CompiledTool(
+        name=name,
+        description=docstring.description if documentation.description is None else documentation.description,
+        function=function,
+        is_async=is_async,
+        args_schema=schema,
+        output_schema=_output_schema(signature.returns, options),
+        injections=injections,
+        hidden_names=frozenset(injection.parameter for injection in injections) | schema.reserved,
+        parameters=signature.parameters,
+        takes_positional=any(p.kind in _POSITIONAL for p in signature.parameters),
+        executor=options.executor or ("inline" if is_async else "thread"),
+        options=options,
+        source=source,
+        notes=_notes(docstring, names),
+    )
+
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
+
+
+def _signature(where: str, function: Callable[..., Any]) -> Signature:
+    try:
+        return with_v1_models(read_signature(function), where)
+    except NameError as error:
+        text = f"{where}: {error}, in the annotation of a parameter. Import it at the top of the module."
+        raise SchemaInferenceError(text) from error
+    except ValueError as error:
+        raise SchemaInferenceError(f"{where}: {error}.") from error
+
+
+def _injections(where: str, signature: Signature, model: type[BaseModel] | None) -> tuple[Injection, ...]:
+    """Plan the hidden parameters; a marker on the parameter beats one on the model's field."""
+    try:
+        planned = plan_injections(signature.parameters)
+    except SchemaInferenceError as error:
+        raise SchemaInferenceError(f"{where}: {error.message}") from error
+    known = {injection.parameter for injection in planned}
+    extra = model_injections(where, model)
+    return (*planned, *(injection for injection in extra if injection.parameter not in known))
+
+
+def _args_schema(
+    where: str,
+    signature: Signature,
+    docstring: Docstring,
+    injections: tuple[Injection, ...],
+    given: type[BaseModel] | Schema | Arguments | None,
+    options: ToolOptions,
+) -> Arguments:
+    injected = frozenset(injection.parameter for injection in injections)
+    is_closed = options.unknown_args == "forbid"
+    if given is not None and not isinstance(given, (dict, type)):
+        return given
+    if isinstance(given, dict):
+        return make_json_arguments(where, given, _takes(signature.parameters, injected), forbid_unknown=is_closed)
+    if given is not None:
+        return adopt_args_schema(where, given, signature.parameters, injected, forbid_unknown=is_closed)
+    described = docstring.parameters
+    return infer_args_schema(where, signature.parameters, described, injected, forbid_unknown=is_closed)
+
+
+def _hold_to_strict(where: str, schema: Arguments, options: ToolOptions) -> None:
+    obstacles = strict_obstacles(schema.flat) if options.strict else []
+    if obstacles:
+        reasons = "; ".join(obstacles)
+        raise SchemaInferenceError(f"{where}: has strict=True, but cannot be said strictly: {reasons}. Leave it out.")
+
+
+def _takes(parameters: tuple[Parameter, ...], injected: frozenset[str]) -> frozenset[str] | None:
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    return frozenset(parameter.name for parameter in parameters) - injected
+
+
+def _output_schema(returns: Any, options: ToolOptions) -> Schema | None:
+    """Render the schema of the result, None where the annotation says nothing that JSON Schema can."""
+    if options.response_format == "content_and_artifact":
+        parts = typing.get_args(returns)
+        returns = parts[0] if typing.get_origin(returns) is tuple and len(parts) == 2 else EMPTY
+    if returns is EMPTY or returns is Any or is_command_type(returns):
+        return None
+    try:
+        return inlined(without_titles(TypeAdapter(returns).json_schema(mode="serialization")))
+    except PydanticUserError:
+        return None
+
+
+def _docstring(where: str, documentation: Documentation, names: tuple[str, ...]) -> Docstring:
+    if documentation.parse is False:
+        return Docstring(inspect.cleandoc(documentation.docstring or ""))
+    docstring = parse_docstring(documentation.docstring, names, documentation.style)
+    if documentation.strict:
+        _refuse_misfits(where, docstring, names)
+    return _on_one_line(docstring) if documentation.parse else docstring
+
+
+def _on_one_line(docstring: Docstring) -> Docstring:
+    """Join lines and paragraphs as LangChain does."""
+    parameters = {name: " ".join(text.split()) for name, text in docstring.parameters.items()}
+    return replace(docstring, description=docstring.description.replace("\n\n", " "), parameters=parameters)
+
+
+def _refuse_misfits(where: str, docstring: Docstring, names: tuple[str, ...]) -> None:
+    misfits = _notes(docstring, names)
+    if names and not docstring.parameters:
+        misfits = ("the docstring describes none of the parameters",)
+    if misfits:
+        raise InvalidDocstring(f"{where}: {'; '.join(misfits)}. Mend it, or leave error_on_invalid_docstring out.")
+
+
+def _notes(docstring: Docstring, names: tuple[str, ...]) -> tuple[str, ...]:
+    unknown = [name for name in docstring.parameters if name not in names]
+    return tuple(f"the docstring describes `{name}`, which is not a parameter" for name in unknown)
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    plain = innermost(function)
+    called = (plain, getattr(plain, "__call__", None))  # noqa: B004  an object may be called through an async method
+    return any(inspect.iscoroutinefunction(it) or inspect.isasyncgenfunction(it) for it in called)

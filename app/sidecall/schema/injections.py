@@ -1,0 +1,133 @@
+"""Find the parameters and fields that are injected, and plan how each is filled."""
+
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic.errors import PydanticSchemaGenerationError
+from pydantic.fields import FieldInfo
+
+from sidecall.core.context import ToolContext
+from sidecall.core.errors import SchemaInferenceError
+from sidecall.core.foreign import foreign_marker, foreign_type
+from sidecall.core.injection import (
+    ABSENT,
+    FromCaller,
+    InjectedState,
+    InjectedStore,
+    InjectedToolArg,
+    InjectedToolCallId,
+    Injection,
+    Made,
+    Secret,
+    Source,
+)
+from sidecall.core.parameter import VARIADIC, Bound, Parameter
+
+
+def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
+    """Find the marker of an injected parameter, wherever it sits in the annotation (`Optional`, nested `Annotated`)."""
+    plain = typing.get_origin(annotation) or annotation
+    if isinstance(plain, type) and issubclass(plain, ToolContext):
+        return plain
+    known = foreign_type(plain)
+    if known is not None:
+        return ToolContext if known == "tool_context" else Made(_runnable_config)
+    return next((marker for part in _parts(annotation) if (marker := _marker(part)) is not None), None)
+
+
+def _marker(part: Any) -> InjectedToolArg | type[ToolContext] | None:
+    if isinstance(part, InjectedToolArg):
+        return part
+    if part is Secret:
+        raise SchemaInferenceError("a Secret needs a name: Annotated[str, Secret('API_KEY')].")
+    if isinstance(part, type) and issubclass(part, InjectedToolArg):
+        return part()
+    if part is Bound:
+        return Made(lambda _: ABSENT)
+    known = foreign_marker(part)
+    if known == "state":
+        return InjectedState(getattr(part, "field", None))
+    return find_marker(part) if known is None else _OURS[known]()
+
+
+# What does for a parameter what another library's marker asks for.
+_OURS: Mapping[str, Callable[[], InjectedToolArg]] = {
+    "context": InjectedToolArg,
+    "call_id": InjectedToolCallId,
+    "store": InjectedStore,
+}
+
+
+def _runnable_config(context: ToolContext) -> dict[str, Any]:
+    """Make what LangChain gives a parameter of the type RunnableConfig."""
+    return {"configurable": dict(context.context), "tags": [], "metadata": {}}
+
+
+def _parts(annotation: Any) -> Iterable[Any]:
+    return (*getattr(annotation, "__metadata__", ()), *typing.get_args(annotation))
+
+
+def plan_injections(parameters: Iterable[Parameter]) -> tuple[Injection, ...]:
+    """Plan the filling of every hidden parameter of a function, once, when the tool is registered.
+
+    Raises:
+        SchemaInferenceError: `*args` or `**kwargs` is marked.
+    """
+    found = ((parameter, _marker_of(parameter)) for parameter in parameters)
+    return tuple(_plan(parameter, marker) for parameter, marker in found if marker is not None)
+
+
+def _marker_of(parameter: Parameter) -> InjectedToolArg | type[ToolContext] | None:
+    try:
+        return find_marker(parameter.annotation)
+    except SchemaInferenceError as error:
+        raise SchemaInferenceError(f"parameter `{parameter.name}`: {error.message}") from error
+
+
+def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> Injection:
+    source, field = _source(parameter.name, marker)
+    if parameter.kind in VARIADIC:
+        raise SchemaInferenceError(f"parameter `{parameter.name}` takes any number of values and cannot be injected.")
+    adapter = _adapter(parameter.annotation) if source in ("context", "state", "secret", "caller") else None
+    return Injection(parameter.name, source, field, parameter.required, adapter, getattr(marker, "make", None))
+
+
+def _adapter(annotation: Any) -> TypeAdapter[Any]:
+    try:
+        return TypeAdapter(annotation)
+    except PydanticSchemaGenerationError:
+        # An object that only a caller in this process can supply; it is checked by isinstance.
+        return TypeAdapter(annotation, config=ConfigDict(arbitrary_types_allowed=True))
+
+
+def plan_model_injections(model: type[BaseModel]) -> tuple[Injection, ...]:
+    """Plan the filling of the fields that the author's own model marks; the model checks the values itself."""
+    fields = ((name, field, find_marker(annotation_of(field))) for name, field in model.model_fields.items())
+    return tuple(
+        Injection(name, *_source(name, marker), field.is_required(), adapter=None, make=getattr(marker, "make", None))
+        for name, field, marker in fields
+        if marker is not None
+    )
+
+
+def annotation_of(field: FieldInfo) -> Any:
+    """Put a field's annotation together again, metadata included."""
+    return Annotated[field.annotation, *field.metadata, None]
+
+
+def _source(name: str, marker: InjectedToolArg | type[ToolContext]) -> tuple[Source, str | None]:
+    if isinstance(marker, type):
+        return "tool_context", None
+    if isinstance(marker, InjectedToolCallId):
+        return "call_id", None
+    if isinstance(marker, InjectedState):
+        return "state", marker.field
+    if isinstance(marker, InjectedStore):
+        return "store", None
+    if isinstance(marker, Secret):
+        return "secret", marker.name
+    if isinstance(marker, Made):
+        return "made", None
+    return "caller" if isinstance(marker, FromCaller) else "context", name

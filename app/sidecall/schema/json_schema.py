@@ -1,0 +1,241 @@
+"""Take JSON Schemas apart: walk them, strip titles, put references in place."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sidecall.core.pointer import follow, steps_of
+from sidecall.core.tool import Schema
+
+# Keywords whose value is a schema, a list of schemas, or a mapping of names to schemas (JSON Schema 2020-12).
+_ONE = frozenset(
+    "items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties".split()
+)
+_MANY = frozenset("anyOf oneOf allOf prefixItems".split())
+_NAMED = frozenset("properties patternProperties $defs definitions dependentSchemas".split())
+
+
+def map_children(schema: Schema, change: Callable[[Any], Any]) -> Schema:
+    """Copy a schema with `change` applied to each schema directly inside it."""
+    return {key: _changed(key, value, change) for key, value in schema.items()}
+
+
+def _changed(key: str, value: Any, change: Callable[[Any], Any]) -> Any:
+    if key in _ONE and isinstance(value, dict):
+        return change(value)
+    if key in _MANY and isinstance(value, list):
+        return [change(item) if isinstance(item, dict) else item for item in value]
+    if key in _NAMED and isinstance(value, dict):
+        return {name: change(item) if isinstance(item, dict) else item for name, item in value.items()}
+    return value
+
+
+def walk(schema: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:
+    """Yield every schema inside this one, itself first, each with a path such as `filters[].name`."""
+    yield path, schema
+    for key, value in schema.items():
+        for step, child in _children(key, value):
+            yield from walk(child, (path + step).lstrip("."))
+
+
+def _children(key: str, value: Any) -> Iterator[tuple[str, Schema]]:
+    if key in _ONE and isinstance(value, dict):
+        yield ("[]" if key == "items" else ".*" if key == "additionalProperties" else ""), value
+    elif key in _MANY and isinstance(value, list):
+        yield from (("[]" if key == "prefixItems" else "", item) for item in value if isinstance(item, dict))
+    elif key in _NAMED and isinstance(value, dict):
+        yield from ((f".{name}", item) for name, item in value.items() if isinstance(item, dict))
+
+
+def without_titles(schema: Schema) -> Schema:
+    """Drop every `title`, which pydantic adds and models do not need; a property of that name stays."""
+    return map_children({key: value for key, value in schema.items() if key != "title"}, without_titles)
+
+
+def with_tags_required(schema: Schema) -> Schema:
+    """Require the tag in each member of a discriminated union, which pydantic wants to see even if it has a default."""
+    unions = [node for _, node in walk(schema) if isinstance(node.get("discriminator"), dict)]
+    tagged = [
+        (union["discriminator"].get("propertyName"), resolved(option, schema))
+        for union in unions
+        for option in union.get("oneOf", ())
+    ]
+    for tag, option in tagged:
+        if tag in option.get("properties", {}) and tag not in option.get("required", ()):
+            option["required"] = [*option.get("required", ()), tag]
+    return schema
+
+
+def as_arguments(schema: Schema, hidden: frozenset[str]) -> Schema:
+    """Shape the schema of a model as that of a tool's arguments: an object without description and hidden fields."""
+    schema = rooted(schema)  # A model that contains itself is a bare reference.
+    properties = {name: value for name, value in schema.get("properties", {}).items() if name not in hidden}
+    required = [name for name in schema.get("required", []) if name not in hidden]
+    said = ("type", "properties", "required", "description")
+    rest = {key: value for key, value in schema.items() if key not in said}
+    return {"type": "object", "properties": properties, **({"required": required} if required else {}), **rest}
+
+
+def rooted(schema: Schema) -> Schema:
+    """Put the target of a reference at the root in its place, where every provider wants an object."""
+    target = resolved(schema, schema)
+    return schema if target is schema else _joined(target, {key: schema[key] for key in schema if key != "$ref"})
+
+
+def inlined(schema: Schema) -> Schema:
+    """Put the target of each `$ref` in its place, since several providers refuse references.
+
+    What refers to itself cannot be inlined: such a reference stays, and its target stays among the definitions. A
+    schema that would grow out of all proportion stays as it is.
+    """
+    body = {key: value for key, value in schema.items() if key not in _HOLDERS}
+    if _inlined_size(body, schema, {}) > _MAX_SIZE:
+        return schema
+    kept: set[str] = set()
+    result: Schema = _inline(body, schema, kept)
+    return {**result, **_kept_definitions(schema, kept)}
+
+
+def resolved(node: Schema, root: Schema) -> Schema:
+    """Follow a reference into the root schema to its end; any other node is itself."""
+    passed: set[str] = set()
+    while (reference := _reference(node)) is not None and reference not in passed:
+        passed.add(reference)
+        found = follow(reference, root)
+        node = found if isinstance(found, dict) else node
+    return node
+
+
+# Where schemas keep what they refer to.
+_HOLDERS = ("$defs", "definitions")
+# Schemas that models read are far smaller; ten definitions that use each other twice make a thousand.
+_MAX_SIZE = 10_000
+# What may stand beside a reference or a lone `allOf` without narrowing it.
+ANNOTATIONS = frozenset(
+    "$anchor $comment $defs $schema contentEncoding contentMediaType contentSchema default definitions deprecated"
+    " description examples readOnly title writeOnly".split()
+)
+
+
+def _inlined_size(schema: Schema, root: Schema, known: dict[str, int]) -> int:
+    """Count the schemas that inlining would make, each target measured once."""
+    size = 0
+    for _, node in walk(schema):
+        reference = _reference(node)
+        if reference is not None and reference not in known:
+            known[reference] = 0  # What it finds of itself is not inlined.
+            known[reference] = _inlined_size(_target(reference, root) or {}, root, known)
+        size += 1 + known.get(reference or "", 0)
+    return size
+
+
+def _inline(node: Schema, root: Schema, kept: set[str]) -> Schema:
+    reference = _reference(node)
+    target = None if reference is None else _target(reference, root)
+    if reference is None or target is None:
+        return map_children(_without_mapping(node), lambda child: _inline(child, root, kept))
+    if reference in _closure(_references(target), root):
+        kept.add(reference)
+        return node
+    beside = {key: value for key, value in node.items() if key != "$ref"}
+    return _inline(_joined(target, beside), root, kept)
+
+
+def _without_mapping(node: Schema) -> Schema:
+    """Leave out which reference a tag means, once the targets are in place."""
+    tag = node.get("discriminator")
+    if not isinstance(tag, dict):
+        return node
+    return {**node, "discriminator": {key: value for key, value in tag.items() if key != "mapping"}}
+
+
+def _joined(target: Schema, beside: Schema) -> Schema:
+    """Let what stands beside a reference win where it only describes; where both set rules, both hold."""
+    clashing = [key for key in target.keys() & beside.keys() - ANNOTATIONS if target[key] != beside[key]]
+    if clashing:
+        return {**beside, "allOf": [target, *beside.get("allOf", [])]}
+    return {**target, **beside}
+
+
+def _reference(node: Schema) -> str | None:
+    reference = node.get("$ref")
+    return reference if isinstance(reference, str) else None
+
+
+def _target(reference: str, root: Schema) -> Schema | None:
+    """Find the schema that is referred to; True and False are schemas too, of anything and of nothing."""
+    found = follow(reference, root)
+    if isinstance(found, bool):
+        return {} if found else {"not": {}}
+    return found if isinstance(found, dict) else None
+
+
+def _references(schema: Schema) -> set[str]:
+    return {reference for _, node in walk(schema) if (reference := _reference(node)) is not None}
+
+
+def _closure(references: set[str], root: Schema) -> set[str]:
+    found: set[str] = set()
+    waiting = set(references)
+    while waiting:
+        reference = waiting.pop()
+        found.add(reference)
+        waiting |= _references(_target(reference, root) or {}) - found
+    return found
+
+
+def _kept_definitions(schema: Schema, kept: set[str]) -> Schema:
+    """Choose the definitions that the references which stay lead to."""
+    places = {_place(reference) for reference in _closure({it for it in kept if _place(it) is not None}, schema)}
+    chosen = {
+        holder: {name: value for name, value in schema.get(holder, {}).items() if (holder, name) in places}
+        for holder in _HOLDERS
+    }
+    return {holder: definitions for holder, definitions in chosen.items() if definitions}
+
+
+def _place(reference: str) -> tuple[str, str] | None:
+    """Name the definition that a reference leads into, None when it leads elsewhere."""
+    steps = steps_of(reference) or []
+    return (steps[0], steps[1]) if len(steps) > 1 and steps[0] in _HOLDERS else None
+
+
+def describe(schema: Schema) -> str:
+    """Say in a few words what a schema allows: `integer, at least 1`, `one of "a", "b"`."""
+    if "enum" in schema:
+        return "one of " + ", ".join(_literal(value) for value in schema["enum"])
+    if "const" in schema:
+        return _literal(schema["const"])
+    options = schema.get("anyOf") or schema.get("oneOf")
+    if options:
+        return " or ".join(dict.fromkeys(describe(option) for option in options))
+    if "$ref" in schema:
+        return "object"
+    words = [_type_words(schema)]
+    words += [f"{phrase} {schema[key]}" for key, phrase in _BOUNDS.items() if key in schema]
+    return ", ".join(words)
+
+
+_BOUNDS = {
+    "minimum": "at least",
+    "maximum": "at most",
+    "exclusiveMinimum": "greater than",
+    "exclusiveMaximum": "less than",
+    "minLength": "min length",
+    "maxLength": "max length",
+    "minItems": "min items",
+    "maxItems": "max items",
+    "pattern": "matching",
+}
+
+
+def _type_words(schema: Schema) -> str:
+    kind = schema.get("type", "any value")
+    text = " or ".join(kind) if isinstance(kind, list) else str(kind)
+    if kind == "array" and isinstance(schema.get("items"), dict):
+        text = f"array of {describe(schema['items'])}"
+    return f"{text} ({schema['format']})" if "format" in schema else text
+
+
+def _literal(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

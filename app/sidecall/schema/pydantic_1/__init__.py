@@ -1,0 +1,1 @@
+"""Everything that has to do with models of pydantic 1."""

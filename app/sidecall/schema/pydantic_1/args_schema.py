@@ -1,0 +1,129 @@
+"""Take a model of pydantic 1 as the arguments of a tool."""
+
+import inspect
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from sidecall.core.errors import InvalidArguments, SchemaInferenceError
+from sidecall.core.injection import Injection
+from sidecall.core.parameter import EMPTY, Parameter
+from sidecall.core.tool import Schema
+from sidecall.schema.injections import find_marker, plan_injections
+from sidecall.schema.json_schema import as_arguments, inlined
+from sidecall.schema.mend import check_mended
+from sidecall.schema.pydantic_1.check import checked_by_v1
+from sidecall.schema.pydantic_1.models import v1_schema
+
+
+@dataclass(frozen=True, slots=True)
+class V1Arguments:
+    """Say and check the arguments of one tool by a model of pydantic 1."""
+
+    model: Any
+    json_schema: Schema
+    flat: Schema
+    accepted: frozenset[str]
+    hidden: Mapping[str, str]
+    reserved: frozenset[str]
+    drops_unknown: bool
+
+    def unknown(self, args: Mapping[str, Any]) -> list[str]:
+        """Name the arguments that the model would drop silently."""
+        return [name for name in args if name not in self.accepted] if self.drops_unknown else []
+
+    def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Name values by field as a model names its arguments."""
+        fields = self.model.__fields__
+        names = {name: field.alias for name, field in fields.items() if name not in self.accepted}
+        return {names.get(name, name): value for name, value in values.items()}
+
+    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
+        """Check the arguments and return the values by field name, as the model makes them.
+
+        Raises:
+            InvalidArguments: One entry per offending field; its original is pydantic 1's ValidationError.
+        """
+        given = dict(args)
+        for name in self.hidden.keys() & injected.keys():
+            given[self.hidden[name]] = injected[name]
+        try:
+            checked = check_mended(self._check, given, self.flat, repaired)
+        except InvalidArguments as failure:
+            original: Any = failure.original and failure.original.__cause__
+            raise InvalidArguments(failure.errors, original) from original
+        values = checked.__dict__
+        return {name: values[name] for name in values if name in self.model.__fields__ or not self.drops_unknown}
+
+    def _check(self, given: Mapping[str, Any]) -> Any:
+        return checked_by_v1(self.model, given)
+
+
+def make_v1_arguments(where: str, model: Any, hidden: frozenset[str], *, drops_unknown: bool) -> V1Arguments:
+    """Compile a model of pydantic 1.
+
+    Args:
+        where: The tool's name and file, for errors.
+        model: The model.
+        hidden: Its fields that are injected.
+        drops_unknown: Whether the function takes only the model's fields.
+
+    Raises:
+        SchemaInferenceError: A field cannot be said in JSON Schema.
+    """
+    names = {name: _names(model, name) for name in model.__fields__}
+    reserved = frozenset(name for field in hidden for name in (field, *names[field]))
+    try:
+        json_schema = as_arguments(v1_schema(model), reserved)
+    except (ValueError, TypeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise SchemaInferenceError(f"{where}: args_schema {model.__name__}: {reason}") from error
+    visible = [name for name in names if name not in hidden]
+    unsaid = [name for name in visible if names[name][0] not in json_schema["properties"]]
+    if unsaid:
+        reason = f"`{unsaid[0]}` cannot be said in JSON Schema"
+        raise SchemaInferenceError(f"{where}: args_schema {model.__name__}: {reason}.")
+    return V1Arguments(
+        model=model,
+        json_schema=json_schema,
+        flat=inlined(json_schema),
+        accepted=frozenset(name for field in visible for name in names[field]),
+        hidden={field: names[field][0] for field in hidden},
+        reserved=reserved,
+        drops_unknown=v1_extra(model) == "ignore" or (drops_unknown and v1_extra(model) == "allow"),
+    )
+
+
+def v1_extra(model: Any) -> str:
+    """Say what a model of pydantic 1 does with unknown fields: `ignore`, `allow` or `forbid`."""
+    return str(getattr(model.__config__.extra, "value", model.__config__.extra))
+
+
+def _names(model: Any, name: str) -> list[str]:
+    """List the names under which a field is read, the advertised one first."""
+    alias = model.__fields__[name].alias
+    by_name = alias != name and model.__config__.allow_population_by_field_name
+    return [alias, name] if by_name else [alias]
+
+
+def plan_v1_injections(where: str, model: Any) -> tuple[Injection, ...]:
+    """Plan the filling of the fields that the author's own model marks; the model checks the values itself.
+
+    Raises:
+        SchemaInferenceError: An annotation names something that does not exist.
+    """
+    try:
+        hints = typing.get_type_hints(model, include_extras=True)
+    except NameError as error:
+        raise SchemaInferenceError(f"{where}: args_schema {model.__name__}: {error}.") from error
+    return plan_injections(
+        _marked(name, field, marker)
+        for name, field in model.__fields__.items()
+        if (marker := find_marker(hints.get(name))) is not None
+    )
+
+
+def _marked(name: str, field: Any, marker: Any) -> Parameter:
+    default = EMPTY if field.required else field.default
+    return Parameter(name, inspect.Parameter.KEYWORD_ONLY, Annotated[Any, marker], default)

@@ -1,0 +1,44 @@
+"""The arguments of LangChain's Tool: one text under any name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sidecall.core.errors import ToolException
+from sidecall.core.tool import Schema
+
+_SCHEMA: Schema = {"type": "object", "properties": {"__arg1": {"type": "string"}}, "required": ["__arg1"]}
+
+
+@dataclass(frozen=True, slots=True)
+class SingleInput:
+    """Advertise one string and take one value, whatever the model calls it, as LangChain does."""
+
+    tool: str
+    json_schema: Schema = field(default_factory=lambda: _SCHEMA)
+    flat: Schema = field(default_factory=lambda: _SCHEMA)
+    hidden: Mapping[str, str] = field(default_factory=dict)
+    reserved: frozenset[str] = frozenset()
+
+    def unknown(self, args: Mapping[str, Any]) -> list[str]:
+        """Name nothing: any name is taken."""
+        del args
+        return []
+
+    def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep the names, since any name is taken."""
+        return dict(values)
+
+    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
+        """Return the one value.
+
+        Raises:
+            ToolException: There is not exactly one; the text is LangChain's.
+        """
+        del injected, repaired
+        if len(args) != 1:
+            raise ToolException(
+                f"Too many arguments to single-input tool {self.tool}.\n"
+                f"                Consider using StructuredTool instead. Args: {list(args.values())}"
+            )
+        return {"tool_input": next(iter(args.values()))}

@@ -1,0 +1,180 @@
+"""Say a schema in OpenAI's strict form, or say why that cannot be done."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from sidecall.core.pointer import follow
+from sidecall.core.tool import Schema
+from sidecall.schema.json_schema import ANNOTATIONS, map_children, walk
+
+# Keywords the API refuses in strict mode; what they say goes into the description instead.
+_REFUSED = ("default", "uniqueItems", "prefixItems", "discriminator")
+# Those that cannot be said otherwise.
+_UNSAYABLE = (
+    "if then else dependentSchemas dependentRequired propertyNames unevaluatedProperties unevaluatedItems"
+    " contains minContains maxContains minProperties maxProperties"
+).split()
+# The formats that strict mode takes; others are refused with 400.
+_FORMATS = frozenset("date-time time date duration email hostname ipv4 ipv6 uuid".split())
+_TYPED = {"type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref", "properties"}
+_MAX_DEPTH = 100
+# References inside references that are put in place; each step can multiply the schema's size.
+_MAX_INLINED = 4
+
+
+def strict_obstacles(schema: Schema) -> list[str]:
+    """List what keeps a schema from being said strictly; an empty list means that nothing does."""
+    if _is_deeper(schema, _MAX_DEPTH):
+        return ["arguments: the schema is nested too deeply; make it flatter"]
+    root = _rooted(schema)
+    found = [("", reason) for reason in _obstacles_at_root(root)]
+    found += [(path, reason) for path, node in walk(root) for reason in _obstacles(node, root)]
+    return [f"{path or 'arguments'}: {reason}" for path, reason in found]
+
+
+def _obstacles_at_root(root: Schema) -> Iterator[str]:
+    if root.keys() & {"anyOf", "oneOf"} or isinstance(root.get("type"), list):
+        yield "strict mode needs one object that is never null"
+
+
+def _obstacles(node: Schema, root: Schema) -> Iterator[str]:
+    whole = _merged(node)
+    is_open = _is_object(whole) and not whole.keys() & {"properties", "additionalProperties", "$ref"}
+    if is_open or whole.get("additionalProperties") not in (None, False):
+        yield "strict mode has no objects with free keys (dict, **kwargs)"
+    if not node.keys() & _TYPED or any(isinstance(child, bool) for child in _members(node)):
+        yield "strict mode needs a type (Any or no annotation)"
+    if "prefixItems" in node:
+        yield "strict mode has no tuples; use a list or a model"
+    elif node.get("type") == "array" and "items" not in node:
+        yield "strict mode needs a type for the items; use list[...]"
+    if len(node.get("allOf", ())) > 1 or "not" in node or "patternProperties" in node:
+        yield "strict mode has neither allOf nor not nor patternProperties"
+    yield from (f"strict mode has no {keyword}" for keyword in _UNSAYABLE if keyword in node)
+    yield from _obstacles_of_parts(node, whole, root)
+
+
+def _obstacles_of_parts(node: Schema, whole: Schema, root: Schema) -> Iterator[str]:
+    """Refuse what cannot be merged without changing what is accepted."""
+    lone = node["allOf"][0] if len(node.get("allOf", ())) == 1 else {}
+    clashing = [key for key in lone.keys() & node.keys() if key not in ANNOTATIONS and lone[key] != node[key]]
+    yield from (f"allOf and what stands beside it contradict each other in `{key}`" for key in sorted(clashing))
+    if "$ref" not in whole:
+        return
+    if "$id" in whole and node is not root:
+        yield "strict mode has no schemas with an address of their own ($id)"
+    elif not isinstance(follow(whole["$ref"], root), dict):
+        yield f"{whole['$ref']} refers to nothing in the schema"
+    beside = sorted(whole.keys() - ANNOTATIONS - {"$ref", "$id"})
+    if beside:
+        yield f"strict mode has no {', '.join(beside)} beside a reference"
+
+
+def _members(node: Schema) -> list[Any]:
+    return [*node.get("properties", {}).values(), node.get("items") or None]
+
+
+def _is_object(node: Schema) -> bool:
+    kind = node.get("type")
+    return "properties" in node or kind == "object" or (isinstance(kind, list) and "object" in kind)
+
+
+def _is_deeper(schema: Any, limit: int) -> bool:
+    """Tell without recursion, which the schema could exhaust."""
+    level: list[Any] = [schema]
+    for _ in range(limit):
+        values = [value for node in level for value in (node.values() if isinstance(node, dict) else node)]
+        level = [value for value in values if isinstance(value, (dict, list))]
+    return bool(level)
+
+
+def _rooted(schema: Schema) -> Schema:
+    """Say outright that the arguments are an object without free keys, which an empty root leaves open."""
+    kind = "object" if not schema or schema.get("type") == ["object"] else schema.get("type")
+    if kind != "object":
+        return schema
+    is_bare = not schema.keys() & {"properties", "additionalProperties", "allOf", "$ref"}
+    return {**schema, "type": kind, **({"properties": {}} if is_bare else {})}
+
+
+def _merged(node: Schema) -> Schema:
+    """Join an `allOf` of one with what stands beside it."""
+    while len(parts := node.get("allOf", ())) == 1 and isinstance(parts[0], dict):
+        node = {**parts[0], **{key: value for key, value in node.items() if key != "allOf"}}
+    return node
+
+
+def to_strict(schema: Schema) -> Schema:
+    """Rewrite a schema without obstacles: every property required, optional ones nullable, objects closed.
+
+    A model that leaves an optional parameter out sends null for it, which the server reads as "not given".
+    """
+    root = _rooted(schema)
+    return _strict(root, root, ())
+
+
+def _strict(node: Schema, root: Schema, inside: tuple[str, ...]) -> Schema:
+    node = _merged(node)
+    if node.get("default", ...) is None:
+        node = {key: value for key, value in node.items() if key != "default"}
+    reference = node.get("$ref")
+    if reference is not None and len(node) > 1 and reference not in inside and len(inside) < _MAX_INLINED:
+        # Nothing may stand beside a reference, so its target takes its place.
+        beside = {key: value for key, value in node.items() if key != "$ref"}
+        return _strict({**follow(reference, root), **beside}, root, (*inside, reference))
+    node = map_children(node, lambda child: _strict(child, root, inside))
+    if "oneOf" in node:
+        node["anyOf"] = [*node.get("anyOf", []), *node.pop("oneOf")]
+    return _closed(_alone(_with_notes(node)))
+
+
+def _alone(node: Schema) -> Schema:
+    if "$ref" not in node or len(node) == 1:
+        return node
+    return {"anyOf": [{"$ref": node["$ref"]}], **{key: value for key, value in node.items() if key != "$ref"}}
+
+
+def _closed(node: Schema) -> Schema:
+    if not _is_object(node):
+        return node
+    required = set(node.get("required", ()))
+    properties = {
+        name: value if name in required else _nullable(value) for name, value in node.get("properties", {}).items()
+    }
+    kind = node.get("type", "object")
+    return {**node, "type": kind, "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _with_notes(node: Schema) -> Schema:
+    refused = [key for key in node if key in _REFUSED or (key == "format" and node[key] not in _FORMATS)]
+    notes = [_note(key, node[key], node.get("description", "")) for key in refused]
+    kept = {key: value for key, value in node.items() if key not in refused}
+    said = [note for note in notes if note]
+    texts = [_sentence(text) if said else text for text in (node.get("description"), *said) if text]
+    return {**kept, "description": " ".join(texts)} if texts else kept
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _note(key: str, value: Any, description: str) -> str:
+    if key == "default":
+        is_said = "default" in description.lower() and str(value) in description
+        return "" if is_said else f"Default: {json.dumps(value, ensure_ascii=False)}."
+    if key == "format":
+        return f"Format: {value}."
+    return "Items are unique." if key == "uniqueItems" else ""
+
+
+def _nullable(schema: Schema) -> Schema:
+    if _takes_null(schema) or any(_takes_null(option) for option in schema.get("anyOf", ())):
+        return schema
+    outer = {"description": schema["description"]} if "description" in schema else {}
+    inner = {key: value for key, value in schema.items() if key != "description"}
+    return {"anyOf": [*(inner["anyOf"] if inner.keys() == {"anyOf"} else [inner]), {"type": "null"}], **outer}
+
+
+def _takes_null(schema: Schema) -> bool:
+    return "null" in (schema.get("type"), *(schema["type"] if isinstance(schema.get("type"), list) else ()))

@@ -1,0 +1,37 @@
+"""Look up the server's secrets where orchestrators put them."""
+
+import logging
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from sidecall.core.tool import CompiledTool
+
+logger = logging.getLogger("sidecall")
+
+
+def secrets_in(folder: Path) -> Callable[[str], str | None]:
+    """Give a function that finds a secret by name: an environment variable, else a file of this folder.
+
+    Looked up at each call, since mounted files change when a secret is rotated. A trailing newline is not part of it.
+    """
+
+    def look_up(name: str) -> str | None:
+        # Empty variables are what orchestrators make of values that nobody has set.
+        if os.environ.get(name):
+            return os.environ[name]
+        try:
+            return (folder / name).read_text(encoding="utf-8").rstrip("\r\n") or None
+        except (OSError, ValueError):
+            return None
+
+    return look_up
+
+
+def warn_of_missing(tools: Iterable[CompiledTool], secrets: Callable[[str], str | None]) -> None:
+    """Log which tools will fail for want of a secret."""
+    for tool in tools:
+        for injection in tool.injections:
+            name = injection.field
+            if injection.source == "secret" and injection.required and name and secrets(name) is None:
+                logger.warning("tool %s needs the secret %s, which is not set", tool.name, name)

@@ -1,0 +1,281 @@
+"""Bound what a client may take: time for its request, size of its headers, number of its connections.
+
+The time is kept by one look at all connections every half second, not by a timer for each, so that a request which
+arrives whole pays nothing for it.
+"""
+
+import logging
+import math
+from asyncio import AbstractEventLoop, BaseTransport, Transport
+from typing import Any, Literal, cast
+
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
+
+from sidecall.lifecycle import Lifecycle, Patience
+from sidecall.serving.open_files import are_exhausted
+from sidecall.serving.refusals import (
+    BAD_REQUEST,
+    BODY_CHOPPED,
+    BODY_LATE,
+    ENDING,
+    FULL,
+    HEADERS_LARGE,
+    HEADERS_LATE,
+    MAX_HEADER_BYTES,
+    NO_HOST,
+    Refusal,
+    bytes_of,
+    response_to,
+)
+
+logger = logging.getLogger("sidecall")
+
+# Seconds between two looks, and between two log lines about clients.
+SWEEP = 0.5
+_QUIET = 10.0
+
+# Chunks that a body may have whatever their size, and the bytes that more of them must have on average.
+_FEW_CHUNKS = 16_384
+_LEAST_CHUNK = 64
+
+# What we want of a client, at a request, with so many bytes left to send.
+_Wanted = Literal["headers", "a body", "a request", "a reader", "an end", "nothing"]
+_Sight = tuple[_Wanted, Any, int]
+
+
+class Connections(ServerState):
+    """Hold what the connections of a server share, and look after those that keep it waiting."""
+
+    def __init__(self, lifecycle: Lifecycle, patience: Patience, max_connections: int, keep_alive: float) -> None:
+        super().__init__()
+        self.tasks = lifecycle.in_flight
+        self.connections = lifecycle.connections
+        self.lifecycle = lifecycle
+        self.limits: dict[_Wanted, float] = {
+            "headers": patience.header_timeout,
+            "a body": patience.body_timeout,
+            "a request": max(patience.header_timeout, keep_alive),
+            "a reader": patience.body_timeout,
+            "an end": patience.body_timeout,
+            "nothing": math.inf,
+        }
+        self.max_connections = max_connections
+        self.late = 0
+        self.refused = 0
+        self._quiet_until = 0.0
+
+    @property
+    def open(self) -> list["Connection"]:
+        """The connections as they are now."""
+        return cast("list[Connection]", list(self.connections))
+
+    def sweep(self, now: float) -> None:
+        """Cut off whoever will be overdue at the next look, and log what happened."""
+        for connection in self.open:
+            connection.look(now)
+        if now >= self._quiet_until and (complaints := self._complaints()):
+            self._quiet_until = now + _QUIET
+            for complaint in complaints:
+                logger.warning(complaint)
+
+    def _complaints(self) -> list[str]:
+        complaints = []
+        if self.refused:
+            limit = f"the limit of {self.max_connections} connections (SIDECALL_MAX_CONNECTIONS) is reached"
+            complaints.append(f"{limit}; refused with 503: {self.refused}")
+        if self.late:
+            complaints.append(f"requests that did not arrive in time were cut off: {self.late}")
+        if are_exhausted():
+            complaints.append("no more files can be opened, so connections are closed unanswered; raise the limit")
+        self.refused = self.late = 0
+        return complaints
+
+
+class Connection(HttpToolsProtocol):
+    """Read the requests of one client, within bounds."""
+
+    # Beside uvicorn's attributes, of which there are just so many that instances can share the names.
+    __slots__ = ("_chunk_bytes", "_chunks", "_header_bytes", "_refusal", "_running", "_seen", "_shared", "_since")
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: Connections,
+        app_state: dict[str, Any],
+        _loop: AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._shared = server_state
+        self._refusal = BAD_REQUEST
+        self._header_bytes = 0
+        self._chunks = 0
+        self._chunk_bytes = 0
+        # What is being answered; uvicorn's `cycle` is the last that came, when a client sends requests ahead.
+        self._running: RequestResponseCycle | None = None
+        self._seen: _Sight = ("nothing", None, 0)
+        self._since = 0.0
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Take the connection, unless there are too many."""
+        super().connection_made(cast("Transport", transport))
+        if len(self.connections) > self._shared.max_connections:
+            self._shared.refused += 1
+            self.refuse(FULL)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let what runs for a client that has gone know of it."""
+        if self._running is not None and not self._running.response_complete:
+            _disconnect(self._running)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; headers that go on for ever are cut off in the middle."""
+        self._header_bytes += len(data)
+        super().data_received(data)
+        if self._chunks:
+            self._weigh_chunks(len(data))
+        if not self._is_in_headers():
+            self._header_bytes = 0
+        elif self._header_bytes > MAX_HEADER_BYTES:
+            self.refuse(HEADERS_LARGE)
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer, once the headers are in order."""
+        if self._header_bytes > MAX_HEADER_BYTES:
+            self._check_size()
+        if not self.headers or self.headers[0][0] != b"host":
+            self._check_host()
+        super().on_headers_complete()
+        self._chunks = self._chunk_bytes = 0
+        if not self.pipeline:
+            self._running = self.cycle
+        if self._shared.lifecycle.is_draining:
+            self.cycle.keep_alive = False
+
+    def on_chunk_header(self) -> None:
+        """Count a chunk of a body; called by the parser."""
+        self._chunks += 1
+
+    def _weigh_chunks(self, size: int) -> None:
+        """Cut off a body in tiny chunks, each of which costs as much as a large one."""
+        self._chunk_bytes += size
+        if self._chunks > _FEW_CHUNKS and self._chunk_bytes < self._chunks * _LEAST_CHUNK:
+            self.refuse(BODY_CHOPPED)
+            _disconnect(self.cycle)
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request; called by uvicorn, which would set a timer for when there is none.
+
+        Connections that send nothing are closed by `look`.
+        """
+        self._shared.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._running, app = self.pipeline.pop()
+            self._start_asgi_task(self._running, app)
+
+    def _is_in_headers(self) -> bool:
+        return self.scope is not None and "method" not in self.scope
+
+    def _check_size(self) -> None:
+        """Refuse large headers, whose bytes may have come together with those of a body."""
+        size = len(self.url) + sum(len(name) + len(value) + len(b": \r\n") for name, value in self.headers)
+        if size > MAX_HEADER_BYTES:
+            self._refusal = HEADERS_LARGE
+            raise ValueError  # The parser passes it on as an error of its own.
+
+    def _check_host(self) -> None:
+        if self.parser.get_http_version() == "1.1" and all(name != b"host" for name, _ in self.headers):
+            self._refusal = NO_HOST
+            raise ValueError
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002
+        """Answer what could not be read; called by uvicorn.
+
+        Where an earlier request is still to be answered, that is done, and the connection closed with it.
+        """
+        if self._running is None or self._running.response_complete or self._running.more_body:
+            self.refuse(self._refusal)
+            return
+        self.flow.pause_reading()
+        self.pipeline.clear()
+        self._running.keep_alive = False
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Answer without a request that could be answered, and close."""
+        if self.transport.is_closing():
+            return
+        self.transport.write(bytes_of(refusal, self._shared.default_headers))
+        self.transport.close()
+
+    def look(self, now: float) -> None:
+        """Cut the client off if it has kept us waiting for too long, for one and the same thing."""
+        wanted = self._wanted()
+        scope, unread = self.scope, self.transport.get_write_buffer_size()
+        # Scopes of equal requests are equal, so the same one is told by what it is.
+        if (wanted, unread) != self._seen[::2] or scope is not self._seen[1]:
+            self._seen, self._since = (wanted, scope, unread), now
+        elif now - self._since > self._shared.limits[wanted] - SWEEP:
+            self._cut(wanted)
+
+    def _wanted(self) -> _Wanted:
+        if self.transport.is_closing():
+            return "an end"
+        if self.flow.write_paused:
+            return "a reader"
+        if self.cycle is None or self.cycle.response_complete:
+            return "headers" if self._is_in_headers() else "a request"
+        if self.cycle.more_body and not self.flow.read_paused:
+            return "a body"
+        return "nothing"
+
+    def _cut(self, wanted: _Wanted) -> None:
+        if wanted in ("a reader", "an end"):
+            self.transport.abort()
+        elif wanted == "a request":
+            self.transport.close()
+        else:
+            self._shared.late += 1
+            self.refuse(HEADERS_LATE if wanted == "headers" else BODY_LATE)
+            if wanted == "a body":
+                _disconnect(self.cycle)
+
+    def discourage(self) -> None:
+        """Say `Connection: close` in the answers that are due."""
+        for cycle in (self._running, *(cycle for cycle, _ in self.pipeline)):
+            if cycle is not None:
+                cycle.keep_alive = False
+
+    def shutdown(self) -> None:
+        """Close, unless an answer is due; called by the server at its end."""
+        if self._wanted() == "headers":
+            self.refuse(ENDING)
+        else:
+            super().shutdown()
+
+    async def interrupt(self) -> None:
+        """Answer the request that runs with a 503 which may be repeated, whatever becomes of the tool.
+
+        Who has sent others ahead sends them again, since the connection is closed.
+        """
+        cycle: Any = self._running  # uvicorn's types and Starlette's say the same in different words
+        if cycle is None or cycle.response_complete:
+            return
+        cycle.logger = _SILENT
+        if not cycle.response_started:
+            await response_to(cycle.scope, ENDING)(cycle.scope, cycle.receive, cycle.send)
+            _disconnect(cycle)
+
+
+# What uvicorn would say of the cancelled request is not news: it was answered, and logged by us.
+_SILENT = logging.Logger("sidecall.interrupted", logging.CRITICAL + 1)
+
+
+def _disconnect(cycle: RequestResponseCycle) -> None:
+    """Let the application find its client gone, so that what it still sends goes nowhere."""
+    cycle.disconnected = True
+    cycle.message_event.set()

@@ -1,0 +1,74 @@
+"""The answers that no application gives: to what is not a request yet, and to what it does not get to finish."""
+
+from collections.abc import Iterable, MutableMapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from fastapi import Request, Response
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+
+from sidecall.http import ending
+from sidecall.http.problems import problem
+from sidecall.http.request_id import request_id_of
+
+MAX_HEADER_BYTES = 32 * 1024
+# Of the length that ids have.
+_NO_ID = b"0" * 36
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Say no, as problem+json; the connection is closed with it."""
+
+    status: int
+    slug: str
+    title: str
+    detail: str
+
+
+BAD_REQUEST = Refusal(400, "bad-request", "The request is not HTTP.", "It could not be read.")
+NO_HOST = Refusal(400, "bad-request", "The request is not HTTP.", "HTTP/1.1 wants a header `Host`.")
+BODY_CHOPPED = Refusal(400, "bad-request", "The request is not HTTP.", "Its body comes in too many tiny chunks.")
+HEADERS_LATE = Refusal(408, "request-timeout", "The request did not arrive in time.", "Its headers took too long.")
+BODY_LATE = Refusal(408, "request-timeout", "The request did not arrive in time.", "Its body took too long.")
+HEADERS_LARGE = Refusal(
+    431,
+    "headers-too-large",
+    "The headers are larger than this server takes.",
+    f"They may have {MAX_HEADER_BYTES} bytes.",
+)
+FULL = Refusal(
+    503,
+    "too-many-connections",
+    "So many connections are open that this server takes no more.",
+    "Close connections that you do not use, or come back later.",
+)
+ENDING = Refusal(ending.STATUS, ending.SLUG, ending.TITLE, ending.DETAIL)
+
+
+def response_to(scope: MutableMapping[str, Any], refusal: Refusal) -> Response:
+    """Make the answer to a request, under the id that it came with."""
+    sent = dict(scope.get("headers", ())).get(b"x-request-id", b"").decode("latin-1")
+    request_id = scope.setdefault("state", {}).setdefault("request_id", request_id_of(sent))
+    may_return = refusal.status == 503
+    members: dict[str, Any] = {"retryable": True} if may_return else {}
+    response = problem(Request(scope), refusal.status, refusal.slug, refusal.title, refusal.detail, **members)
+    response.headers.update({"Connection": "close", "X-Request-Id": request_id})
+    if may_return:
+        response.headers["Retry-After"] = "1"
+    return response
+
+
+def bytes_of(refusal: Refusal, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Write the whole answer where there is no request to answer; quickly, since there may be thousands at once."""
+    lines = b"".join([name + b": " + value + b"\r\n" for name, value in headers])
+    answer = _form(refusal).replace(_NO_ID, request_id_of("").encode())
+    return STATUS_LINE[refusal.status] + lines + answer
+
+
+@cache
+def _form(refusal: Refusal) -> bytes:
+    response = response_to({"type": "http", "state": {"request_id": _NO_ID.decode()}}, refusal)
+    lines = [name + b": " + value + b"\r\n" for name, value in response.raw_headers]
+    return b"".join([*lines, b"\r\n", bytes(response.body)])

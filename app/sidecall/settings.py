@@ -1,0 +1,158 @@
+"""What an operator may set, from the environment."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from sidecall.core.errors import SidecallError
+
+_PREFIX = "SIDECALL_"
+LogLevel = Literal["debug", "info", "warning", "error"]
+LogFormat = Literal["auto", "json", "text"]
+Switch = Literal["auto", "on", "off"]
+
+
+class Settings(BaseSettings):
+    """Hold every setting; each is read from the variable `SIDECALL_` plus its name in capitals.
+
+    Raises:
+        ValidationError: A value is out of its range; the message names the setting.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="forbid")
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    tools: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=("tools",), description="Where tools are: modules, packages, files and folders, separated by commas."
+    )
+    entry_points: bool = Field(
+        default=True, description="Whether installed packages may offer tools through the group `sidecall.tools`."
+    )
+    workers: int = Field(default=1, ge=1, description="Server processes; each has its own threads and limits.")
+    reload: bool = Field(default=False, description="Watch the tools' files and load them again when they change.")
+    threads: int = Field(default=32, ge=1, description="Threads for sync tools, per worker.")
+    processes: int = Field(
+        default=4, ge=1, description="Processes for tools that run in one, per worker; none without such a tool."
+    )
+    memory_limit_mb: int = Field(
+        default=1024, ge=1, description="Megabytes that a tool in a process may take unless it says otherwise."
+    )
+    tool_timeout: float = Field(
+        default=30.0, gt=0, allow_inf_nan=False, description="Seconds a tool may take unless it says otherwise."
+    )
+    secrets_dir: Path = Field(
+        default=Path("/run/secrets"), description="Folder whose files are secrets, looked up after the environment."
+    )
+    max_body_bytes: int = Field(default=4 * 1024 * 1024, ge=1024, description="Largest request body, in bytes.")
+    max_json_values: int = Field(
+        default=50_000, ge=100, description="Most values in one request body, counted at every depth."
+    )
+    max_concurrency: int = Field(default=10_000, ge=1, description="Most calls that run at once, per worker.")
+    max_concurrency_per_caller: int | None = Field(
+        default=None, ge=1, description="Most calls that run or wait at once for one caller; more get 429."
+    )
+    caller_header: str | None = Field(
+        default=None,
+        pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+        description="Header in which a gateway that you trust says who calls; without it all are one caller.",
+    )
+    rate_limit: str | None = Field(
+        default=None,
+        pattern=r"^[1-9][0-9]{0,8}/(second|minute|hour|day)$",
+        description="Calls that one caller may make, per worker, for instance `100/minute`; more get 429.",
+    )
+    max_queue: int = Field(
+        default=1000, ge=0, description="Most calls that wait for a place, per worker; more get 503."
+    )
+    queue_timeout: float = Field(
+        default=10.0, gt=0, allow_inf_nan=False, description="Seconds a call may wait for a place."
+    )
+    max_content_bytes: int = Field(
+        default=1_000_000, ge=200, description="Most bytes of one answer that a model reads; the rest is cut out."
+    )
+    artifact_ttl: float = Field(
+        default=3600.0, gt=0, allow_inf_nan=False, description="Seconds that results which were cut are kept whole."
+    )
+    max_artifact_bytes: int = Field(
+        default=64 * 1024 * 1024, ge=0, description="Most bytes of such results kept together, per worker."
+    )
+    approval_ttl: float = Field(
+        default=3600.0,
+        gt=0,
+        le=31_536_000,
+        allow_inf_nan=False,
+        description="Seconds until a call that needs approval is forgotten.",
+    )
+    max_approvals: int = Field(
+        default=1000, ge=1, description="Most approvals kept, per worker; more are answered with 503."
+    )
+    max_batch: int = Field(default=128, ge=1, description="Most calls in one batch.")
+    max_connections: int = Field(
+        default=16_384, ge=1, description="Most connections, per worker; more are answered with 503."
+    )
+    header_timeout: float = Field(
+        default=10.0, ge=1, allow_inf_nan=False, description="Seconds in which the headers of a request must arrive."
+    )
+    body_timeout: float = Field(
+        default=30.0, ge=1, allow_inf_nan=False, description="Seconds in which the body of a request must arrive."
+    )
+    drain_grace: float = Field(
+        default=2.0, ge=0, allow_inf_nan=False, description="Seconds it still listens after SIGTERM, while not ready."
+    )
+    drain_timeout: float = Field(
+        default=30.0, ge=0, allow_inf_nan=False, description="Seconds that calls may finish in after that; then 503."
+    )
+    stuck_after: float = Field(
+        default=2.0, ge=0.1, allow_inf_nan=False, description="Seconds until the log says what blocks the event loop."
+    )
+    log_level: LogLevel = Field(default="info", description="Least severe log lines to write.")
+    log_format: LogFormat = Field(default="auto", description="`json`, `text`, or `auto`: text on a terminal only.")
+    log_calls: bool = Field(default=False, description="Whether each call is logged; at level debug it always is.")
+    log_args: bool = Field(
+        default=False, description="Whether those lines say arguments and results, with secrets taken out by name."
+    )
+    log_redact: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(), description="More names of fields whose values are never logged, separated by commas."
+    )
+    otel: Switch = Field(
+        default="auto", description="`on`, `off`, or `auto`: spans are sent when the variables `OTEL_…` say where to."
+    )
+
+    @field_validator("port", mode="before")
+    @classmethod
+    def _not_a_link(cls, value: Any) -> Any:
+        if isinstance(value, str) and value.startswith("tcp://"):
+            raise ValueError(f"{value} comes from a Kubernetes Service named sidecall; set enableServiceLinks: false")
+        return value
+
+    @field_validator("tools", "log_redact", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+class UnknownSetting(SidecallError):
+    """A variable of the environment looks like a setting, but is none."""
+
+
+def unknown_names(variables: Iterable[str]) -> list[str]:
+    """List the variables that begin like settings and are none.
+
+    They are borne, since not all are mistakes: agents have `SIDECALL_URL`, Kubernetes makes up more for a Service named
+    sidecall, and an older version does not know what a newer one did. A name that is nearly a setting's is refused: a
+    limit that was set and does not hold is worse than a server that does not start.
+
+    Raises:
+        UnknownSetting: One is nearly a setting.
+    """
+    names = [name.upper().removeprefix(_PREFIX).lower() for name in variables if name.upper().startswith(_PREFIX)]
+    unknown = sorted(set(names) - Settings.model_fields.keys())
+    for name in unknown:
+        for meant in get_close_matches(name, Settings.model_fields, 1, 0.75):
+            raise UnknownSetting(f"There is no setting {_PREFIX}{name.upper()}; write {_PREFIX}{meant.upper()}.")
+    return [f"{_PREFIX}{name.upper()}" for name in unknown]

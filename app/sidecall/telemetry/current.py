@@ -1,0 +1,40 @@
+"""What is being served where a log line is written, in whatever thread or library that is."""
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from sidecall.core.invocation import Invocation
+from sidecall.telemetry.tally import Tally
+
+
+@dataclass(slots=True)
+class Watched:
+    """Hold a call that is under way, and what those who watch it keep until its end."""
+
+    invocation: Invocation
+    tally: Tally
+    outer: "Watched | None" = None
+    span: Any = None
+    span_token: Any = None
+    trace_id: str = ""
+
+
+# Context variables reach the threads and tasks that a tool starts.
+CALL: ContextVar[Watched | None] = ContextVar("sidecall_call", default=None)
+REQUEST_ID: ContextVar[str] = ContextVar("sidecall_request_id", default="")
+
+
+def request_keys() -> dict[str, str]:
+    """Name the request and the call that this code works for, as far as there are any."""
+    keys: dict[str, str] = {}
+    call = CALL.get()
+    if call is not None:
+        invocation = call.invocation
+        keys = {"tool": invocation.tool.name, "call_id": invocation.call.id, "invocation_id": invocation.id}
+        if call.trace_id:
+            keys["trace_id"] = call.trace_id
+    request_id = REQUEST_ID.get()
+    if request_id:
+        keys["request_id"] = request_id
+    return keys

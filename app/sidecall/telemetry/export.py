@@ -1,0 +1,97 @@
+"""Where spans go: to the provider that the host has set up, or as the environment says."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from functools import partial
+from importlib.metadata import entry_points
+from typing import Any
+
+from opentelemetry import trace
+from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+from sidecall.telemetry.redact import Redaction
+from sidecall.telemetry.spans import Spans
+from sidecall.telemetry.tracing import MissingExtra
+from sidecall.version import __version__
+
+logger = logging.getLogger("sidecall")
+
+# Seconds that the end of a server is held up by a collector that does not answer.
+_PATIENCE = 3.0
+_PROTOCOLS = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
+
+
+def open_spans(redaction: Redaction | None) -> Spans:
+    """Make spans with the provider of this process; what the tools make themselves goes there too.
+
+    Raises:
+        MissingExtra: The environment asks for an exporter that is not installed.
+    """
+    provider = trace.get_tracer_provider()
+    if isinstance(provider, trace.ProxyTracerProvider):
+        provider = provider_from_environment()
+        trace.set_tracer_provider(provider)
+    return Spans(provider, redaction, partial(flush, provider))
+
+
+def provider_from_environment() -> TracerProvider:
+    """Make a provider as the standard variables `OTEL_…` say.
+
+    Raises:
+        MissingExtra: They ask for an exporter that is not installed.
+    """
+    resource = Resource.create()
+    if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
+        resource = resource.merge(Resource({SERVICE_NAME: "sidecall", SERVICE_VERSION: __version__}))
+    # Not shut down at exit, which may take half a minute; what is left is sent when the server ends.
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+    for name in _exporters():
+        provider.add_span_processor(BatchSpanProcessor(_load(name)()))
+    return provider
+
+
+def _exporters() -> Iterator[str]:
+    for name in os.environ.get("OTEL_TRACES_EXPORTER", "otlp").split(","):
+        if name.strip() == "otlp":
+            protocol = os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
+            protocol = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", protocol)
+            yield _PROTOCOLS.get(protocol, protocol)
+        elif name.strip() not in ("", "none"):
+            yield name.strip()
+
+
+def _load(name: str) -> Any:
+    found = entry_points(group="opentelemetry_traces_exporter", name=name)
+    if not found:
+        package = f"opentelemetry-exporter-{name.replace('_', '-')}"
+        raise MissingExtra(f"The exporter {name!r} is not installed; try: pip install {package}")
+    return next(iter(found)).load()
+
+
+async def flush(provider: Any, patience: float = _PATIENCE) -> None:
+    """Send what is left, within so many seconds.
+
+    It is done in a thread that may be left behind, since nothing else bounds it.
+    """
+    send = getattr(provider, "force_flush", None)
+    if send is None:
+        return
+    loop = asyncio.get_running_loop()
+    sent = asyncio.Event()
+
+    def work() -> None:
+        send()
+        with contextlib.suppress(RuntimeError):  # The loop was closed; nobody waits any more.
+            loop.call_soon_threadsafe(sent.set)
+
+    threading.Thread(target=work, name="sidecall-flush", daemon=True).start()
+    try:
+        await asyncio.wait_for(sent.wait(), patience)
+    except TimeoutError:
+        logger.warning("the last spans were not sent within %g seconds", patience)

@@ -1,0 +1,146 @@
+"""What Prometheus is told."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol
+
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+from sidecall.core.options import ExecutorName
+from sidecall.telemetry.tally import Tally
+from sidecall.version import __version__
+
+# What calls of tools that do not exist are counted as; what a model calls them is not ours to bound.
+UNKNOWN = "unknown"
+
+
+class Occupancy(Protocol):
+    """Say how full an executor is; `size` is None where nothing bounds it."""
+
+    @property
+    def size(self) -> int | None:
+        """Calls that it can run at the same time."""
+
+    @property
+    def busy(self) -> int:
+        """Calls that it runs."""
+
+    @property
+    def waiting(self) -> int:
+        """Calls that wait until it is free."""
+
+    @property
+    def killed(self) -> int:
+        """Processes that it has killed so far."""
+
+
+class Occupied(Protocol):
+    """Tell how full it is, whenever it is asked."""
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """The numbers at this moment."""
+
+
+_OF_EXECUTORS = (
+    ("size", "Calls that an executor can run at the same time."),
+    ("busy", "Calls that an executor runs."),
+    ("waiting", "Calls that wait for an executor to be free."),
+)
+_ABANDONED = "Calls that run on although nobody waits for them any more."
+
+
+class Metrics(Collector):
+    """Count the calls of one application, and read everything else when Prometheus asks."""
+
+    def __init__(self, tools: Callable[[], Iterable[str]] = tuple) -> None:
+        self._tools = tools
+        self._tallies: dict[str, Tally] = {}
+        self._executors: Mapping[ExecutorName, Occupied] = {}
+        self._abandoned: Mapping[ExecutorName, int] = {}
+        self._gauges: dict[str, tuple[str, Callable[[], float]]] = {}
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+        for collector in (ProcessCollector, PlatformCollector, GCCollector):
+            collector(registry=self._registry)
+
+    def tally(self, tool: str) -> Tally:
+        """Find where the calls of a tool are counted; `tool` is the name of a registered one, or `UNKNOWN`."""
+        tally = self._tallies.get(tool)
+        if tally is None:
+            tally = self._tallies[tool] = Tally()
+        return tally
+
+    def add_gauge(self, name: str, documentation: str, read: Callable[[], float]) -> None:
+        """Show a number that is read at each scrape; the name carries its unit."""
+        self._gauges[name] = (documentation, read)
+
+    def add_executors(self, executors: Mapping[ExecutorName, Occupied], abandoned: Mapping[ExecutorName, int]) -> None:
+        """Show how full each executor is, and how many of its calls run on although they have been answered."""
+        self._executors = executors
+        self._abandoned = abandoned
+
+    def render(self, accept: str) -> tuple[bytes, str]:
+        """Write everything down, with its media type, in the form that the header `Accept` asks for."""
+        encode, media_type = choose_encoder(accept)
+        return encode(self._registry), media_type
+
+    def collect(self) -> Iterator[Metric]:
+        """Read the numbers."""
+        yield InfoMetricFamily("sidecall_build", "The version that runs.", {"version": __version__})
+        names = list(self._tools())
+        yield GaugeMetricFamily("sidecall_tools", "Tools that are registered.", len(names))
+        for name in names:
+            self.tally(name).outcomes.setdefault("success", 0)
+        yield from _calls(self._tallies)
+        yield from self._occupancies()
+        for name, (documentation, read) in self._gauges.items():
+            yield GaugeMetricFamily(name, documentation, read())
+
+    def _occupancies(self) -> Iterator[Metric]:
+        found = {name: executor.occupancy for name, executor in self._executors.items()}
+        for number, documentation in _OF_EXECUTORS:
+            gauge = GaugeMetricFamily(f"sidecall_executor_{number}", documentation, labels=["executor"])
+            for name, occupancy in found.items():
+                value = getattr(occupancy, number)
+                if value is not None:
+                    gauge.add_metric([name], value)
+            yield gauge
+        abandoned = GaugeMetricFamily("sidecall_executor_abandoned", _ABANDONED, labels=["executor"])
+        for name in found:
+            abandoned.add_metric([name], self._abandoned.get(name, 0))
+        yield abandoned
+        killed = CounterMetricFamily(
+            "sidecall_executor_killed", "Processes that an executor has killed.", labels=["executor"]
+        )
+        for name, occupancy in found.items():
+            killed.add_metric([name], occupancy.killed)
+        yield killed
+
+
+def _calls(tallies: Mapping[str, Tally]) -> Iterator[Metric]:
+    calls = CounterMetricFamily("sidecall_calls", "Calls that have ended.", labels=["tool", "outcome"])
+    in_flight = GaugeMetricFamily("sidecall_calls_in_flight", "Calls that are under way.", labels=["tool"])
+    durations = HistogramMetricFamily(
+        "sidecall_call_duration_seconds", "Seconds from a call's arrival to its answer.", labels=["tool"]
+    )
+    waits = HistogramMetricFamily(
+        "sidecall_queue_wait_seconds", "Seconds of those in which a call waited for its turn.", labels=["tool"]
+    )
+    for tool, tally in tallies.items():
+        for outcome, count in tally.outcomes.items():
+            calls.add_metric([tool, outcome], count)
+        if not tally.begun:
+            continue  # A hundred tools that nobody calls would make every scrape slow.
+        in_flight.add_metric([tool], tally.in_flight)
+        durations.add_metric([tool], tally.durations, tally.seconds)
+        waits.add_metric([tool], tally.waits, tally.seconds_waited)
+    yield from (calls, in_flight, durations, waits)

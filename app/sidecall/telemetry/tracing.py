@@ -1,0 +1,73 @@
+"""Find out whether spans are wanted, and load what makes them only then."""
+
+import importlib
+import logging
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Any, Literal, Protocol
+
+from sidecall.core.errors import SidecallError
+from sidecall.telemetry.current import Watched
+from sidecall.telemetry.redact import Redaction
+
+logger = logging.getLogger("sidecall")
+
+Switch = Literal["auto", "on", "off"]
+
+# Each of these, when it is set, says that spans are to go somewhere.
+_ASKING = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER")
+# The conventions' own switch for arguments and results, and the values of it that mean spans.
+_CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_CAPTURING = frozenset(("true", "span_only", "span_and_event"))
+
+
+class MissingExtra(SidecallError):
+    """Spans need the extra `otel`: pip install 'sidecall[otel]'"""
+
+
+class Tracing(Protocol):
+    """Follow calls with spans."""
+
+    def begin(self, call: Watched) -> None:
+        """Begin a call's span."""
+
+    def end(self, call: Watched, outcome: str) -> None:
+        """End it."""
+
+    def headers(self) -> dict[str, str]:
+        """Name the span that is current, for another process."""
+
+    def within(self, headers: Mapping[str, str]) -> AbstractContextManager[None]:
+        """Make the spans of a `with` block children of the one that another process has named."""
+
+    async def close(self) -> None:
+        """Send what has not been sent yet."""
+
+
+def open_tracing(switch: Switch, redaction: Redaction) -> Tracing | None:
+    """Follow calls with spans if the operator wants that: `auto` means if the environment says where they go.
+
+    Raises:
+        MissingExtra: They are wanted, but the extra is not installed.
+    """
+    if switch == "off" or (switch == "auto" and not _is_asked_for()):
+        return None
+    try:
+        export: Any = importlib.import_module("sidecall.telemetry.export")
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("opentelemetry"):
+            raise
+        if switch == "on":
+            raise MissingExtra from None
+        logger.warning("the environment asks for spans, but the extra `otel` is not installed")
+        return None
+    captures = os.environ.get(_CAPTURE, "").lower() in _CAPTURING
+    spans: Tracing = export.open_spans(redaction if captures else None)
+    return spans
+
+
+def _is_asked_for() -> bool:
+    is_off = os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
+    asking = [os.environ.get(name, "") for name in _ASKING]
+    return not is_off and any(asking) and os.environ.get("OTEL_TRACES_EXPORTER") != "none"

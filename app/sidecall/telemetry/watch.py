@@ -1,0 +1,54 @@
+"""Watch every call from its beginning to its end."""
+
+import time
+
+from sidecall.core.invocation import CallRequest, Invocation
+from sidecall.core.observer import Outcome
+from sidecall.core.tool import CompiledTool
+from sidecall.telemetry.current import CALL, Watched
+from sidecall.telemetry.lines import CallLines
+from sidecall.telemetry.metrics import UNKNOWN, Metrics
+from sidecall.telemetry.tracing import Tracing
+
+
+class Watch:
+    """Count calls, log them, and follow them with spans."""
+
+    def __init__(self, metrics: Metrics, lines: CallLines | None = None, tracing: Tracing | None = None) -> None:
+        self._metrics = metrics
+        self._lines = lines or CallLines()
+        self._tracing = tracing
+
+    def begin(self, invocation: Invocation) -> Watched:
+        """Watch a call that was accepted; what comes out is for `end`."""
+        tally = self._metrics.tally(invocation.tool.name)
+        tally.begun += 1
+        call = Watched(invocation, tally, CALL.get())
+        CALL.set(call)
+        if self._tracing is not None:
+            self._tracing.begin(call)
+        return call
+
+    def end(self, call: Watched, outcome: Outcome) -> None:
+        """Stop watching a call, however it ended."""
+        invocation = call.invocation
+        call.tally.end(outcome, time.monotonic() - invocation.started, invocation.waited)
+        if self._tracing is not None:
+            self._tracing.end(call, outcome)
+        self._lines.ended(invocation, outcome)
+        # Set rather than reset, which fails when a call that was never finished is thrown away somewhere else.
+        CALL.set(call.outer)
+
+    def headers(self) -> dict[str, str]:
+        """Name the span that is current, for another process; nothing where there are none."""
+        return {} if self._tracing is None else self._tracing.headers()
+
+    async def close(self) -> None:
+        """Send the spans that have not been sent yet."""
+        if self._tracing is not None:
+            await self._tracing.close()
+
+    def refused(self, request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
+        """Count a call that never began; `tool` is None when its caller sees none of that name."""
+        self._metrics.tally(UNKNOWN if tool is None else tool.name).refuse(outcome)
+        self._lines.refused(request, outcome)

@@ -1,0 +1,290 @@
+"""What a tool advertises is what it accepts, and its refusals never repeat what was sent."""
+
+import datetime
+import enum
+import ipaddress
+import json
+import pathlib
+import uuid
+import zoneinfo
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, HttpUrl
+
+from sidecall import BaseTool, InjectedToolArg, ToolMessage, tool
+
+CANARY = "canary-4711"
+
+
+class Color(enum.Enum):
+    """A color."""
+
+    RED = "red"
+    BLUE = "blue"
+
+
+class Inner(BaseModel):
+    """A closed object."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    a: int
+    b: int = Field(2, le=10)
+
+
+class Cat(BaseModel):
+    """A cat."""
+
+    kind: Literal["cat"]
+    lives: int = 9
+
+
+class Dog(BaseModel):
+    """A dog."""
+
+    kind: Literal["dog"]
+    tricks: int
+
+
+Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
+
+
+async def _call(offered: BaseTool, args: dict[str, Any], **supplied: Any) -> ToolMessage:
+    return await offered.ainvoke({"type": "tool_call", "name": offered.name, "args": args, "id": "call_1"}, **supplied)
+
+
+def _taking(annotation: Any) -> BaseTool:
+    async def take(x: Any) -> str:
+        """Take."""
+        return repr(x)
+
+    take.__annotations__["x"] = annotation
+    return tool(take)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "sent", "expected"),
+    [
+        (int, CANARY, "x: Input should be a valid integer, unable to parse string as an integer"),
+        (bool, CANARY, "x: Input should be a valid boolean, unable to interpret input"),
+        (Annotated[int, Field(ge=1)], 0, "x: Input should be greater than or equal to 1"),
+        (Annotated[str, Field(pattern="^a+$")], CANARY, "x: String should match pattern '^a+$'"),
+        (Annotated[str, Field(max_length=3)], CANARY, "x: String should have at most 3 characters"),
+        (
+            Annotated[list[int], Field(max_length=1)],
+            [1, 2],
+            "x: List should have at most 1 item after validation, not 2",
+        ),
+        (Color, CANARY, "x: Input should be 'red' or 'blue'"),
+        (Literal["a", 1], CANARY, "x: Input should be 'a' or 1"),
+        (list[int], [1, CANARY], "x[1]: Input should be a valid integer, unable to parse string as an integer"),
+        (Inner, CANARY, "x: Input should be a JSON object"),
+        (dict[str, int], CANARY, "x: Input should be a JSON object"),
+        (Inner, {"a": 1, "b": 11}, "x.b: Input should be less than or equal to 10"),
+        (Inner | int, [CANARY], "x.Inner: Input should be a JSON object\nx.int: Input should be a valid integer"),
+        (Pet, {"kind": CANARY}, "x: Field 'kind' must be one of 'cat', 'dog'"),
+        (Pet, {}, "x: Unable to extract tag using discriminator 'kind'"),
+        (datetime.date, CANARY, "x: Input should be a valid date or datetime, invalid character in year"),
+        (uuid.UUID, CANARY, "x: Input should be a valid UUID"),
+        (HttpUrl, CANARY, "x: Input should be a valid URL"),
+        (HttpUrl, f"ftp://{CANARY}", "x: URL scheme should be 'http' or 'https'"),
+        (ipaddress.IPv4Address, CANARY, "x: Input is not a valid IPv4 address"),
+        (Annotated[int, Field(strict=True)], CANARY, "x: Input should be a valid integer"),
+    ],
+)
+async def test_a_refusal_is_one_line_without_what_was_sent(annotation: Any, sent: Any, expected: str) -> None:
+    """The rejected value may be a secret."""
+    message = await _call(_taking(annotation), {"x": sent})
+
+    assert message.content == expected
+    assert message.status == "error"
+    assert CANARY not in message.model_dump_json()
+
+
+async def test_an_unknown_time_zone_is_not_repeated() -> None:
+    """Pydantic's own sentence would."""
+    message = await _call(_taking(zoneinfo.ZoneInfo), {"x": CANARY})
+
+    assert message.status == "error"
+    assert CANARY not in message.model_dump_json()
+
+
+async def test_a_refused_path_is_explained_without_python() -> None:
+    """A model has no classes."""
+    message = await _call(_taking(pathlib.Path), {"x": 1})
+
+    assert message.status == "error"
+    assert "<class" not in str(message.content)
+
+
+async def test_a_refusal_can_be_read_by_programs() -> None:
+    """Where, which rule and the sentence stand in response_metadata."""
+    message = await _call(_taking(int), {"x": CANARY})
+
+    assert message.response_metadata["error"] == {
+        "kind": "invalid_arguments",
+        "message": "x: Input should be a valid integer, unable to parse string as an integer",
+        "retryable": True,
+        "errors": [
+            {
+                "loc": ["x"],
+                "type": "int_parsing",
+                "msg": "Input should be a valid integer, unable to parse string as an integer",
+            }
+        ],
+        "nearest": [],
+        "retry_after_ms": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("annotation", "expected"),
+    [
+        (int, "integer"),
+        (Annotated[int, Field(ge=1, le=5)], "integer, at least 1, at most 5"),
+        (Color, 'one of "red", "blue"'),
+        (Inner, "object"),
+        (list[datetime.date], "array of string (date)"),
+        (int | str, "integer or string"),
+        (Any, "any value"),
+        (Pet, "object"),
+    ],
+)
+async def test_a_missing_argument_is_described(annotation: Any, expected: str) -> None:
+    """So that the model knows what to send."""
+    message = await _call(_taking(annotation), {})
+
+    assert message.content == f"x: Field required ({expected})"
+
+
+async def test_a_missing_member_of_an_object_is_described() -> None:
+    """The description is found below the parameter."""
+    message = await _call(_taking(list[Inner]), {"x": [{}]})
+
+    assert message.content == "x[0].a: Field required (integer)"
+
+
+async def test_a_missing_item_of_a_tuple_is_just_missing() -> None:
+    """Where the schema has no one place for it there is nothing to describe."""
+    message = await _call(_taking(tuple[int, str]), {"x": [1]})
+
+    assert message.content == "x[1]: Field required"
+
+
+@tool
+async def lenient(a: int = 1) -> int:
+    """Take a."""
+    return a
+
+
+@tool(unknown_args="forbid")
+async def closed(b: int = 1, a: int = 1) -> int:
+    """Take a and b."""
+    return a + b
+
+
+async def test_an_argument_that_no_parameter_takes_is_reported() -> None:
+    """The call goes on without it."""
+    message = await _call(lenient, {"a": 2, "zz": CANARY})
+
+    assert message.content == "2"
+    assert message.response_metadata["ignored_args"] == ["zz"]
+
+
+async def test_an_argument_that_no_parameter_takes_can_be_refused() -> None:
+    """Then the model is told the names there are, and the schema says so too."""
+    message = await _call(closed, {"zz": CANARY})
+
+    assert message.content == "zz: There is no such argument; the arguments are: a, b"
+    assert closed.compiled.args_schema.json_schema["additionalProperties"] is False
+    assert CANARY not in message.model_dump_json()
+
+
+async def test_an_unknown_member_of_a_closed_object_is_answered_with_that_objects_members() -> None:
+    """The names of the tool's parameters would mislead."""
+    message = await _call(_taking(Inner), {"x": {"a": 1, "zz": 1}})
+
+    assert message.content == "x.zz: There is no such argument; the arguments are: a, b"
+
+
+async def test_a_strict_field_takes_what_json_can_say() -> None:
+    """A date can only be text in JSON, but an integer must be one."""
+
+    @tool
+    async def plan(day: Annotated[datetime.date, Field(strict=True)], n: Annotated[int, Field(strict=True)]) -> str:
+        """Plan."""
+        return f"{day!r} {n}"
+
+    assert (await _call(plan, {"day": "2030-01-02", "n": 1})).content == "datetime.date(2030, 1, 2) 1"
+    assert (await _call(plan, {"day": "2030-01-02", "n": "1"})).content == "n: Input should be a valid integer"
+
+
+class Unsayable:
+    """What JSON has no form for."""
+
+
+class StrictArguments(BaseModel):
+    """Strict arguments, one of them injected."""
+
+    model_config = ConfigDict(strict=True)
+
+    n: int
+    db: Annotated[Any, InjectedToolArg] = None
+
+
+async def test_a_strict_args_schema_may_have_injected_objects() -> None:
+    """Only what the model sent has to be JSON."""
+
+    @tool(args_schema=StrictArguments)
+    async def query(n: int, db: Annotated[Any, InjectedToolArg] = None) -> str:
+        """Query."""
+        return type(db).__name__
+
+    assert (await _call(query, {"n": 1}, context={"db": Unsayable()})).content == "Unsayable"
+
+
+class Aliased(BaseModel):
+    """Arguments under several names."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    a: int = Field(0, alias="first")
+    b: int = Field(0, validation_alias=AliasChoices("second", "zweites"))
+    c: int = Field(0, validation_alias=AliasPath("deep", "third"))
+
+
+@pytest.mark.parametrize(
+    ("sent", "content", "ignored"),
+    [
+        ({"first": 1, "second": 2}, "1 2 0", []),
+        ({"a": 1, "b": 2}, "1 2 0", []),
+        ({"zweites": 2}, "0 2 0", []),
+        ({"other": 2}, "0 0 0", ["other"]),
+    ],
+)
+async def test_what_is_used_is_not_reported_as_ignored(sent: dict[str, int], content: str, ignored: list[str]) -> None:
+    """Every name that a field goes by is known."""
+
+    @tool(args_schema=Aliased)
+    async def take(a: int, b: int, c: int) -> str:
+        """Take."""
+        return f"{a} {b} {c}"
+
+    message = await _call(take, sent)
+
+    assert message.content == content
+    assert message.response_metadata["ignored_args"] == ignored
+
+
+def test_the_schema_is_plain_json() -> None:
+    """Defaults that JSON cannot say are left out without a warning."""
+
+    @tool
+    def take(when: Annotated[Any, "Unsayable by default."] = Unsayable()) -> None:  # noqa: B008
+        """Take."""
+
+    assert json.loads(json.dumps(take.compiled.args_schema.flat)) == {
+        "type": "object",
+        "properties": {"when": {"description": "Unsayable by default."}},
+    }

@@ -1,0 +1,111 @@
+"""A model is told which arguments to mend, in the words of JSON, without what it sent."""
+
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from sidecall.schema.explain import data_path, explain, field_errors, first_details, without
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"n": {"type": "integer", "minimum": 1}, "inner": {"$ref": "#/$defs/Inner"}},
+    "$defs": {"Inner": {"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": "string"}}}},
+}
+
+
+def detail(kind: str, msg: str, *loc: str | int, sent: Any = None, **ctx: Any) -> ErrorDetails:
+    """Make an error as pydantic reports it."""
+    return {"type": kind, "loc": loc, "msg": msg, "input": sent, "ctx": ctx}
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (detail("int_type", "Input should be a valid integer"), "Input should be a valid integer"),
+        (detail("model_type", "Input should be a valid dictionary or instance of X"), "Input should be a JSON object"),
+        (
+            detail("union_tag_invalid", "Input tag 'secret' …", discriminator="'kind'", expected_tags="'a', 'b'"),
+            "Field 'kind' must be one of 'a', 'b'",
+        ),
+        # a type that quotes what was sent
+        (detail("custom", "bad value: secret", sent="secret", value="secret"), "Input is not valid"),
+        # an author's own words
+        (detail("value_error", "Value error, secret is odd", sent="secret"), "Value error, secret is odd"),
+    ],
+)
+def test_errors_are_worded_for_a_model(error: ErrorDetails, text: str) -> None:
+    """About JSON, and safe to show."""
+    assert explain(error) == text
+
+
+@pytest.mark.parametrize(("wrong", "count"), [(1, 1), (100, 100), (101, 101), (10_000, 101)])
+def test_the_first_errors_are_listed(wrong: int, count: int) -> None:
+    """With one more than is told, from which it is seen that there are more."""
+    with pytest.raises(ValidationError) as raised:
+        TypeAdapter(list[int]).validate_python(["x"] * wrong)
+
+    assert [error["loc"] for error in first_details(raised.value)] == [(index,) for index in range(count)]
+
+
+def test_errors_without_number_are_only_counted() -> None:
+    """Listing them would hold everybody up."""
+    with pytest.raises(ValidationError) as raised:
+        TypeAdapter(list[int]).validate_python(["x"] * 10_001)
+
+    assert field_errors(first_details(raised.value), SCHEMA) == [
+        {"loc": [], "type": "too_many_errors", "msg": "10,001 values do not fit"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (detail("missing", "Field required", "n"), "Field required (integer, at least 1)"),
+        (detail("missing", "Field required", "inner", "a"), "Field required (string)"),
+        (detail("missing", "Field required", "list", 0, "x"), "Field required"),  # not in the schema
+        (
+            detail("extra_forbidden", "Extra inputs", "inner", "z"),
+            "There is no such argument; the arguments are: a, b",
+        ),
+        (detail("extra_forbidden", "Extra inputs", "n", "z"), "There is no such argument; the arguments are: none"),
+    ],
+)
+def test_what_is_allowed_is_said(error: ErrorDetails, text: str) -> None:
+    """At that place of the schema, references followed."""
+    assert field_errors([error], SCHEMA) == [{"loc": list(error["loc"]), "type": error["type"], "msg": text}]
+
+
+@pytest.mark.parametrize(
+    ("loc", "path"),
+    [
+        (("a", "b"), ("a", "b")),
+        (("a", "int"), ("a",)),  # the member of a union that was tried
+        (("pet", "cat", "lives"), ("pet", "lives")),  # the tag of a discriminated one
+        (("list", 1, "x"), ("list", 1, "x")),
+        (("list", 7), ("list",)),
+    ],
+)
+def test_locations_are_reduced_to_paths_in_the_data(loc: tuple[str | int, ...], path: tuple[str | int, ...]) -> None:
+    """Pydantic's have the names of union members in between."""
+    data = {"a": {"b": 1}, "pet": {"lives": None}, "list": [0, {"x": None}]}
+
+    assert data_path(data, loc) == path
+
+
+@pytest.mark.parametrize(
+    ("path", "left"),
+    [
+        (("a",), {"l": [None, {"x": None}]}),
+        (("l", 1, "x"), {"a": None, "l": [None, {}]}),
+        (("l", 0), {"a": None, "l": [None, {"x": None}]}),  # an item of an array stays
+        ((), {"a": None, "l": [None, {"x": None}]}),
+    ],
+)
+def test_a_member_can_be_left_out(path: tuple[str | int, ...], left: Any) -> None:
+    """Of a copy; the data stay as they are."""
+    data = {"a": None, "l": [None, {"x": None}]}
+
+    assert without(data, path) == left
+    assert data == {"a": None, "l": [None, {"x": None}]}

@@ -1,0 +1,268 @@
+"""Schemas can be walked, stripped, flattened and put into words."""
+
+from typing import Any
+
+import pytest
+
+from sidecall.schema.json_schema import as_arguments, describe, inlined, map_children, resolved, walk, without_titles
+
+EVERY_PLACE = {
+    "properties": {"a": {"type": "string"}, "odd": True},
+    "items": {"type": "integer"},
+    "additionalProperties": {"type": "number"},
+    "not": {"type": "null"},
+    "anyOf": [{"const": 1}, True],
+    "prefixItems": [{"const": 2}],
+    "$defs": {"D": {"const": 3}},
+    "contains": False,
+    "enum": [{"type": "not a schema"}],
+}
+
+
+def test_every_schema_inside_a_schema_is_found_with_its_path() -> None:
+    """Booleans and examples of values are none."""
+    found = [(path, node) for path, node in walk(EVERY_PLACE)][1:]
+
+    assert found == [
+        ("a", {"type": "string"}),
+        ("[]", {"type": "integer"}),
+        ("*", {"type": "number"}),
+        ("", {"type": "null"}),
+        ("", {"const": 1}),
+        ("[]", {"const": 2}),
+        ("D", {"const": 3}),
+    ]
+
+
+def test_children_are_changed_in_a_copy() -> None:
+    """What is no schema is left as it is."""
+    changed = map_children(EVERY_PLACE, lambda child: sorted(child))
+
+    assert changed == {
+        "properties": {"a": ["type"], "odd": True},
+        "items": ["type"],
+        "additionalProperties": ["type"],
+        "not": ["type"],
+        "anyOf": [["const"], True],
+        "prefixItems": [["const"]],
+        "$defs": {"D": ["const"]},
+        "contains": False,
+        "enum": [{"type": "not a schema"}],
+    }
+    assert EVERY_PLACE["items"] == {"type": "integer"}
+
+
+def test_titles_go_and_properties_called_title_stay() -> None:
+    """Pydantic adds the one, the author the other."""
+    stripped = without_titles(
+        {"title": "T", "properties": {"title": {"title": "Title", "type": "string"}}, "items": {"title": "I"}}
+    )
+
+    assert stripped == {"properties": {"title": {"type": "string"}}, "items": {}}
+
+
+def test_references_are_replaced_and_what_stands_beside_them_wins() -> None:
+    """Several providers refuse references."""
+    flat = inlined(
+        {
+            "properties": {"p": {"$ref": "#/$defs/P", "description": "mine"}},
+            "$defs": {"P": {"description": "its", "items": {"$ref": "#/$defs/Q"}}, "Q": {"type": "string"}},
+        }
+    )
+
+    assert flat == {"properties": {"p": {"description": "mine", "items": {"type": "string"}}}}
+
+
+def test_what_refers_to_itself_keeps_its_definitions_and_nothing_else_does() -> None:
+    """A cycle has no end to inline; here two definitions make one."""
+    flat = inlined(
+        {
+            "properties": {"a": {"$ref": "#/$defs/A"}, "c": {"$ref": "#/$defs/C"}},
+            "$defs": {
+                "A": {"items": {"$ref": "#/$defs/B"}},
+                "B": {"items": {"$ref": "#/$defs/A"}},
+                "C": {"type": "string"},
+            },
+        }
+    )
+
+    assert flat == {
+        "properties": {"a": {"$ref": "#/$defs/A"}, "c": {"type": "string"}},
+        "$defs": {"A": {"items": {"$ref": "#/$defs/B"}}, "B": {"items": {"$ref": "#/$defs/A"}}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("schema", "flat"),
+    [
+        pytest.param(
+            {"properties": {"a": {"$ref": "#/definitions/A"}}, "definitions": {"A": {"type": "string"}}},
+            {"properties": {"a": {"type": "string"}}},
+            id="draft 7's word for definitions",
+        ),
+        pytest.param(
+            {"properties": {"a": {"type": "string"}, "b": {"$ref": "#/properties/a", "description": "As a."}}},
+            {"properties": {"a": {"type": "string"}, "b": {"type": "string", "description": "As a."}}},
+            id="another property",
+        ),
+        pytest.param(
+            {"properties": {"a": {"$ref": "#/%24defs/x~1y"}}, "$defs": {"x/y": {"type": "string"}}},
+            {"properties": {"a": {"type": "string"}}},
+            id="escaped",
+        ),
+        pytest.param(
+            {"properties": {"a": {"$ref": "#/$defs/A/items"}}, "$defs": {"A": {"items": {"type": "string"}}}},
+            {"properties": {"a": {"type": "string"}}},
+            id="inside a definition",
+        ),
+        pytest.param(
+            {"properties": {"a": {"$ref": "#/$defs/T"}, "b": {"$ref": "#/$defs/F"}}, "$defs": {"T": True, "F": False}},
+            {"properties": {"a": {}, "b": {"not": {}}}},
+            id="anything and nothing",
+        ),
+        pytest.param(
+            {"$ref": "#/$defs/A", "type": "object", "required": ["x"], "$defs": {"A": {"required": ["y"]}}},
+            {"type": "object", "required": ["x"], "allOf": [{"required": ["y"]}]},
+            id="both set rules",
+        ),
+        pytest.param(
+            {"$ref": "#/$defs/A", "required": [], "allOf": [{"minProperties": 1}], "$defs": {"A": {"required": ["y"]}}},
+            {"required": [], "allOf": [{"required": ["y"]}, {"minProperties": 1}]},
+            id="both set rules, beside others",
+        ),
+    ],
+)
+def test_any_reference_into_the_schema_is_replaced(schema: dict[str, Any], flat: dict[str, Any]) -> None:
+    """An author's own schema may keep its parts anywhere."""
+    assert inlined(schema) == flat
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param({"properties": {"a": {"items": {"$ref": "#/properties/a"}}}}, id="a property inside itself"),
+        pytest.param({"properties": {"a": {"$ref": "#"}}}, id="the whole schema"),
+        pytest.param(
+            {
+                "properties": {"a": {"$ref": "#/definitions/A"}},
+                "definitions": {"A": {"anyOf": [{"$ref": "#/$defs/Gone"}], "not": {"$ref": "#/definitions/A"}}},
+            },
+            id="draft 7's word for definitions",
+        ),
+        pytest.param(
+            {
+                "properties": {"a": {"$ref": "#/definitions/A"}},
+                "definitions": {"A": {"not": {"$ref": "#/definitions/A"}, "items": {"$ref": "#/$defs/B"}}},
+                "$defs": {"B": {"type": "string"}},
+            },
+            id="with what it needs under the other word",
+        ),
+    ],
+)
+def test_what_refers_to_itself_stays_wherever_it_is_kept(schema: dict[str, Any]) -> None:
+    """The reference has to lead somewhere afterwards."""
+    assert inlined(schema) == schema
+
+
+def test_a_reference_to_nothing_stays() -> None:
+    """And a property called $ref is no reference."""
+    schema: dict[str, Any] = {"properties": {"$ref": {"type": "string"}}, "items": {"$ref": "#/$defs/None"}}
+
+    assert inlined(schema) == schema
+
+
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [
+        ({"$ref": "#/$defs/A"}, {"type": "string"}),
+        ({"$ref": "#/$defs/B"}, {"$ref": "#/$defs/B"}),
+        ({"$ref": "#/$defs/C"}, {"type": "string"}),  # in two steps
+        ({"$ref": "#/$defs/D"}, {"$ref": "#/$defs/D"}),  # in circles
+        ({"$ref": "#/$defs/E"}, {"$ref": "#/$defs/E"}),  # to no object
+        ({"type": "null"}, {"type": "null"}),
+    ],
+)
+def test_a_reference_is_followed_to_its_definition(node: dict[str, str], expected: dict[str, str]) -> None:
+    """Anything else is itself."""
+    definitions = {
+        "A": {"type": "string"},
+        "C": {"$ref": "#/$defs/A"},
+        "D": {"$ref": "#/$defs/D"},
+        "E": True,
+    }
+
+    assert resolved(node, {"$defs": definitions}) == expected
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({}, "any value"),
+        ({"type": "integer", "minimum": 1, "maximum": 9}, "integer, at least 1, at most 9"),
+        ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 2}, "number, greater than 0, less than 2"),
+        ({"type": "string", "minLength": 2, "pattern": "^a"}, "string, min length 2, matching ^a"),
+        ({"type": "string", "format": "date"}, "string (date)"),
+        ({"type": ["string", "null"]}, "string or null"),
+        ({"enum": ["a", 1, None, True]}, 'one of "a", 1, null, true'),
+        ({"const": "a"}, '"a"'),
+        ({"const": None}, "null"),
+        ({"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "integer"}]}, "integer or string"),
+        ({"type": "array", "items": {"type": "string"}, "minItems": 1}, "array of string, min items 1"),
+        ({"type": "array", "items": False}, "array"),
+        ({"$ref": "#/$defs/Node"}, "object"),
+    ],
+)
+def test_a_schema_is_said_in_a_few_words(schema: dict[str, Any], expected: str) -> None:
+    """Models read this where an argument is missing."""
+    assert describe(schema) == expected
+
+
+def fan(levels: int) -> dict[str, Any]:
+    """Make definitions of which each uses the next one twice."""
+    definitions: dict[str, Any] = {
+        f"D{i}": {"type": "object", "properties": {side: {"$ref": f"#/$defs/D{i + 1}"} for side in ("left", "right")}}
+        for i in range(levels)
+    }
+    definitions[f"D{levels}"] = {"type": "string"}
+    return {"type": "object", "properties": {"top": {"$ref": "#/$defs/D0"}}, "$defs": definitions}
+
+
+def test_a_few_levels_of_references_are_put_in_place() -> None:
+    """Though the schema grows."""
+    assert "$ref" not in str(inlined(fan(6)))
+
+
+def test_references_that_would_explode_stay() -> None:
+    """Sixty levels would make more schemas than there are atoms in a glass of water."""
+    schema = fan(60)
+
+    assert inlined(schema) == schema
+
+
+def test_a_models_schema_becomes_that_of_arguments() -> None:
+    """Without what is hidden, and without the model's own description."""
+    schema = {
+        "description": "A model.",
+        "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+        "required": ["a", "b"],
+        "additionalProperties": False,
+        "type": "object",
+    }
+
+    assert as_arguments(schema, frozenset({"b"})) == {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    assert as_arguments({}, frozenset()) == {"type": "object", "properties": {}}
+
+
+def test_a_model_that_contains_itself_becomes_an_object_too() -> None:
+    """Every provider wants one at the root."""
+    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
+
+    assert as_arguments({"$ref": "#/$defs/Node", "$defs": {"Node": node}}, frozenset()) == {
+        **node,
+        "$defs": {"Node": node},
+    }

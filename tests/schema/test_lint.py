@@ -1,0 +1,117 @@
+"""Authors are told what models and providers will stumble over."""
+
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel
+
+from sidecall import BaseTool, tool
+from sidecall.schema.lint import Finding, lint, lint_tool
+
+
+class Node(BaseModel):
+    """A node."""
+
+    children: list["Node"] = []
+
+
+def _named(name: str, description: str = "Do it.") -> BaseTool:
+    return tool(name, description=description)(lambda: None)
+
+
+def _taking(annotation: Any) -> BaseTool:
+    def take(x: Any) -> None:
+        """Take."""
+
+    take.__annotations__["x"] = Annotated[annotation, "Described."]
+    return tool(take)
+
+
+def test_nothing_is_found_in_a_good_tool() -> None:
+    """A description for the tool and for each parameter, and plain types."""
+    assert lint([_taking(list[str]).compiled, _named("unlike").compiled]) == []
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("", "has no description; write a docstring, models choose tools by it"),
+        ("x" * 1025, "has a description of 1025 characters; OpenAI refuses more than 1024"),
+    ],
+)
+def test_a_description_has_to_be_there_and_short_enough(description: str, expected: str) -> None:
+    """Both keep the tool from working somewhere."""
+    assert lint_tool(_named("t", description).compiled) == [Finding("t", "error", expected)]
+
+
+def test_a_description_of_1024_characters_is_fine() -> None:
+    """The limit itself is allowed."""
+    assert lint_tool(_named("t", "x" * 1024).compiled) == []
+
+
+def test_a_parameter_without_description_is_a_warning() -> None:
+    """So is a description without parameter."""
+
+    @tool
+    def search(query: str) -> str:
+        """Search.
+
+        Args:
+            page: Which one.
+        """
+        return query
+
+    assert lint_tool(search.compiled) == [
+        Finding("search", "warning", "parameter `query` has no description; add it to the docstring's Args"),
+        Finding("search", "warning", "the docstring describes `page`, which is not a parameter"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "expected"),
+    [
+        (
+            tuple[int, str],
+            [
+                ("error", "`x` is an array whose items have no one type; OpenAI and Gemini refuse it, use list[...]"),
+                ("note", "cannot be strict: x: strict mode has no tuples; use a list or a model"),
+            ],
+        ),
+        (
+            dict[str, int],
+            [
+                ("warning", "`x` is an object with free keys, which Gemini refuses; use a model"),
+                ("note", "cannot be strict: x: strict mode has no objects with free keys (dict, **kwargs)"),
+            ],
+        ),
+        (
+            Any,
+            [
+                ("warning", "`x` has no type, which Gemini refuses; annotate it"),
+                ("note", "cannot be strict: x: strict mode needs a type (Any or no annotation)"),
+            ],
+        ),
+        (
+            Node,
+            [
+                ("warning", "`x` refers to itself, which Gemini refuses"),
+                ("warning", "`Node.children[]` refers to itself, which Gemini refuses"),
+            ],
+        ),
+    ],
+)
+def test_a_type_that_a_provider_refuses_is_named(annotation: Any, expected: list[tuple[str, str]]) -> None:
+    """Worst first."""
+    found = [(finding.level, finding.message) for finding in lint_tool(_taking(annotation).compiled)]
+
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("search_web", "search-web"), ("search_web", "Search_Web"), ("search_web", "search_webs")]
+)
+def test_names_that_models_mix_up_are_a_warning(first: str, second: str) -> None:
+    """Found on the later tool."""
+    assert lint([_named(first).compiled, _named(second).compiled]) == [
+        Finding(second, "warning", f"is named almost like `{first}`; models mix them up")
+    ]
