@@ -32,11 +32,11 @@ from sidecall.rest.parts import Parts
 from sidecall.rest.routes.artifacts import artifact_url
 from sidecall.secrets import secrets_in, warn_of_missing
 from sidecall.settings import Settings
+from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.tracing import open_tracing
-from sidecall.telemetry.watch import Watch
 from sidecall.worker import Finder, refuse_unfit
 
 
@@ -86,7 +86,9 @@ def create_app(
     return build_api(parts, _lifespan(settings, parts, executors, watch))
 
 
-def _lifespan(settings: Settings, parts: Parts, executors: Mapping[ExecutorName, Executor], watch: Watch) -> Lifespan:
+def _lifespan(
+    settings: Settings, parts: Parts, executors: Mapping[ExecutorName, Executor], watch: CallTelemetry
+) -> Lifespan:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
@@ -117,10 +119,10 @@ def _metrics(
     return metrics
 
 
-def _watch(settings: Settings, metrics: Metrics) -> Watch:
+def _watch(settings: Settings, metrics: Metrics) -> CallTelemetry:
     redaction = Redaction(settings.log_redact)
     lines = CallLines(wanted=settings.log_calls, with_content=settings.log_args, redaction=redaction)
-    return Watch(metrics, lines, open_tracing(settings.otel, redaction))
+    return CallTelemetry(metrics, lines, open_tracing(settings.otel, redaction))
 
 
 def _limits(settings: Settings) -> Limits:

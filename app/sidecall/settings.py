@@ -9,11 +9,10 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from sidecall.core.errors import SidecallError
+from sidecall.telemetry.modes import LogFormat, TracingMode
 
 _PREFIX = "SIDECALL_"
 LogLevel = Literal["debug", "info", "warning", "error"]
-LogFormat = Literal["auto", "json", "text"]
-Switch = Literal["auto", "on", "off"]
 
 
 class Settings(BaseSettings):
@@ -119,7 +118,7 @@ class Settings(BaseSettings):
     log_redact: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="More names of fields whose values are never logged, separated by commas."
     )
-    otel: Switch = Field(
+    otel: TracingMode = Field(
         default="auto", description="`on`, `off`, or `auto`: spans are sent when the variables `OTEL_…` say where to."
     )
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from pydantic_core import to_jsonable_python
 
 from sidecall.core.command import Spoken, is_command, is_message, read_command, spoken_by
-from sidecall.core.context import Caller, Listener
+from sidecall.core.context import Caller, EventListener
 from sidecall.core.errors import DefinitionError, DiscoveryError
 from sidecall.core.invocation import CallRequest, Invocation, Surroundings
 from sidecall.core.messages import ToolCall
@@ -30,7 +30,7 @@ from sidecall.executors.process.failures import failure_of
 from sidecall.executors.process.forking import Template
 from sidecall.executors.process.kin import end_copy_of
 from sidecall.executors.process.limits import bounded_memory, leave_no_core, writable_bytes
-from sidecall.executors.results import drained, settled
+from sidecall.executors.results import complete, drain
 from sidecall.pipeline.format import format_output
 from sidecall.pipeline.inject import inject
 from sidecall.pipeline.validate import validate
@@ -218,7 +218,7 @@ class Worker:
             args=asked["args"],
         )
 
-    def _listener(self, invocation_id: str) -> Listener:
+    def _listener(self, invocation_id: str) -> EventListener:
         def tell(kind: str, _: str, said: Mapping[str, Any]) -> None:
             self._channel.say("event", invocation_id, [kind, to_jsonable_python(said, fallback=str)])
 
@@ -232,10 +232,10 @@ class Worker:
             invocation.say_part(part)
 
         positional, keywords = invocation.tool.bind(invocation.values)
-        result = drained(invocation.tool.function(*positional, **keywords), say_part)
+        result = drain(invocation.tool.function(*positional, **keywords), say_part)
         if inspect.isawaitable(result) or inspect.isasyncgen(result):
             # In the present context, which knows the span.
-            return self._runner.run(settled(result, say_part), context=copy_context())
+            return self._runner.run(complete(result, say_part), context=copy_context())
         return result
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.core.coroutines import rest
+from sidecall.core.coroutines import await_rest
 
 
 async def twice(first: asyncio.Future[int], second: asyncio.Future[int]) -> Any:
@@ -20,7 +20,7 @@ async def twice(first: asyncio.Future[int], second: asyncio.Future[int]) -> Any:
 def begun(first: asyncio.Future[int], second: asyncio.Future[int]) -> Any:
     """Take the first step, and leave the others to somebody else."""
     coroutine = twice(first, second)
-    return rest(coroutine, coroutine.send(None))
+    return await_rest(coroutine, coroutine.send(None))
 
 
 def futures() -> tuple[asyncio.Future[int], asyncio.Future[int]]:
@@ -83,7 +83,7 @@ async def test_it_is_closed_with_whoever_awaits_it() -> None:
             closed.append("closed")
 
     coroutine = careful()
-    going: Any = rest(coroutine, coroutine.send(None))
+    going: Any = await_rest(coroutine, coroutine.send(None))
     going.send(None)
     going.close()
 

@@ -3,7 +3,7 @@
 import threading
 
 from sidecall import tool
-from sidecall.executors.base import Occupancy
+from sidecall.core.occupancy import Occupancy
 from sidecall.executors.inline import InlineExecutor
 from tests.executors.conftest import answering
 

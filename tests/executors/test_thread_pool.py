@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from sidecall import tool
-from sidecall.executors.base import Occupancy
+from sidecall.core.occupancy import Occupancy
 from sidecall.executors.thread import ThreadExecutor
 from tests.executors.conftest import answering
 

@@ -10,7 +10,7 @@ import pytest
 from starlette.requests import ClientDisconnect
 
 from sidecall import Registry, ToolContext, tool
-from sidecall.http.presence import Watch
+from sidecall.http.presence import DisconnectListener
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.asgi import Passing, Peer, scope_of, sized
@@ -20,7 +20,7 @@ from tests.virtual_time import VIRTUAL, outcome, running
 
 async def while_present(receive: Any, work: Any) -> Any:
     """Do some work in the task that is to be cancelled."""
-    return await Watch(receive).over(work)
+    return await DisconnectListener(receive).over(work)
 
 
 @pytest.fixture(scope="module")

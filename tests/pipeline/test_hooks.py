@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.pipeline.hooks import HookFailed, called
+from sidecall.pipeline.hooks import HookFailed, call_hook
 from tests.pipeline.stubborn import WAYS, Work, late_event
 from tests.virtual_time import VIRTUAL, now
 
@@ -20,7 +20,7 @@ async def failure_of(work: Any, *args: Any) -> tuple[BaseException | None, float
     """Call a function for a second at most, and tell why and when it failed."""
     started = now()
     with pytest.raises(HookFailed) as failed:
-        await called(work, *args, patience=1)
+        await call_hook(work, *args, patience=1)
     return failed.value.__cause__, round(now() - started, 2)
 
 
@@ -56,12 +56,12 @@ async def test_any_awaitable_is_waited_for() -> None:
     future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     asyncio.get_running_loop().call_later(0.5, future.set_result, "done")
 
-    assert await called(lambda: future, patience=1) == "done"
+    assert await call_hook(lambda: future, patience=1) == "done"
 
 
 async def test_who_cancels_the_call_is_obeyed() -> None:
     """A client that leaves, or a server that ends, is no failure of the function."""
-    task = asyncio.ensure_future(called(asyncio.sleep, 10))
+    task = asyncio.ensure_future(call_hook(asyncio.sleep, 10))
     await asyncio.sleep(0)
     task.cancel()
 

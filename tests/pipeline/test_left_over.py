@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 
 from sidecall import Registry, ToolException, tool
 from sidecall.core.invocation import Invocation
-from sidecall.http.presence import Watch
+from sidecall.http.presence import DisconnectListener
 from sidecall.main import create_app
 from sidecall.rest.answers import answer_call
 from sidecall.settings import Settings
@@ -90,7 +90,7 @@ async def serve(name: str, args: dict[str, Any]) -> bytes:
 
     async def answer(name: str, args: dict[str, Any], call_id: str) -> bytes:
         body = json.dumps({"name": name, "args": args, "id": call_id, "type": "tool_call"}).encode()
-        reply = await Watch(receive).over(answer_call(app.state.parts, body, Headers({})))
+        reply = await DisconnectListener(receive).over(answer_call(app.state.parts, body, Headers({})))
         return reply.body
 
     async with app.router.lifespan_context(app):

@@ -4,7 +4,15 @@ from typing import Any
 
 import pytest
 
-from sidecall.schema.json_schema import as_arguments, describe, inlined, map_children, resolved, walk, without_titles
+from sidecall.schema.json_schema import (
+    describe,
+    inline_references,
+    map_children,
+    resolve,
+    shape_arguments,
+    strip_titles,
+    walk,
+)
 
 EVERY_PLACE = {
     "properties": {"a": {"type": "string"}, "odd": True},
@@ -54,7 +62,7 @@ def test_children_are_changed_in_a_copy() -> None:
 
 def test_titles_go_and_properties_called_title_stay() -> None:
     """Pydantic adds the one, the author the other."""
-    stripped = without_titles(
+    stripped = strip_titles(
         {"title": "T", "properties": {"title": {"title": "Title", "type": "string"}}, "items": {"title": "I"}}
     )
 
@@ -63,7 +71,7 @@ def test_titles_go_and_properties_called_title_stay() -> None:
 
 def test_references_are_replaced_and_what_stands_beside_them_wins() -> None:
     """Several providers refuse references."""
-    flat = inlined(
+    flat = inline_references(
         {
             "properties": {"p": {"$ref": "#/$defs/P", "description": "mine"}},
             "$defs": {"P": {"description": "its", "items": {"$ref": "#/$defs/Q"}}, "Q": {"type": "string"}},
@@ -75,7 +83,7 @@ def test_references_are_replaced_and_what_stands_beside_them_wins() -> None:
 
 def test_what_refers_to_itself_keeps_its_definitions_and_nothing_else_does() -> None:
     """A cycle has no end to inline; here two definitions make one."""
-    flat = inlined(
+    flat = inline_references(
         {
             "properties": {"a": {"$ref": "#/$defs/A"}, "c": {"$ref": "#/$defs/C"}},
             "$defs": {
@@ -134,7 +142,7 @@ def test_what_refers_to_itself_keeps_its_definitions_and_nothing_else_does() -> 
 )
 def test_any_reference_into_the_schema_is_replaced(schema: dict[str, Any], flat: dict[str, Any]) -> None:
     """An author's own schema may keep its parts anywhere."""
-    assert inlined(schema) == flat
+    assert inline_references(schema) == flat
 
 
 @pytest.mark.parametrize(
@@ -161,14 +169,14 @@ def test_any_reference_into_the_schema_is_replaced(schema: dict[str, Any], flat:
 )
 def test_what_refers_to_itself_stays_wherever_it_is_kept(schema: dict[str, Any]) -> None:
     """The reference has to lead somewhere afterwards."""
-    assert inlined(schema) == schema
+    assert inline_references(schema) == schema
 
 
 def test_a_reference_to_nothing_stays() -> None:
     """And a property called $ref is no reference."""
     schema: dict[str, Any] = {"properties": {"$ref": {"type": "string"}}, "items": {"$ref": "#/$defs/None"}}
 
-    assert inlined(schema) == schema
+    assert inline_references(schema) == schema
 
 
 @pytest.mark.parametrize(
@@ -191,7 +199,7 @@ def test_a_reference_is_followed_to_its_definition(node: dict[str, str], expecte
         "E": True,
     }
 
-    assert resolved(node, {"$defs": definitions}) == expected
+    assert resolve(node, {"$defs": definitions}) == expected
 
 
 @pytest.mark.parametrize(
@@ -229,14 +237,14 @@ def fan(levels: int) -> dict[str, Any]:
 
 def test_a_few_levels_of_references_are_put_in_place() -> None:
     """Though the schema grows."""
-    assert "$ref" not in str(inlined(fan(6)))
+    assert "$ref" not in str(inline_references(fan(6)))
 
 
 def test_references_that_would_explode_stay() -> None:
     """Sixty levels would make more schemas than there are atoms in a glass of water."""
     schema = fan(60)
 
-    assert inlined(schema) == schema
+    assert inline_references(schema) == schema
 
 
 def test_a_models_schema_becomes_that_of_arguments() -> None:
@@ -249,20 +257,20 @@ def test_a_models_schema_becomes_that_of_arguments() -> None:
         "type": "object",
     }
 
-    assert as_arguments(schema, frozenset({"b"})) == {
+    assert shape_arguments(schema, frozenset({"b"})) == {
         "type": "object",
         "properties": {"a": {"type": "string"}},
         "required": ["a"],
         "additionalProperties": False,
     }
-    assert as_arguments({}, frozenset()) == {"type": "object", "properties": {}}
+    assert shape_arguments({}, frozenset()) == {"type": "object", "properties": {}}
 
 
 def test_a_model_that_contains_itself_becomes_an_object_too() -> None:
     """Every provider wants one at the root."""
     node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
 
-    assert as_arguments({"$ref": "#/$defs/Node", "$defs": {"Node": node}}, frozenset()) == {
+    assert shape_arguments({"$ref": "#/$defs/Node", "$defs": {"Node": node}}, frozenset()) == {
         **node,
         "$defs": {"Node": node},
     }

@@ -17,8 +17,8 @@ from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.thread import ThreadExecutor
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.logs import make_formatter
-from sidecall.telemetry.watch import Watch
 
 
 @dataclass
@@ -66,7 +66,7 @@ async def run_watched() -> AsyncIterator[Callable[..., Any]]:
     """Give a function that takes a request to one tool, with somebody watching."""
     async with AsyncExitStack() as stack:
 
-        async def run(watch: Watch, offered: BaseTool, request: CallRequest) -> ToolMessage:
+        async def run(watch: CallTelemetry, offered: BaseTool, request: CallRequest) -> ToolMessage:
             threads = ThreadExecutor(4)
             stack.push_async_callback(threads.close)
             stages = default_stages({"inline": InlineExecutor(), "thread": threads}, MemoryApprovals())

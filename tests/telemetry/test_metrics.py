@@ -2,7 +2,7 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from sidecall.executors.base import Occupancy
+from sidecall.core.occupancy import Occupancy
 from sidecall.telemetry.metrics import UNKNOWN, Metrics
 
 Sample = tuple[str, tuple[tuple[str, str], ...]]

@@ -15,11 +15,11 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from sidecall import ToolCall, ToolException, ToolMessage, tool
 from sidecall.core.invocation import CallRequest
+from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.spans import Spans
-from sidecall.telemetry.watch import Watch
 
 Run = Callable[..., Awaitable[ToolMessage]]
 
@@ -34,7 +34,7 @@ class Traced:
         self._kept = InMemorySpanExporter()
         self.provider = TracerProvider(shutdown_on_exit=False, **options)
         self.provider.add_span_processor(SimpleSpanProcessor(self._kept))
-        self.watch = Watch(Metrics(), CallLines(), Spans(self.provider, redaction))
+        self.watch = CallTelemetry(Metrics(), CallLines(), Spans(self.provider, redaction))
 
     @property
     def spans(self) -> dict[str, ReadableSpan]:
@@ -235,4 +235,4 @@ async def test_a_span_is_named_for_another_process(run_watched: Run) -> None:
 
     assert (parent and parent.trace_id, parent and parent.span_id) == (call.trace_id, call.span_id)
     assert there.spans["outside"].parent is None
-    assert (Watch(Metrics()).headers(), here.watch.headers()) == ({}, {})
+    assert (CallTelemetry(Metrics()).headers(), here.watch.headers()) == ({}, {})

@@ -1,22 +1,22 @@
 """What is for the log alone is kept short."""
 
-from sidecall.telemetry.text import joined, shortened
+from sidecall.telemetry.text import join_traceback, shorten
 
 
 def test_a_short_text_stays_as_it_is() -> None:
     """Up to the limit itself."""
-    assert shortened("a" * 65_536) == "a" * 65_536
+    assert shorten("a" * 65_536) == "a" * 65_536
 
 
 def test_of_a_long_text_head_and_tail_are_kept() -> None:
     """With how much is missing between them."""
-    assert shortened("abcdefghij", 4) == "ab\n[… 6 characters left out …]\nij"
+    assert shorten("abcdefghij", 4) == "ab\n[… 6 characters left out …]\nij"
 
 
 def test_a_long_exception_leaves_room_for_the_lines_around_it() -> None:
     """Each part of a traceback is shortened, and then the whole."""
-    text = joined(["first\n", "x" * 100_000, "\nlast\n"])
-    long = joined(["y" * 8192] * 9)
+    text = join_traceback(["first\n", "x" * 100_000, "\nlast\n"])
+    long = join_traceback(["y" * 8192] * 9)
 
     assert text.startswith("first\nxxx")
     assert text.endswith("xxx\nlast\n")

@@ -24,7 +24,7 @@ from sidecall.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class CallInputs:
     """Hold what stands beside a call when there is no server to hold it."""
 
     state: Any = None
@@ -41,7 +41,7 @@ _EXECUTORS: Mapping[ExecutorName, Callable[[], Executor]] = {
 }
 
 
-async def ainvoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], beside: Beside) -> Any:
+async def ainvoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], beside: CallInputs) -> Any:
     """Answer a ToolCall with its ToolMessage, and plain arguments with the tool's plain result."""
     is_call = isinstance(input, ToolCall) or input.get("type") == "tool_call"
     call = _tool_call(tool, input, is_call)
@@ -55,7 +55,7 @@ async def ainvoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], besid
     return invocation.output[0] if tool.options.response_format == "content_and_artifact" else invocation.output
 
 
-def invoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], beside: Beside) -> Any:
+def invoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], beside: CallInputs) -> Any:
     """Do the same from sync code, inside a running event loop too (which it blocks)."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(lambda: asyncio.run(ainvoke(tool, input, beside))).result()

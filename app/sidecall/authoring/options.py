@@ -11,7 +11,7 @@ from sidecall.core.annotations import ToolAnnotations
 from sidecall.core.callbacks import make_callback
 from sidecall.core.errors import InvalidToolOption
 from sidecall.core.guardrails import input_guardrail, output_guardrail
-from sidecall.core.options import ExecutorName, ResponseFormat, Switch, TimeoutBehavior, ToolOptions, UnknownArgs
+from sidecall.core.options import Condition, ExecutorName, ResponseFormat, TimeoutBehavior, ToolOptions, UnknownArgs
 from sidecall.core.retry import Retry
 
 HandlerOption = StrictBool | Annotated[str, Field(min_length=1)] | Callable[..., Any]
@@ -73,7 +73,7 @@ class OptionFields(BaseModel):
         return ToolOptions(**made)
 
 
-def _policy(given: SwitchOption) -> Switch:
+def _policy(given: SwitchOption) -> Condition:
     """Make a policy take the ToolContext and the arguments, whichever of the two forms it was written in."""
     if isinstance(given, bool):
         return given

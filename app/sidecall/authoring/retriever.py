@@ -17,7 +17,7 @@ class RetrieverInput(BaseModel):
     query: str = Field(description="query to look up in retriever")
 
 
-class Template(Protocol):
+class PromptTemplate(Protocol):
     """Make a text of named values: a text with `{page_content}` in it, or LangChain's PromptTemplate."""
 
     def format(self, **values: Any) -> str:
@@ -29,7 +29,7 @@ def create_retriever_tool(
     name: str,
     description: str,
     *,
-    document_prompt: Template | str = "{page_content}",
+    document_prompt: PromptTemplate | str = "{page_content}",
     document_separator: str = "\n\n",
     response_format: ResponseFormat = "content",
 ) -> StructuredTool:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, PrivateAttr
 from sidecall.authoring.methods import bound, is_written_in, plain, unbound_from
 from sidecall.authoring.tool import BaseTool
 from sidecall.core.errors import DefinitionError, InvalidToolOption
-from sidecall.core.tool import Arguments, CompiledTool
+from sidecall.core.tool import ArgsSchema, CompiledTool
 from sidecall.schema.pydantic_1.models import V1Model
 from sidecall.schema.signature import innermost, source_of
 from sidecall.schema.single_input import SingleInput
@@ -134,7 +134,7 @@ class Tool(StructuredTool):
     def _origin(self) -> object:
         return super()._target()
 
-    def _arguments(self) -> type[BaseModel] | dict[str, Any] | Arguments | None:
+    def _arguments(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
         return SingleInput(self.name)
 
 

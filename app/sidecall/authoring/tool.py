@@ -6,14 +6,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from sidecall.authoring.inprocess import Beside, ainvoke, invoke
+from sidecall.authoring.inprocess import CallInputs, ainvoke, invoke
 from sidecall.authoring.options import OptionFields
 from sidecall.core.errors import InvalidToolOption
 from sidecall.core.messages import ToolCall
 from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import field_path
 from sidecall.core.store import Store
-from sidecall.core.tool import Arguments, CompiledTool
+from sidecall.core.tool import ArgsSchema, CompiledTool
 from sidecall.schema.compile import Documentation, compile_tool
 from sidecall.schema.docstrings import Style
 from sidecall.schema.pydantic_1.models import V1Model
@@ -97,7 +97,7 @@ class BaseTool(OptionFields):
             ToolFailure: The call failed and `input` was a dict of arguments.
             MissingContext: An injected parameter has no value.
         """
-        return await ainvoke(self.compiled, input, Beside(state, context or {}, store, approved))
+        return await ainvoke(self.compiled, input, CallInputs(state, context or {}, store, approved))
 
     def invoke(
         self,
@@ -109,7 +109,7 @@ class BaseTool(OptionFields):
         approved: bool = False,
     ) -> Any:
         """Do what `ainvoke` does from code that is not async."""
-        return invoke(self.compiled, input, Beside(state, context or {}, store, approved))
+        return invoke(self.compiled, input, CallInputs(state, context or {}, store, approved))
 
     def _ready_options(self) -> ToolOptions:
         try:
@@ -131,7 +131,7 @@ class BaseTool(OptionFields):
     def _origin(self) -> object:
         return self._target()
 
-    def _arguments(self) -> type[BaseModel] | dict[str, Any] | Arguments | None:
+    def _arguments(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
         return self.args_schema
 
     def _given_description(self) -> str | None:

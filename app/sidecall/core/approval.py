@@ -11,7 +11,7 @@ from sidecall.core.invocation import CallRequest, Invocation
 from sidecall.core.messages import ToolCall, ToolMessage
 
 ApprovalStatus = Literal["pending", "approved", "rejected"]
-Verdict = Literal["approve", "reject"]
+DecisionName = Literal["approve", "reject"]
 
 
 class Approval(BaseModel):
@@ -34,7 +34,7 @@ class Decision(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    decision: Verdict
+    decision: DecisionName
     args: dict[str, Any] | None = Field(default=None, description="Other arguments to run the call with.")
     reason: str | None = Field(default=None, description="Why; when you reject, the model reads it.", max_length=10_000)
 

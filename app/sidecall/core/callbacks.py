@@ -30,7 +30,7 @@ class BaseCallbackHandler:
 
 
 @dataclass(frozen=True, slots=True)
-class Listener:
+class CallbackMethod:
     """Hold one method of a handler.
 
     `accepted` names the keyword arguments it takes, None stands for any. `hanging` has one entry for each of its calls
@@ -53,7 +53,7 @@ class Listener:
 class Callback:
     """Hold a handler made ready: the methods it has, by the event's name."""
 
-    listeners: Mapping[str, Listener]
+    listeners: Mapping[str, CallbackMethod]
 
 
 def make_callback(handler: Any) -> Callback:
@@ -72,8 +72,8 @@ def make_callback(handler: Any) -> Callback:
     return Callback({} if getattr(handler, "ignore_agent", False) is True else listeners)
 
 
-def _listener(method: Callable[..., Any]) -> Listener:
+def _listener(method: Callable[..., Any]) -> CallbackMethod:
     parameters = inspect.signature(method).parameters.values()
     takes_all = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
     names = frozenset(parameter.name for parameter in parameters)
-    return Listener(method, inspect.iscoroutinefunction(method), None if takes_all else names)
+    return CallbackMethod(method, inspect.iscoroutinefunction(method), None if takes_all else names)

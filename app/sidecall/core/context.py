@@ -45,7 +45,7 @@ class CallLog(logging.LoggerAdapter[logging.Logger]):
 
 
 # Hears of a call's progress: the kind of event, the call's id, and what is said.
-Listener = Callable[[str, str, Mapping[str, Any]], None]
+EventListener = Callable[[str, str, Mapping[str, Any]], None]
 
 
 class Presence(Protocol):
@@ -59,7 +59,7 @@ class Signals:
     """Hold what passes between a running tool and those who wait for it."""
 
     cancelled: bool = False
-    listener: Listener | None = None
+    listener: EventListener | None = None
     presence: Presence | None = None
 
 

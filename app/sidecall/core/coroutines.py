@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 @types.coroutine
-def rest(coroutine: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any, T]:
+def await_rest(coroutine: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any, T]:
     """Await the rest of a coroutine whose last step came to wait for `awaited`."""
     # No error outlives its `except` in a variable here: its traceback would hold the variable, and so itself.
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 from uuid_utils import uuid7
 
-from sidecall.core.context import ANONYMOUS, Caller, Listener, Presence, Signals, ToolContext
+from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence, Signals, ToolContext
 from sidecall.core.errors import ToolFailure
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
@@ -30,7 +30,7 @@ class CallRequest:
     context: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     approved: bool = False
-    listener: Listener | None = None
+    listener: EventListener | None = None
     presence: Presence | None = None
     deadline: float | None = None
 

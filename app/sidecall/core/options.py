@@ -14,7 +14,7 @@ ExecutorName = Literal["inline", "thread", "process"]
 UnknownArgs = Literal["ignore", "forbid"]
 TimeoutBehavior = Literal["error_as_result", "raise"]
 Handler = bool | str | Callable[[Any], Any] | None
-Switch = bool | Callable[..., Any]
+Condition = bool | Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +55,8 @@ class ToolOptions:
     callbacks: tuple[Callback, ...] = ()
     tool_input_guardrails: tuple[ToolInputGuardrail, ...] = ()
     tool_output_guardrails: tuple[ToolOutputGuardrail, ...] = ()
-    is_enabled: Switch = True
-    requires_approval: Switch = False
+    is_enabled: Condition = True
+    requires_approval: Condition = False
     strict: bool | None = None
     max_concurrency: int | None = None
     sequential: bool = False

@@ -15,7 +15,7 @@ NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 Schema = dict[str, Any]
 
 
-class Arguments(Protocol):
+class ArgsSchema(Protocol):
     """Say and check the arguments of one tool.
 
     `json_schema` keeps `$defs`, `flat` has references in place. `hidden` maps fields of the author's own model that are
@@ -63,7 +63,7 @@ class CompiledTool:
     description: str
     function: Callable[..., Any]
     is_async: bool
-    args_schema: Arguments
+    args_schema: ArgsSchema
     output_schema: Schema | None
     injections: tuple[Injection, ...]
     hidden_names: frozenset[str]

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from sidecall.core.invocation import Invocation
+from sidecall.core.occupancy import Occupancy
 from sidecall.core.tool import CompiledTool
-from sidecall.executors.base import Occupancy
-from sidecall.executors.results import settled
+from sidecall.executors.results import complete
 
 
 class InlineExecutor:
@@ -28,7 +28,7 @@ class InlineExecutor:
         self._busy += 1
         try:
             positional, keywords = invocation.tool.bind(invocation.values)
-            return await settled(invocation.tool.function(*positional, **keywords), invocation.say_part)
+            return await complete(invocation.tool.function(*positional, **keywords), invocation.say_part)
         finally:
             self._busy -= 1
 

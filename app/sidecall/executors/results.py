@@ -18,7 +18,7 @@ _TURN = 0.01
 Say = Callable[[Any], None]
 
 
-async def settled(result: Any, say: Say) -> Any:
+async def complete(result: Any, say: Say) -> Any:
     """Await an awaitable and drain an async generator, as often as one comes out of the other."""
     if type(result) is CoroutineType:
         result = await result
@@ -31,7 +31,7 @@ async def settled(result: Any, say: Say) -> Any:
     return await _drained_async(result, say) if isinstance(result, AsyncGenerator) else result
 
 
-def drained(result: Any, say: Say) -> Any:
+def drain(result: Any, say: Say) -> Any:
     """Drain an iterator; the parts of a text that a generator yields become one text, any others a list."""
     if not isinstance(result, Iterator):
         return result

@@ -13,9 +13,9 @@ from queue import SimpleQueue
 from typing import Any
 
 from sidecall.core.invocation import Invocation, Release
+from sidecall.core.occupancy import Occupancy
 from sidecall.core.tool import CompiledTool
-from sidecall.executors.base import Occupancy
-from sidecall.executors.results import drained, hand_over, settled
+from sidecall.executors.results import complete, drain, hand_over
 
 
 @dataclass(slots=True)
@@ -58,13 +58,13 @@ class _Job:
         positional, keywords = tool.bind(self.invocation.values)
         result = tool.function(*positional, **keywords)
         # Its author wants an async function here because it blocks, so it has to have a loop of its own.
-        return asyncio.run(self._settled(result)) if tool.is_async else drained(result, self.invocation.say_part)
+        return asyncio.run(self._settled(result)) if tool.is_async else drain(result, self.invocation.say_part)
 
     async def _settled(self, result: Any) -> Any:
         task = asyncio.current_task()
         assert task is not None
         self.interrupt = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
-        return await settled(result, self.invocation.say_part)
+        return await complete(result, self.invocation.say_part)
 
 
 _Inbox = SimpleQueue[_Job | None]
@@ -105,7 +105,7 @@ class ThreadExecutor:
         except asyncio.CancelledError:
             self._give_up(job)
             raise
-        return await settled(outcome.take(), invocation.say_part)
+        return await complete(outcome.take(), invocation.say_part)
 
     async def close(self) -> None:
         """Start nothing more; what runs is left to end."""

@@ -40,10 +40,10 @@ async def read_json(request: Request, bounds: Bounds) -> Any:
         BodyTooLarge: It is longer than the bounds, and the rest is not read; or holds too many values.
         MalformedJSON: It is not JSON.
     """
-    return parsed(await read_body(request, bounds))
+    return parse_body(await read_body(request, bounds))
 
 
-def parsed(body: bytes) -> Any:
+def parse_body(body: bytes) -> Any:
     """Parse a body that is within its bounds.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
-from sidecall.core.coroutines import rest
+from sidecall.core.coroutines import await_rest
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ async def until_gone(receive: Receive) -> None:
         pass
 
 
-class Watch:
+class DisconnectListener:
     """Listen for the client's leaving while its request is served; the body has been read before."""
 
     __slots__ = ("_listener", "_receive", "_task", "is_gone")
@@ -47,7 +47,7 @@ class Watch:
         self._task = asyncio.current_task()
         timer = asyncio.get_running_loop().call_later(_LET_BE, self._start)
         try:
-            return await rest(work, awaited)
+            return await await_rest(work, awaited)
         except asyncio.CancelledError:
             if self.is_gone and self._task is not None and self._task.uncancel() == 0:
                 raise ClientDisconnect from None

@@ -3,7 +3,7 @@
 from sidecall.core.approval import ApprovalRequired, Approvals
 from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
-from sidecall.pipeline.hooks import HookFailed, called, patience
+from sidecall.pipeline.hooks import HookFailed, call_hook, patience
 from sidecall.telemetry import log_hook_failure
 
 
@@ -35,7 +35,9 @@ async def _is_required(invocation: Invocation) -> bool:
     if isinstance(policy, bool):
         return policy
     try:
-        answer = await called(policy, invocation.tool_context, invocation.visible_values, patience=patience(invocation))
+        answer = await call_hook(
+            policy, invocation.tool_context, invocation.visible_values, patience=patience(invocation)
+        )
     except HookFailed as failed:
         log_hook_failure(invocation, "the approval policy", failed.__cause__ or failed)
         return True

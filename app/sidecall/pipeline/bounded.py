@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
-from sidecall.core.coroutines import rest
+from sidecall.core.coroutines import await_rest
 
 T = TypeVar("T")
 
@@ -181,4 +181,4 @@ def _wake(woken: asyncio.Future[None], _: Any) -> None:
 async def outlive(coroutine: Coroutine[Any, Any, Any]) -> None:
     """Go on with a coroutine that nobody waits for any more, until it ends; it cannot end the process."""
     with suppress(StopIteration, SystemExit, KeyboardInterrupt):
-        await rest(coroutine, coroutine.throw(asyncio.CancelledError()))
+        await await_rest(coroutine, coroutine.throw(asyncio.CancelledError()))

@@ -5,7 +5,7 @@ from collections.abc import Coroutine, Mapping
 from functools import partial
 from typing import Any
 
-from sidecall.core.coroutines import rest
+from sidecall.core.coroutines import await_rest
 from sidecall.core.errors import ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.options import ExecutorName
@@ -41,7 +41,7 @@ class Execute:
             awaited = running.send(None)
             seconds = seconds_left(invocation)
             if seconds is None:
-                invocation.output = await rest(running, awaited)
+                invocation.output = await await_rest(running, awaited)
             else:
                 invocation.output = await Bounded(running, awaited, seconds, self._abandon, invocation)
         except StopIteration as done:

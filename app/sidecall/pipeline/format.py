@@ -9,7 +9,7 @@ from sidecall.core.invocation import Invocation, new_invocation_id
 from sidecall.core.jsonable import Lose, failure_text, losing_silently, sendable, to_plain, to_text
 from sidecall.core.messages import Content, ToolCall, ToolMessage
 from sidecall.pipeline.guard import guarded_text
-from sidecall.pipeline.handle import handled
+from sidecall.pipeline.handle import ask_handler
 from sidecall.pipeline.lost_numbers import LostNumbers
 from sidecall.telemetry import log_hook_failure
 
@@ -61,7 +61,7 @@ async def format_failure(invocation: Invocation, failure: ToolFailure) -> None:
         failure, call_id=invocation.call.id, name=invocation.tool.name, metadata={}, id=invocation.id
     )
     try:
-        own = await handled(invocation, failure)
+        own = await ask_handler(invocation, failure)
         if own is not None:
             message.content = _content(invocation.tool.name, own)
     except RequestError:

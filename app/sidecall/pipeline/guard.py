@@ -13,7 +13,7 @@ from sidecall.core.guardrails import (
 from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import to_plain
 from sidecall.core.tool import CompiledTool
-from sidecall.pipeline.hooks import PATIENCE, HookFailed, called, patience
+from sidecall.pipeline.hooks import PATIENCE, HookFailed, call_hook, patience
 from sidecall.pipeline.inject import inject
 from sidecall.pipeline.validate import validate
 from sidecall.telemetry import log_hook_failure
@@ -85,7 +85,7 @@ async def _verdict(
     invocation: Invocation, guardrail: Guardrail[Any], judged: Any, unchecked: str, seconds: float = PATIENCE
 ) -> ToolGuardrailFunctionOutput:
     try:
-        verdict: ToolGuardrailFunctionOutput = await called(guardrail.judge, judged, patience=seconds)
+        verdict: ToolGuardrailFunctionOutput = await call_hook(guardrail.judge, judged, patience=seconds)
         said = {"name": guardrail.name, "verdict": verdict.verdict, "output_info": to_plain(verdict.output_info)}
     except HookFailed as failed:
         raise _crashed(invocation, guardrail.name, failed.__cause__ or failed, unchecked) from failed

@@ -13,7 +13,7 @@ from sidecall.core.errors import (
 from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import failure_text, sendable, to_text
 from sidecall.pipeline.guard import guarded_text
-from sidecall.pipeline.hooks import called
+from sidecall.pipeline.hooks import call_hook
 
 # LangChain's text for handle_validation_error=True.
 _FIXED = "Tool input validation error"
@@ -41,7 +41,7 @@ async def let_through(invocation: Invocation, failure: ToolFailure) -> ToolCallF
     return ToolCallFailed(text, kind=failure.kind, retryable=failure.retryable, **call)
 
 
-async def handled(invocation: Invocation, failure: ToolFailure) -> Any:
+async def ask_handler(invocation: Invocation, failure: ToolFailure) -> Any:
     """Return the author's words for this failure, None where the default ones stand.
 
     A handler of argument errors is given pydantic's ValidationError, as in LangChain.
@@ -56,10 +56,10 @@ async def handled(invocation: Invocation, failure: ToolFailure) -> Any:
     if isinstance(failure, InvalidArguments) and options.handle_validation_error is not False:
         return await _words(options.handle_validation_error, failure.original or failure)
     if isinstance(failure, ToolTimeout) and options.timeout_error_function is not None:
-        return await called(options.timeout_error_function, invocation.tool_context, failure)
+        return await call_hook(options.timeout_error_function, invocation.tool_context, failure)
     if options.failure_error_function is None or failure.kind not in _HANDLED_BY_ALL:
         return None
-    words = await called(options.failure_error_function, invocation.tool_context, _given(failure))
+    words = await call_hook(options.failure_error_function, invocation.tool_context, _given(failure))
     if words is None:
         raise await let_through(invocation, failure) from failure
     return words
@@ -68,7 +68,7 @@ async def handled(invocation: Invocation, failure: ToolFailure) -> Any:
 async def _words(handler: Any, error: Exception) -> Any:
     if isinstance(handler, bool):
         return _FIXED
-    return handler if isinstance(handler, str) else await called(handler, error)
+    return handler if isinstance(handler, str) else await call_hook(handler, error)
 
 
 def _given(failure: ToolFailure) -> BaseException:

@@ -23,7 +23,7 @@ class HookFailed(Exception):
     """Code around a tool crashed or hung; the cause says how."""
 
 
-async def called(function: Callable[..., Any], *args: Any, patience: float = PATIENCE) -> Any:
+async def call_hook(function: Callable[..., Any], *args: Any, patience: float = PATIENCE) -> Any:
     """Call a function, sync or async, and await its answer for so many seconds.
 
     Raises:

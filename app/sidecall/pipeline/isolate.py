@@ -14,7 +14,7 @@ from sidecall.core.overload import Overloaded
 from sidecall.pipeline.format import refuse
 
 
-def unanswered(request: CallRequest, error: RequestError | ApprovalRequired) -> ToolMessage:
+def answer_for(request: CallRequest, error: RequestError | ApprovalRequired) -> ToolMessage:
     """Make the ToolMessage that stands for an error of the request, or for an approval that is waited for."""
     failure = CallUnanswered(kind_of(error), error.message)
     if isinstance(error, Overloaded):

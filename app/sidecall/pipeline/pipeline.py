@@ -22,7 +22,7 @@ from sidecall.pipeline.format import format_failure, format_output, refuse
 from sidecall.pipeline.guard import guard_input, guard_output, has_input_guardrails, has_output_guardrails
 from sidecall.pipeline.handle import goes_through, let_through
 from sidecall.pipeline.inject import has_injections, inject
-from sidecall.pipeline.isolate import unanswered
+from sidecall.pipeline.isolate import answer_for
 from sidecall.pipeline.outcome import outcome_of, outcome_of_error
 from sidecall.pipeline.quotas import Quotas
 from sidecall.pipeline.stage import Stage
@@ -256,7 +256,7 @@ class Pipeline:
         except raised:
             raise
         except (RequestError, ApprovalRequired) as error:
-            return unanswered(request, error)
+            return answer_for(request, error)
 
     async def visible(self, caller: Caller) -> list[CompiledTool]:
         """List the tools that this caller may call, in order."""

@@ -9,12 +9,12 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from sidecall.core.callbacks import Callback, Listener
+from sidecall.core.callbacks import Callback, CallbackMethod
 from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.results import hand_over
 from sidecall.pipeline.handle import original
-from sidecall.pipeline.hooks import HookFailed, called
+from sidecall.pipeline.hooks import HookFailed, call_hook
 from sidecall.telemetry import log_hook_failure
 
 # A handler of which so many calls hang is told nothing more until one of them ends.
@@ -66,21 +66,21 @@ async def _tell(invocation: Invocation, event: str, args: tuple[Any, ...], detai
     await asyncio.gather(*(_hear(invocation, listener, event, args, known) for listener in listeners))
 
 
-def _listeners(callbacks: tuple[Callback, ...], event: str) -> list[Listener]:
+def _listeners(callbacks: tuple[Callback, ...], event: str) -> list[CallbackMethod]:
     return [callback.listeners[event] for callback in callbacks if event in callback.listeners]
 
 
 async def _hear(
-    invocation: Invocation, listener: Listener, event: str, args: tuple[Any, ...], known: Mapping[str, Any]
+    invocation: Invocation, listener: CallbackMethod, event: str, args: tuple[Any, ...], known: Mapping[str, Any]
 ) -> None:
     heard = partial(listener.function, *args, **listener.chosen(known))
     try:
-        await called(heard if listener.is_async else partial(_in_thread, listener, heard))
+        await call_hook(heard if listener.is_async else partial(_in_thread, listener, heard))
     except HookFailed as failed:
         log_hook_failure(invocation, f"a callback ({event})", failed.__cause__ or failed)
 
 
-async def _in_thread(listener: Listener, heard: partial[Any]) -> None:
+async def _in_thread(listener: CallbackMethod, heard: partial[Any]) -> None:
     """Call a handler of another library in a thread, since it may write to files and networks.
 
     The thread is one of its own and a daemon, so that a handler that hangs takes nothing from tools or other handlers.

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from sidecall.core.context import Caller
 from sidecall.core.tool import CompiledTool
-from sidecall.pipeline.hooks import HookFailed, called
+from sidecall.pipeline.hooks import HookFailed, call_hook
 from sidecall.telemetry import log_predicate_failure
 
 
@@ -24,7 +24,7 @@ async def is_visible(tool: CompiledTool, caller: Caller) -> bool:
     if isinstance(predicate, bool):
         return predicate
     try:
-        return bool(await called(predicate, caller))
+        return bool(await call_hook(predicate, caller))
     except HookFailed as failed:
         log_predicate_failure(tool.name, failed.__cause__ or failed)
     except Exception as error:  # What the answer's own `__bool__` raises.

@@ -12,7 +12,7 @@ from sidecall.core.context import Presence
 from sidecall.core.errors import RequestError
 from sidecall.core.invocation import CallRequest
 from sidecall.http.quota import quota_headers
-from sidecall.rest.dialects import DialectName, Sent, read_call_text, write_answer
+from sidecall.rest.dialects import DialectName, ReceivedCall, read_call_text, write_answer
 from sidecall.rest.parts import Parts
 
 
@@ -66,7 +66,7 @@ def _left(parts: Parts, request: CallRequest) -> dict[str, str]:
 
 async def answer_calls(
     parts: Parts,
-    calls: Sequence[Sent],
+    calls: Sequence[ReceivedCall],
     headers: Headers,
     terms: Terms = AS_IT_COMES,
     presence: Presence | None = None,
@@ -81,7 +81,7 @@ async def answer_calls(
 
 
 def request_of(
-    parts: Parts, sent: Sent, headers: Headers, terms: Terms = AS_IT_COMES, presence: Presence | None = None
+    parts: Parts, sent: ReceivedCall, headers: Headers, terms: Terms = AS_IT_COMES, presence: Presence | None = None
 ) -> CallRequest:
     """Put a call and what came beside it together.
 

@@ -12,10 +12,10 @@ from sidecall.core.errors import NotAToolCall
 from sidecall.core.json_text import is_finite, json_kind
 from sidecall.core.messages import Content, ToolCall, ToolMessage
 from sidecall.core.pointer import field_path
-from sidecall.http.body import LARGE, parsed
+from sidecall.http.body import LARGE, parse_body
 from sidecall.rest.wire import (
     AnthropicToolUse,
-    Beside,
+    CallBody,
     LangChainToolCall,
     OpenAIToolCall,
     ResponsesFunctionCall,
@@ -31,7 +31,7 @@ _SIGNS: Mapping[DialectName, tuple[str, str]] = {
     "openai-responses": ("arguments", "function_call"),
     "anthropic": ("input", "tool_use"),
 }
-_MODELS: Mapping[DialectName, type[Beside]] = {
+_MODELS: Mapping[DialectName, type[CallBody]] = {
     "langchain": LangChainToolCall,
     "openai": OpenAIToolCall,
     "openai-responses": ResponsesFunctionCall,
@@ -55,7 +55,7 @@ EXAMPLES: Mapping[DialectName, dict[str, Any]] = {
 
 
 @dataclass(slots=True)
-class Sent:
+class ReceivedCall:
     """Hold a call as it was understood, the dialect it came in, and what stood beside it."""
 
     call: ToolCall
@@ -77,7 +77,7 @@ class _Plain(ToolCall):
 _read_plain = _Plain.__pydantic_validator__.validate_json
 
 
-def read_call_text(body: bytes) -> Sent:
+def read_call_text(body: bytes) -> ReceivedCall:
     """Understand JSON text as one call.
 
     Raises:
@@ -87,18 +87,18 @@ def read_call_text(body: bytes) -> Sent:
     # Words that pydantic takes for numbers; where they stand in a text, the long way finds out. It is quicker for large
     # bodies, too, of which pydantic makes a tree of its own before it makes ours.
     if len(body) > LARGE or b"NaN" in body or b"Infinity" in body:
-        return read_call(parsed(body))
+        return read_call(parse_body(body))
     try:
         plain: _Plain = _read_plain(body)
     except ValidationError:
-        return read_call(parsed(body))  # Another dialect, or one of the many things that it knows how to explain.
+        return read_call(parse_body(body))  # Another dialect, or one of the many things that it knows how to explain.
     # pydantic takes numbers that round to infinity.
     if not is_finite([plain.args, plain.state, plain.context]):
-        return read_call(parsed(body))
-    return Sent(plain, "langchain", plain.state, plain.context or {})
+        return read_call(parse_body(body))
+    return ReceivedCall(plain, "langchain", plain.state, plain.context or {})
 
 
-def read_call(body: Any) -> Sent:
+def read_call(body: Any) -> ReceivedCall:
     """Understand a request body as one call.
 
     Raises:
@@ -113,7 +113,7 @@ def read_call(body: Any) -> Sent:
         raise _unfit(dialect, error) from None
     name, args, call_id = _READERS[dialect](sent)
     call = ToolCall(name=name, args={} if args is None else args, id=_call_id(call_id))
-    return Sent(call, dialect, sent.state, sent.context or {})
+    return ReceivedCall(call, dialect, sent.state, sent.context or {})
 
 
 def _not_an_object(body: Any) -> str:

@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from sidecall.core.errors import RequestError
 from sidecall.http import problems
 from sidecall.http.head import as_get
-from sidecall.http.presence import Watch
+from sidecall.http.presence import DisconnectListener
 from sidecall.http.request_id import request_id_of
 from sidecall.http.whole import send_whole
 from sidecall.rest.answers import answer_call
@@ -68,7 +68,7 @@ class Door:
         REQUEST_ID.set(request_id)
         try:
             body = self._parts.bounds.hold(await _body(receive))
-            watch = Watch(receive)
+            watch = DisconnectListener(receive)
             reply = await watch.over(answer_call(self._parts, body, Headers(scope=scope), presence=watch))
         except ClientDisconnect:
             return

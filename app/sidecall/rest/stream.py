@@ -21,7 +21,7 @@ from sidecall.http.ending import ending
 from sidecall.http.presence import until_gone
 from sidecall.http.quota import quota_headers
 from sidecall.rest.answers import Terms, request_of
-from sidecall.rest.dialects import Sent, write_answer
+from sidecall.rest.dialects import ReceivedCall, write_answer
 from sidecall.rest.parts import Parts
 
 MEDIA_TYPE = "text/event-stream"
@@ -104,7 +104,9 @@ class EventStream(Response):
     When the server ends before they do, the last event says so.
     """
 
-    def __init__(self, parts: Parts, request: Request, calls: Sequence[Sent] | Sent, terms: Terms) -> None:
+    def __init__(
+        self, parts: Parts, request: Request, calls: Sequence[ReceivedCall] | ReceivedCall, terms: Terms
+    ) -> None:
         """Take one call, or those of a batch."""
         quota = quota_headers(parts.quota_of(parts.caller_of(request.headers)))
         headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **quota}
@@ -116,7 +118,7 @@ class EventStream(Response):
         self._terms = terms
         self._events = Events()
         self._unsent = b""
-        self._unanswered = dict(enumerate([calls] if isinstance(calls, Sent) else calls))
+        self._unanswered = dict(enumerate([calls] if isinstance(calls, ReceivedCall) else calls))
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events as they come."""
@@ -159,7 +161,7 @@ class EventStream(Response):
 
     async def _work(self) -> None:
         try:
-            if isinstance(self._calls, Sent):
+            if isinstance(self._calls, ReceivedCall):
                 await self._one(self._calls)
             else:
                 await self._all(self._calls)
@@ -169,10 +171,10 @@ class EventStream(Response):
         finally:
             self._events.end()
 
-    def _heard(self, sent: Sent) -> CallRequest:
+    def _heard(self, sent: ReceivedCall) -> CallRequest:
         return replace(request_of(self._parts, sent, self._request.headers, self._terms), listener=self._events.tell)
 
-    async def _all(self, calls: Sequence[Sent]) -> None:
+    async def _all(self, calls: Sequence[ReceivedCall]) -> None:
         requests = [self._heard(sent) for sent in calls]
         await self._parts.pipeline.run_all(requests, self._ready)
 
@@ -180,7 +182,7 @@ class EventStream(Response):
         sent = self._unanswered.pop(index)
         self._events.answer("message", to_json(write_answer(message, self._terms.form or sent.dialect)))
 
-    async def _one(self, sent: Sent) -> None:
+    async def _one(self, sent: ReceivedCall) -> None:
         try:
             message = await self._parts.pipeline.run(self._heard(sent))
         except ApprovalRequired as waiting:

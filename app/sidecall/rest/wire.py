@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
-Arguments = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-class Beside(BaseModel):
+class CallBody(BaseModel):
     """Hold what the calling program, never the model, may send beside a call."""
 
     model_config = ConfigDict(extra="ignore")
@@ -16,11 +16,11 @@ class Beside(BaseModel):
     context: dict[str, Any] | None = Field(default=None, description="What other injected parameters get, by name.")
 
 
-class LangChainToolCall(Beside):
+class LangChainToolCall(CallBody):
     """LangChain's ToolCall; answered with a ToolMessage."""
 
     name: str = Field(description="The tool to run.")
-    args: Arguments | None = Field(description="Its arguments.")
+    args: JsonObject | None = Field(description="Its arguments.")
     id: str | StrictInt | None = Field(default=None, description="Echoed as `tool_call_id`; minted when absent.")
     type: Literal["tool_call"] | None = "tool_call"
 
@@ -29,10 +29,10 @@ class OpenAIFunction(BaseModel):
     """Name a function and its arguments as OpenAI's models write them."""
 
     name: str
-    arguments: str | Arguments | None = Field(description="A JSON object, as text or as it is.")
+    arguments: str | JsonObject | None = Field(description="A JSON object, as text or as it is.")
 
 
-class OpenAIToolCall(Beside):
+class OpenAIToolCall(CallBody):
     """A tool call of the Chat Completions API; answered with a message of role `tool`."""
 
     id: str | StrictInt | None = Field(default=None, description="Echoed as `tool_call_id`; minted when absent.")
@@ -40,22 +40,22 @@ class OpenAIToolCall(Beside):
     function: OpenAIFunction
 
 
-class ResponsesFunctionCall(Beside):
+class ResponsesFunctionCall(CallBody):
     """A function call of the Responses API; answered with a `function_call_output` item."""
 
     type: Literal["function_call"]
     call_id: str | StrictInt | None = Field(default=None, description="Echoed; minted when absent.")
     name: str
-    arguments: str | Arguments | None = Field(description="A JSON object, as text or as it is.")
+    arguments: str | JsonObject | None = Field(description="A JSON object, as text or as it is.")
 
 
-class AnthropicToolUse(Beside):
+class AnthropicToolUse(CallBody):
     """A tool_use block of the Messages API; answered with a tool_result block."""
 
     type: Literal["tool_use"]
     id: str | StrictInt | None = Field(default=None, description="Echoed as `tool_use_id`; minted when absent.")
     name: str
-    input: Arguments | None = Field(description="The arguments.")
+    input: JsonObject | None = Field(description="The arguments.")
 
 
 class OpenAIToolMessage(BaseModel):

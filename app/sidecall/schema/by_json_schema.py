@@ -10,7 +10,7 @@ from typing import Any
 from sidecall.core.errors import MOST_FIELDS, FieldError, InvalidArguments, InvalidToolOption, SchemaInferenceError
 from sidecall.core.tool import Schema
 from sidecall.schema.explain import no_such_argument, schema_at
-from sidecall.schema.json_schema import describe, inlined, resolved, rooted, without_titles
+from sidecall.schema.json_schema import describe, inline_references, inline_root, resolve, strip_titles
 from sidecall.schema.mend import decoded_at
 
 # Stands in messages where the validator would repeat what was sent.
@@ -18,7 +18,7 @@ _MASK = "Input"
 
 
 @dataclass(frozen=True, slots=True)
-class JsonArguments:
+class JsonArgsSchema:
     """Check arguments against a JSON Schema, and fill in the defaults that it names.
 
     The function gets what JSON has: no value is turned into another type.
@@ -74,7 +74,7 @@ class JsonArguments:
 
 def make_json_arguments(
     where: str, schema: Schema, takes: frozenset[str] | None, *, forbid_unknown: bool
-) -> JsonArguments:
+) -> JsonArgsSchema:
     """Compile a JSON Schema.
 
     Args:
@@ -87,7 +87,7 @@ def make_json_arguments(
         SchemaInferenceError: It is no JSON Schema, not one of an object, or has properties the function does not take.
         InvalidToolOption: Unknown arguments are to be refused by a schema that wants them.
     """
-    clean = without_titles({key: value for key, value in rooted(schema).items() if key != "description"})
+    clean = strip_titles({key: value for key, value in inline_root(schema).items() if key != "description"})
     clean = {"type": "object", "properties": {}, **clean}
     surplus = sorted(set() if takes is None else clean["properties"].keys() - takes)
     if clean["type"] != "object" or surplus:
@@ -102,7 +102,7 @@ def make_json_arguments(
     except ValueError as error:
         reason = str(error).partition("\n")[0]
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {reason}.") from error
-    return JsonArguments(clean, inlined(clean), validator, takes)
+    return JsonArgsSchema(clean, inline_references(clean), validator, takes)
 
 
 # Where a schema can name properties that `additionalProperties` beside them does not see.
@@ -142,7 +142,7 @@ def _entries(error: Any, path: tuple[str | int, ...], schema: Schema) -> list[Fi
 
 def _with_defaults(value: Any, schema: Schema, root: Schema) -> Any:
     """Copy a value with the defaults of absent properties filled in, at every depth."""
-    schema = resolved(schema, root)
+    schema = resolve(schema, root)
     if isinstance(value, dict):
         properties: Schema = schema.get("properties", {})
         absent = {

@@ -17,7 +17,7 @@ from pydantic_core.core_schema import LiteralSchema
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import Schema
 from sidecall.schema.catch_all import CatchAll, make_catch_all
-from sidecall.schema.json_schema import as_arguments, inlined, with_tags_required, without_titles
+from sidecall.schema.json_schema import inline_references, require_tags, shape_arguments, strip_titles
 from sidecall.schema.mend import check_mended
 
 # Made once: json.dumps makes an encoder at every call.
@@ -28,7 +28,7 @@ JsonMode = Literal["always", "if said", "never"]
 
 
 @dataclass(frozen=True, slots=True)
-class ArgsSchema:
+class ModelArgsSchema:
     """Say and check the arguments of one tool.
 
     `json_schema` has no titles and no hidden fields, and keeps `$defs`; `flat` is the same with references in place.
@@ -134,10 +134,10 @@ def schema_of(model: type[BaseModel], hidden: frozenset[str]) -> Schema:
     Raises:
         PydanticInvalidForJsonSchema: A field's type cannot be said in JSON Schema.
     """
-    said = without_titles(model.model_json_schema(by_alias=True, schema_generator=_Generator))
+    said = strip_titles(model.model_json_schema(by_alias=True, schema_generator=_Generator))
     if said.get("additionalProperties") == {}:
         said["additionalProperties"] = True
-    return as_arguments(with_tags_required(said), hidden)
+    return shape_arguments(require_tags(said), hidden)
 
 
 def make_args_schema(
@@ -148,7 +148,7 @@ def make_args_schema(
     forbidden: frozenset[str] = frozenset(),
     *,
     drops_unknown: bool = False,
-) -> ArgsSchema:
+) -> ModelArgsSchema:
     """Compile a model, so that nothing is left to be worked out when a call arrives.
 
     Args:
@@ -163,10 +163,10 @@ def make_args_schema(
     reserved = frozenset(name for field in hidden for name in (field, *names[field]))
     json_schema = schema_of(model, reserved)
     accepted = frozenset(name for field in model.model_fields if field not in hidden for name in names[field])
-    return ArgsSchema(
+    return ModelArgsSchema(
         model=model,
         json_schema=json_schema,
-        flat=inlined(json_schema),
+        flat=inline_references(json_schema),
         fields=dict(fields),
         accepted=accepted,
         hidden={field: names[field][0] for field in hidden},

@@ -13,12 +13,12 @@ from sidecall.core.errors import InvalidDocstring, InvalidToolName, SchemaInfere
 from sidecall.core.injection import Injection
 from sidecall.core.options import ToolOptions
 from sidecall.core.parameter import EMPTY, Parameter
-from sidecall.core.tool import NAME, Arguments, CompiledTool, Schema
+from sidecall.core.tool import NAME, ArgsSchema, CompiledTool, Schema
 from sidecall.schema.by_json_schema import make_json_arguments
 from sidecall.schema.docstrings import Docstring, Style, parse_docstring
 from sidecall.schema.infer import adopt_args_schema, infer_args_schema, model_injections
 from sidecall.schema.injections import plan_injections
-from sidecall.schema.json_schema import inlined, without_titles
+from sidecall.schema.json_schema import inline_references, strip_titles
 from sidecall.schema.pydantic_1.types import with_v1_models
 from sidecall.schema.signature import Signature, innermost, read_signature, source_of
 from sidecall.schema.strict import strict_obstacles
@@ -46,7 +46,7 @@ def compile_tool(
     *,
     name: str,
     documentation: Documentation,
-    args_schema: type[BaseModel] | Schema | Arguments | None = None,
+    args_schema: type[BaseModel] | Schema | ArgsSchema | None = None,
     origin: object = None,
 ) -> CompiledTool:
     """Compile a function into a tool.
@@ -120,9 +120,9 @@ def _args_schema(
     signature: Signature,
     docstring: Docstring,
     injections: tuple[Injection, ...],
-    given: type[BaseModel] | Schema | Arguments | None,
+    given: type[BaseModel] | Schema | ArgsSchema | None,
     options: ToolOptions,
-) -> Arguments:
+) -> ArgsSchema:
     injected = frozenset(injection.parameter for injection in injections)
     is_closed = options.unknown_args == "forbid"
     if given is not None and not isinstance(given, (dict, type)):
@@ -135,7 +135,7 @@ def _args_schema(
     return infer_args_schema(where, signature.parameters, described, injected, forbid_unknown=is_closed)
 
 
-def _hold_to_strict(where: str, schema: Arguments, options: ToolOptions) -> None:
+def _hold_to_strict(where: str, schema: ArgsSchema, options: ToolOptions) -> None:
     obstacles = strict_obstacles(schema.flat) if options.strict else []
     if obstacles:
         reasons = "; ".join(obstacles)
@@ -156,7 +156,7 @@ def _output_schema(returns: Any, options: ToolOptions) -> Schema | None:
     if returns is EMPTY or returns is Any or is_command_type(returns):
         return None
     try:
-        return inlined(without_titles(TypeAdapter(returns).json_schema(mode="serialization")))
+        return inline_references(strip_titles(TypeAdapter(returns).json_schema(mode="serialization")))
     except PydanticUserError:
         return None
 

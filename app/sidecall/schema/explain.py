@@ -8,7 +8,7 @@ from pydantic_core import ErrorDetails, ValidationError
 from sidecall.core.collector import without_collector
 from sidecall.core.errors import MOST_FIELDS, FieldError
 from sidecall.core.tool import Schema
-from sidecall.schema.json_schema import describe, resolved
+from sidecall.schema.json_schema import describe, resolve
 
 Loc = tuple[str | int, ...]
 
@@ -76,11 +76,11 @@ def schema_at(schema: Schema, loc: Sequence[str | int]) -> Schema | None:
     """Find the schema of the value at a path, None where the schema says nothing of it."""
     node: Any = schema
     for part in loc:
-        node = resolved(node, schema)
+        node = resolve(node, schema)
         node = node.get("items") if isinstance(part, int) else node.get("properties", {}).get(part)
         if not isinstance(node, dict):
             return None
-    return resolved(node, schema)
+    return resolve(node, schema)
 
 
 def is_free(schema: Schema, path: Loc) -> bool:
@@ -98,7 +98,7 @@ def _options(node: Any, root: Schema) -> list[Schema]:
     waiting, found = [node], []
     while waiting:
         one = waiting.pop()
-        one = resolved(one, root) if isinstance(one, dict) else {}
+        one = resolve(one, root) if isinstance(one, dict) else {}
         if one not in found:
             found.append(one)
             waiting.extend(option for keyword in ("anyOf", "oneOf", "allOf") for option in one.get(keyword, ()))

@@ -21,8 +21,8 @@ from pydantic.fields import FieldInfo
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.core.injection import Injection
 from sidecall.core.parameter import EMPTY, VARIADIC, Parameter
-from sidecall.core.tool import Arguments
-from sidecall.schema.by_model import ArgsSchema, make_args_schema, schema_of
+from sidecall.core.tool import ArgsSchema
+from sidecall.schema.by_model import ModelArgsSchema, make_args_schema, schema_of
 from sidecall.schema.injections import annotation_of, plan_model_injections
 from sidecall.schema.pydantic_1.args_schema import make_v1_arguments, plan_v1_injections, v1_extra
 from sidecall.schema.pydantic_1.models import is_v1_model
@@ -39,7 +39,7 @@ def infer_args_schema(
     injected: frozenset[str],
     *,
     forbid_unknown: bool,
-) -> ArgsSchema:
+) -> ModelArgsSchema:
     """Make the arguments' model from the parameters the model may fill.
 
     Fields get safe internal names with the parameters' names as aliases, so that a parameter may be called anything,
@@ -229,7 +229,7 @@ def adopt_args_schema(
     supplied: frozenset[str],
     *,
     forbid_unknown: bool,
-) -> Arguments:
+) -> ArgsSchema:
     """Take the author's own model as the arguments of a tool.
 
     Args:

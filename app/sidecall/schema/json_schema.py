@@ -47,16 +47,16 @@ def _children(key: str, value: Any) -> Iterator[tuple[str, Schema]]:
         yield from ((f".{name}", item) for name, item in value.items() if isinstance(item, dict))
 
 
-def without_titles(schema: Schema) -> Schema:
+def strip_titles(schema: Schema) -> Schema:
     """Drop every `title`, which pydantic adds and models do not need; a property of that name stays."""
-    return map_children({key: value for key, value in schema.items() if key != "title"}, without_titles)
+    return map_children({key: value for key, value in schema.items() if key != "title"}, strip_titles)
 
 
-def with_tags_required(schema: Schema) -> Schema:
+def require_tags(schema: Schema) -> Schema:
     """Require the tag in each member of a discriminated union, which pydantic wants to see even if it has a default."""
     unions = [node for _, node in walk(schema) if isinstance(node.get("discriminator"), dict)]
     tagged = [
-        (union["discriminator"].get("propertyName"), resolved(option, schema))
+        (union["discriminator"].get("propertyName"), resolve(option, schema))
         for union in unions
         for option in union.get("oneOf", ())
     ]
@@ -66,9 +66,9 @@ def with_tags_required(schema: Schema) -> Schema:
     return schema
 
 
-def as_arguments(schema: Schema, hidden: frozenset[str]) -> Schema:
+def shape_arguments(schema: Schema, hidden: frozenset[str]) -> Schema:
     """Shape the schema of a model as that of a tool's arguments: an object without description and hidden fields."""
-    schema = rooted(schema)  # A model that contains itself is a bare reference.
+    schema = inline_root(schema)  # A model that contains itself is a bare reference.
     properties = {name: value for name, value in schema.get("properties", {}).items() if name not in hidden}
     required = [name for name in schema.get("required", []) if name not in hidden]
     said = ("type", "properties", "required", "description")
@@ -76,13 +76,13 @@ def as_arguments(schema: Schema, hidden: frozenset[str]) -> Schema:
     return {"type": "object", "properties": properties, **({"required": required} if required else {}), **rest}
 
 
-def rooted(schema: Schema) -> Schema:
+def inline_root(schema: Schema) -> Schema:
     """Put the target of a reference at the root in its place, where every provider wants an object."""
-    target = resolved(schema, schema)
+    target = resolve(schema, schema)
     return schema if target is schema else _joined(target, {key: schema[key] for key in schema if key != "$ref"})
 
 
-def inlined(schema: Schema) -> Schema:
+def inline_references(schema: Schema) -> Schema:
     """Put the target of each `$ref` in its place, since several providers refuse references.
 
     What refers to itself cannot be inlined: such a reference stays, and its target stays among the definitions. A
@@ -96,7 +96,7 @@ def inlined(schema: Schema) -> Schema:
     return {**result, **_kept_definitions(schema, kept)}
 
 
-def resolved(node: Schema, root: Schema) -> Schema:
+def resolve(node: Schema, root: Schema) -> Schema:
     """Follow a reference into the root schema to its end; any other node is itself."""
     passed: set[str] = set()
     while (reference := _reference(node)) is not None and reference not in passed:

@@ -9,19 +9,19 @@ from sidecall.telemetry.tally import Tally
 
 
 @dataclass(slots=True)
-class Watched:
+class ObservedCall:
     """Hold a call that is under way, and what those who watch it keep until its end."""
 
     invocation: Invocation
     tally: Tally
-    outer: "Watched | None" = None
+    outer: "ObservedCall | None" = None
     span: Any = None
     span_token: Any = None
     trace_id: str = ""
 
 
 # Context variables reach the threads and tasks that a tool starts.
-CALL: ContextVar[Watched | None] = ContextVar("sidecall_call", default=None)
+CALL: ContextVar[ObservedCall | None] = ContextVar("sidecall_call", default=None)
 REQUEST_ID: ContextVar[str] = ContextVar("sidecall_request_id", default="")
 
 

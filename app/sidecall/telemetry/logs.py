@@ -6,7 +6,7 @@ import sys
 import textwrap
 import traceback
 from collections.abc import Iterable, MutableMapping
-from typing import Any, Literal, TextIO
+from typing import Any, TextIO
 
 from structlog.dev import ConsoleRenderer
 from structlog.processors import ExceptionRenderer, JSONRenderer, TimeStamper
@@ -14,10 +14,10 @@ from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_
 from structlog.typing import ExcInfo
 
 from sidecall.telemetry.current import request_keys
+from sidecall.telemetry.modes import LogFormat
 from sidecall.telemetry.redact import Redaction
-from sidecall.telemetry.text import joined
+from sidecall.telemetry.text import join_traceback
 
-LogFormat = Literal["auto", "json", "text"]
 _Line = MutableMapping[str, Any]
 
 _FIRST = ("timestamp", "level", "logger", "event", "tool", "call_id", "invocation_id", "outcome", "duration_ms")
@@ -95,7 +95,7 @@ class _Clean:
 
 
 def _told(exc_info: ExcInfo) -> str:
-    return joined(traceback.format_exception(*exc_info)).rstrip("\n")
+    return join_traceback(traceback.format_exception(*exc_info)).rstrip("\n")
 
 
 def _in_order(_logger: Any, _level: str, line: _Line) -> _Line:

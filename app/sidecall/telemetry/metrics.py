@@ -14,32 +14,13 @@ from prometheus_client.core import (
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from sidecall.core.occupancy import Occupancy
 from sidecall.core.options import ExecutorName
 from sidecall.telemetry.tally import Tally
 from sidecall.version import __version__
 
 # What calls of tools that do not exist are counted as; what a model calls them is not ours to bound.
 UNKNOWN = "unknown"
-
-
-class Occupancy(Protocol):
-    """Say how full an executor is; `size` is None where nothing bounds it."""
-
-    @property
-    def size(self) -> int | None:
-        """Calls that it can run at the same time."""
-
-    @property
-    def busy(self) -> int:
-        """Calls that it runs."""
-
-    @property
-    def waiting(self) -> int:
-        """Calls that wait until it is free."""
-
-    @property
-    def killed(self) -> int:
-        """Processes that it has killed so far."""
 
 
 class Occupied(Protocol):

@@ -9,7 +9,7 @@ from opentelemetry import context as contexts
 from opentelemetry import propagate, trace
 from opentelemetry.trace import Span, SpanKind, StatusCode, TracerProvider
 
-from sidecall.telemetry.current import Watched
+from sidecall.telemetry.current import ObservedCall
 from sidecall.telemetry.lines import shown_arguments, shown_result
 from sidecall.telemetry.redact import Redaction
 from sidecall.version import __version__
@@ -43,7 +43,7 @@ class Spans:
         self._redaction = redaction
         self._flush = flush
 
-    def begin(self, call: Watched) -> None:
+    def begin(self, call: ObservedCall) -> None:
         """Begin a call's span, as a child of whatever its sender is doing."""
         invocation = call.invocation
         tool = invocation.tool
@@ -64,7 +64,7 @@ class Spans:
         call.span_token = contexts.attach(trace.set_span_in_context(span, parent))
         call.trace_id = trace.format_trace_id(span.get_span_context().trace_id)
 
-    def end(self, call: Watched, outcome: str) -> None:
+    def end(self, call: ObservedCall, outcome: str) -> None:
         """End a call's span."""
         span: Span = call.span
         contexts.detach(call.span_token)

@@ -8,7 +8,7 @@ MOST = 64 * 1024
 _MOST_OF_ONE = 8 * 1024
 
 
-def shortened(text: str, most: int = MOST) -> str:
+def shorten(text: str, most: int = MOST) -> str:
     """Keep head and tail of a text."""
     if len(text) <= most:
         return text
@@ -16,6 +16,6 @@ def shortened(text: str, most: int = MOST) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
 
 
-def joined(parts: Iterable[str]) -> str:
+def join_traceback(parts: Iterable[str]) -> str:
     """Join the parts of a traceback, each shortened before it is copied once more."""
-    return shortened("".join(shortened(part, _MOST_OF_ONE) for part in parts))
+    return shorten("".join(shorten(part, _MOST_OF_ONE) for part in parts))

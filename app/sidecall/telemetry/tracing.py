@@ -5,15 +5,14 @@ import logging
 import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from sidecall.core.errors import SidecallError
-from sidecall.telemetry.current import Watched
+from sidecall.telemetry.current import ObservedCall
+from sidecall.telemetry.modes import TracingMode
 from sidecall.telemetry.redact import Redaction
 
 logger = logging.getLogger("sidecall")
-
-Switch = Literal["auto", "on", "off"]
 
 # Each of these, when it is set, says that spans are to go somewhere.
 _ASKING = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER")
@@ -29,10 +28,10 @@ class MissingExtra(SidecallError):
 class Tracing(Protocol):
     """Follow calls with spans."""
 
-    def begin(self, call: Watched) -> None:
+    def begin(self, call: ObservedCall) -> None:
         """Begin a call's span."""
 
-    def end(self, call: Watched, outcome: str) -> None:
+    def end(self, call: ObservedCall, outcome: str) -> None:
         """End it."""
 
     def headers(self) -> dict[str, str]:
@@ -45,7 +44,7 @@ class Tracing(Protocol):
         """Send what has not been sent yet."""
 
 
-def open_tracing(switch: Switch, redaction: Redaction) -> Tracing | None:
+def open_tracing(switch: TracingMode, redaction: Redaction) -> Tracing | None:
     """Follow calls with spans if the operator wants that: `auto` means if the environment says where they go.
 
     Raises:

@@ -13,8 +13,8 @@ import pytest
 from sidecall import Registry
 from sidecall.core.context import Caller
 from sidecall.core.errors import InvalidToolOption
+from sidecall.core.occupancy import Occupancy
 from sidecall.discovery import discover
-from sidecall.executors.base import Occupancy
 from sidecall.executors.process.executor import ProcessExecutor
 from sidecall.loading import reloaded
 from tests.executors.conftest import Answer, answering

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError, v1
 
 from sidecall.schema.explain import field_errors
-from sidecall.schema.pydantic_1.check import checked_by_v1
+from sidecall.schema.pydantic_1.check import check_by_v1
 
 CANARY = "canary-4711"
 
@@ -105,7 +105,7 @@ class Many(v1.BaseModel):
 
 def _refused(given: Any) -> ValidationError:
     with pytest.raises(ValidationError) as caught:
-        checked_by_v1(Many, given)
+        check_by_v1(Many, given)
     return caught.value
 
 
@@ -178,10 +178,10 @@ def test_a_refusal_says_where(given: Any, loc: tuple[Any, ...], sent: Any) -> No
 
 def test_what_fits_becomes_an_instance() -> None:
     """One that is an instance already stays itself."""
-    inner = checked_by_v1(Inner, {"a": "1"})
+    inner = check_by_v1(Inner, {"a": "1"})
 
     assert inner == Inner(a=1)
-    assert checked_by_v1(Inner, inner) is inner
+    assert check_by_v1(Inner, inner) is inner
 
 
 def test_the_models_own_error_is_the_cause() -> None:

@@ -10,10 +10,10 @@ from pydantic import AliasChoices, BaseModel, ValidationError, create_model
 
 from sidecall.core.errors import InvalidArguments
 from sidecall.core.parameter import EMPTY, Parameter
-from sidecall.core.tool import Arguments, Schema
+from sidecall.core.tool import ArgsSchema, Schema
 from sidecall.schema.explain import field_errors, first_details
 from sidecall.schema.infer import adopt_args_schema
-from sidecall.schema.pydantic_1.check import checked_by_v1
+from sidecall.schema.pydantic_1.check import check_by_v1
 from sidecall.schema.pydantic_1.models import is_v1_model
 
 _ANY = (Parameter("arguments", inspect.Parameter.VAR_KEYWORD, EMPTY, EMPTY),)
@@ -27,7 +27,7 @@ class PassedOn:
     `inner` knows the fields that are shown, `read` all of them. `names` are those under which `read` knows the fields.
     """
 
-    inner: Arguments
+    inner: ArgsSchema
     read: Callable[[Any], Any]
     names: Mapping[str, str]
     hidden: Mapping[str, str]
@@ -104,7 +104,7 @@ def passed_on(where: str, model: Any, hidden: frozenset[str], *, forbid_unknown:
     shown = model if is_v1_model(model) else without_fields(model, hidden)
     inner = adopt_args_schema(where, shown, _ANY, frozenset(), forbid_unknown=forbid_unknown)
     names = _names(model)
-    read = partial(checked_by_v1, model) if is_v1_model(model) else model.model_validate
+    read = partial(check_by_v1, model) if is_v1_model(model) else model.model_validate
     return PassedOn(inner, read, names, {field: names[field] for field in hidden})
 
 

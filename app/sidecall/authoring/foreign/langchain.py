@@ -11,7 +11,7 @@ from sidecall.core.errors import ToolException
 from sidecall.core.foreign import is_instance_of
 from sidecall.core.messages import ToolMessage
 from sidecall.core.parameter import Parameter
-from sidecall.core.tool import Arguments
+from sidecall.core.tool import ArgsSchema
 from sidecall.schema.by_json_schema import make_json_arguments
 from sidecall.schema.signature import source_of
 from sidecall.schema.single_input import SingleInput
@@ -54,7 +54,7 @@ def _is_single_input(it: Any) -> bool:
     return it.args_schema is None and is_instance_of(it, _PACKAGE, "Tool")
 
 
-def _accepts(it: Any, where: str, model: Any, hidden: Mapping[str, Parameter], *, forbid_unknown: bool) -> Arguments:
+def _accepts(it: Any, where: str, model: Any, hidden: Mapping[str, Parameter], *, forbid_unknown: bool) -> ArgsSchema:
     if _is_single_input(it):
         return SingleInput(it.name)
     if model is None:
@@ -66,7 +66,7 @@ def _accepts(it: Any, where: str, model: Any, hidden: Mapping[str, Parameter], *
 
 def _by_json_schema(
     where: str, schema: dict[str, Any], hidden: Mapping[str, Parameter], *, forbid_unknown: bool
-) -> Arguments:
+) -> ArgsSchema:
     properties = {name: value for name, value in schema.get("properties", {}).items() if name not in hidden}
     required = [name for name in schema.get("required", []) if name in properties]
     shown = {**schema, "properties": properties, "required": required}

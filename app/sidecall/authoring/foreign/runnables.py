@@ -7,9 +7,9 @@ from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import InvalidToolOption
 from sidecall.core.foreign import is_instance_of
-from sidecall.core.tool import Arguments, Schema
+from sidecall.core.tool import ArgsSchema, Schema
 from sidecall.schema.by_json_schema import make_json_arguments
-from sidecall.schema.json_schema import as_arguments, resolved
+from sidecall.schema.json_schema import resolve, shape_arguments
 from sidecall.schema.signature import source_of
 from sidecall.schema.single_input import SingleInput
 
@@ -24,8 +24,8 @@ def adopt_runnable(it: Any, name: str | None, options: Mapping[str, Any]) -> For
         raise InvalidToolOption("a runnable has no name that a model could call; give one: tool('name', runnable).")
     written = getattr(it, "func", None) or getattr(it, "afunc", None) or it
     schema: Schema = it.get_input_jsonschema() if hasattr(it, "get_input_jsonschema") else _json_schema(it)
-    is_object = resolved(schema, schema).get("type") == "object"
-    accepts: Arguments = SingleInput(name)
+    is_object = resolve(schema, schema).get("type") == "object"
+    accepts: ArgsSchema = SingleInput(name)
     if is_object:
         accepts = _arguments(f"{source_of(written)}: tool {name!r}", schema, options)
     call = with_signature(_calling(it, is_object=is_object))
@@ -37,8 +37,8 @@ def _json_schema(it: Any) -> Schema:
     return schema
 
 
-def _arguments(where: str, schema: Schema, options: Mapping[str, Any]) -> Arguments:
-    shown = as_arguments(schema, frozenset())
+def _arguments(where: str, schema: Schema, options: Mapping[str, Any]) -> ArgsSchema:
+    shown = shape_arguments(schema, frozenset())
     takes = None if shown.get("additionalProperties") else frozenset(shown["properties"])
     return make_json_arguments(where, shown, takes, forbid_unknown=options.get("unknown_args") == "forbid")
 

@@ -10,7 +10,7 @@ from sidecall.authoring.structured import StructuredTool
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import InvalidToolOption
 from sidecall.core.parameter import Parameter
-from sidecall.core.tool import Arguments
+from sidecall.core.tool import ArgsSchema
 
 # Under this name the call's ToolContext reaches the function that stands for the other library's tool.
 CONTEXT = "_sidecall_context"
@@ -20,11 +20,11 @@ class ForeignTool(StructuredTool):
     """Offer a tool that another library made, which runs its calls itself."""
 
     _made_from: Any = PrivateAttr(default=None)
-    _accepts: Arguments | dict[str, Any] | None = PrivateAttr(default=None)
+    _accepts: ArgsSchema | dict[str, Any] | None = PrivateAttr(default=None)
 
     @classmethod
     def wrap(
-        cls, made_from: Any, call: Callable[..., Any], accepts: Arguments | dict[str, Any], **options: Any
+        cls, made_from: Any, call: Callable[..., Any], accepts: ArgsSchema | dict[str, Any], **options: Any
     ) -> Self:
         """Make a tool of a function that hands calls on.
 
@@ -50,7 +50,7 @@ class ForeignTool(StructuredTool):
     def _origin(self) -> object:
         return self._made_from
 
-    def _arguments(self) -> type[BaseModel] | dict[str, Any] | Arguments | None:
+    def _arguments(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
         return self._accepts if self.args_schema is None else self.args_schema
 
 

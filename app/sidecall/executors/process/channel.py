@@ -9,7 +9,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from sidecall.executors.process.frames import CHUNK, Frames, Message, pack
-from sidecall.telemetry.text import shortened
+from sidecall.telemetry.text import shorten
 
 # What every log line has, and what a formatter adds.
 _USUAL = frozenset((*vars(logging.makeLogRecord({})), "message", "asctime"))
@@ -46,7 +46,7 @@ class LogToServer(logging.Handler):
         """Send a line, with the traceback if it has one, and with the fields that its author has named."""
         try:
             named = {name: value for name, value in vars(record).items() if name not in _USUAL}
-            said = [record.levelno, shortened(self.format(record)), to_jsonable_python(named, fallback=str)]
+            said = [record.levelno, shorten(self.format(record)), to_jsonable_python(named, fallback=str)]
             self._channel.say("log", record.name, said)
         except Exception:
             self.handleError(record)

@@ -7,8 +7,8 @@ from typing import Any
 
 from sidecall.core.errors import DiscoveryError
 from sidecall.core.invocation import Invocation
+from sidecall.core.occupancy import Occupancy
 from sidecall.core.tool import CompiledTool
-from sidecall.executors.base import Occupancy
 from sidecall.executors.process.child import Child, Hear, ProcessDied
 from sidecall.executors.process.crossing import home_of, obstacle_of, output_of, refuse, request_of
 from sidecall.executors.process.frames import pack

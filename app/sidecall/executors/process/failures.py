@@ -8,7 +8,7 @@ from typing import Any
 
 from sidecall.core.errors import InvalidArguments, SidecallError, ToolException, ToolFailure, ToolOutputError
 from sidecall.core.jsonable import failure_text, sendable, to_plain
-from sidecall.telemetry.text import MOST, joined
+from sidecall.telemetry.text import MOST, join_traceback
 
 
 class ToolCrashed(Exception):
@@ -36,7 +36,7 @@ def failure_of(error: BaseException) -> dict[str, Any]:
     return {
         "crash": _text(error),
         "classes": [[kind.__module__, kind.__qualname__] for kind in type(error).__mro__],
-        "traceback": joined(traceback.format_exception(error)),
+        "traceback": join_traceback(traceback.format_exception(error)),
         "is_worn": isinstance(error, MemoryError),
     }
 

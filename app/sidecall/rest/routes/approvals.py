@@ -23,7 +23,7 @@ from sidecall.rest.wire import AnthropicToolResult, OpenAIToolMessage, Responses
 router = APIRouter(tags=["approvals"])
 
 ApprovalId = Annotated[str, Path(description="The approval's id, from the 202 or from the list.")]
-Status = Annotated[ApprovalStatus | None, Query(description="Only approvals in this status.")]
+StatusFilter = Annotated[ApprovalStatus | None, Query(description="Only approvals in this status.")]
 MessageFormat = Annotated[
     DialectName, Query(alias="format", description="The form of `message`, the answer to the call.")
 ]
@@ -58,7 +58,7 @@ _ONE: dict[int | str, dict[str, Any]] = {
     response_model=list[Approval],
     responses=_PARAMETER,
 )
-async def list_approvals(parts: PartsDep, status: Status = None) -> Response:
+async def list_approvals(parts: PartsDep, status: StatusFilter = None) -> Response:
     """List approvals, oldest first: those that wait, and those that were decided and have not expired."""
     return _response(list(parts.approvals.list(status)))
 

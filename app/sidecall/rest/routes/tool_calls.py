@@ -8,12 +8,12 @@ from sidecall.core.approval import Approval
 from sidecall.core.errors import BatchTooLarge, NotAToolCall
 from sidecall.core.messages import ToolMessage
 from sidecall.http.body import read_body, read_json
-from sidecall.http.presence import Watch
+from sidecall.http.presence import DisconnectListener
 from sidecall.http.problems import Problem
 from sidecall.http.quota import DOCUMENTED
 from sidecall.rest.answers import Reply, Terms, answer_call, answer_calls, request_of
 from sidecall.rest.deadline import DeadlineDep
-from sidecall.rest.dialects import DialectName, Sent, read_call, read_call_text
+from sidecall.rest.dialects import DialectName, ReceivedCall, read_call, read_call_text
 from sidecall.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.rest.openapi import array_of, one_of
 from sidecall.rest.parts import PartsDep
@@ -101,7 +101,7 @@ async def create_tool_call(request: Request, parts: PartsDep, terms: TermsDep) -
         sent = read_call_text(body)
         await parts.pipeline.turn_away(request_of(parts, sent, request.headers))
         return EventStream(parts, request, sent, terms)
-    watch = Watch(request.receive)
+    watch = DisconnectListener(request.receive)
     return _response(await watch.over(answer_call(parts, body, request.headers, terms, watch)))
 
 
@@ -126,17 +126,17 @@ async def create_tool_call_batch(request: Request, parts: PartsDep, terms: Terms
     calls = _read_batch(body, parts.max_batch)
     if wants_events(request):
         return EventStream(parts, request, calls, terms)
-    watch = Watch(request.receive)
+    watch = DisconnectListener(request.receive)
     return _response(await watch.over(answer_calls(parts, calls, request.headers, terms, watch)))
 
 
-def _read_batch(body: Any, limit: int) -> list[Sent]:
+def _read_batch(body: Any, limit: int) -> list[ReceivedCall]:
     if not isinstance(body, list):
         text = "A batch is a JSON array of calls; send one call to POST /tool_calls."
         raise NotAToolCall(text, example=[CALLS["langchain"]["value"]])
     if len(body) > limit:
         raise BatchTooLarge(f"The batch holds {len(body)} calls; this server takes {limit} at once.")
-    calls: list[Sent] = []
+    calls: list[ReceivedCall] = []
     errors: list[dict[str, Any]] = []
     example: Any = None
     for index, item in enumerate(body):

@@ -10,7 +10,7 @@ from pydantic_core import to_json
 from sidecall.core.annotations import ToolAnnotations
 from sidecall.core.context import ANONYMOUS
 from sidecall.core.errors import UnknownTool
-from sidecall.core.options import Switch
+from sidecall.core.options import Condition
 from sidecall.core.tool import CompiledTool
 from sidecall.http.problems import Problem
 from sidecall.registry import nearest
@@ -157,5 +157,5 @@ def _detail(tool: CompiledTool) -> ToolDetail:
     )
 
 
-def _or_none(switch: Switch) -> bool | None:
+def _or_none(switch: Condition) -> bool | None:
     return switch if isinstance(switch, bool) else None

@@ -11,14 +11,14 @@ from sidecall.core.injection import Injection
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import Schema
 from sidecall.schema.injections import find_marker, plan_injections
-from sidecall.schema.json_schema import as_arguments, inlined
+from sidecall.schema.json_schema import inline_references, shape_arguments
 from sidecall.schema.mend import check_mended
-from sidecall.schema.pydantic_1.check import checked_by_v1
+from sidecall.schema.pydantic_1.check import check_by_v1
 from sidecall.schema.pydantic_1.models import v1_schema
 
 
 @dataclass(frozen=True, slots=True)
-class V1Arguments:
+class V1ArgsSchema:
     """Say and check the arguments of one tool by a model of pydantic 1."""
 
     model: Any
@@ -57,10 +57,10 @@ class V1Arguments:
         return {name: values[name] for name in values if name in self.model.__fields__ or not self.drops_unknown}
 
     def _check(self, given: Mapping[str, Any]) -> Any:
-        return checked_by_v1(self.model, given)
+        return check_by_v1(self.model, given)
 
 
-def make_v1_arguments(where: str, model: Any, hidden: frozenset[str], *, drops_unknown: bool) -> V1Arguments:
+def make_v1_arguments(where: str, model: Any, hidden: frozenset[str], *, drops_unknown: bool) -> V1ArgsSchema:
     """Compile a model of pydantic 1.
 
     Args:
@@ -75,7 +75,7 @@ def make_v1_arguments(where: str, model: Any, hidden: frozenset[str], *, drops_u
     names = {name: _names(model, name) for name in model.__fields__}
     reserved = frozenset(name for field in hidden for name in (field, *names[field]))
     try:
-        json_schema = as_arguments(v1_schema(model), reserved)
+        json_schema = shape_arguments(v1_schema(model), reserved)
     except (ValueError, TypeError) as error:
         reason = str(error).partition("\n")[0]
         raise SchemaInferenceError(f"{where}: args_schema {model.__name__}: {reason}") from error
@@ -84,10 +84,10 @@ def make_v1_arguments(where: str, model: Any, hidden: frozenset[str], *, drops_u
     if unsaid:
         reason = f"`{unsaid[0]}` cannot be said in JSON Schema"
         raise SchemaInferenceError(f"{where}: args_schema {model.__name__}: {reason}.")
-    return V1Arguments(
+    return V1ArgsSchema(
         model=model,
         json_schema=json_schema,
-        flat=inlined(json_schema),
+        flat=inline_references(json_schema),
         accepted=frozenset(name for field in visible for name in names[field]),
         hidden={field: names[field][0] for field in hidden},
         reserved=reserved,

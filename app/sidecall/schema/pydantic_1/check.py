@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 
-def checked_by_v1(model: Any, given: Any) -> Any:
+def check_by_v1(model: Any, given: Any) -> Any:
     """Make an instance of a model of pydantic 1.
 
     Raises:

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel
 from pydantic_core import to_jsonable_python
 
 from sidecall.core.tool import Schema
-from sidecall.schema.json_schema import map_children, without_titles
+from sidecall.schema.json_schema import map_children, strip_titles
 
 
 def is_v1_model(kind: Any) -> bool:
@@ -39,7 +39,7 @@ def v1_schema(model: Any) -> Schema:
         schema: Schema = to_jsonable_python(model.schema(ref_template="#/$defs/{model}"))
     definitions = {"$defs": schema["definitions"]} if "definitions" in schema else {}
     rest = {key: value for key, value in schema.items() if key != "definitions"}
-    return _modern(without_titles({**rest, **definitions}))
+    return _modern(strip_titles({**rest, **definitions}))
 
 
 def _modern(node: Schema) -> Schema:

@@ -12,8 +12,8 @@ from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import Schema
 from sidecall.schema.injections import find_marker
-from sidecall.schema.json_schema import inlined
-from sidecall.schema.pydantic_1.check import checked_by_v1
+from sidecall.schema.json_schema import inline_references
+from sidecall.schema.pydantic_1.check import check_by_v1
 from sidecall.schema.pydantic_1.models import is_v1_model, v1_schema
 from sidecall.schema.signature import Signature
 
@@ -33,13 +33,13 @@ class _Understood:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> Schema:
         del schema, handler
-        flat = inlined(v1_schema(self.model))
+        flat = inline_references(v1_schema(self.model))
         if "$defs" in flat:
             raise PydanticUserError(f"{self.model.__name__} refers to itself and {_ADVICE}.", code=None)
         return flat
 
     def _checked(self, value: Any) -> Any:
-        return checked_by_v1(self.model, value)
+        return check_by_v1(self.model, value)
 
 
 def with_v1_models(signature: Signature, where: str) -> Signature:

@@ -5,13 +5,13 @@ import time
 from sidecall.core.invocation import CallRequest, Invocation
 from sidecall.core.observer import Outcome
 from sidecall.core.tool import CompiledTool
-from sidecall.telemetry.current import CALL, Watched
+from sidecall.telemetry.current import CALL, ObservedCall
 from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import UNKNOWN, Metrics
 from sidecall.telemetry.tracing import Tracing
 
 
-class Watch:
+class CallTelemetry:
     """Count calls, log them, and follow them with spans."""
 
     def __init__(self, metrics: Metrics, lines: CallLines | None = None, tracing: Tracing | None = None) -> None:
@@ -19,17 +19,17 @@ class Watch:
         self._lines = lines or CallLines()
         self._tracing = tracing
 
-    def begin(self, invocation: Invocation) -> Watched:
+    def begin(self, invocation: Invocation) -> ObservedCall:
         """Watch a call that was accepted; what comes out is for `end`."""
         tally = self._metrics.tally(invocation.tool.name)
         tally.begun += 1
-        call = Watched(invocation, tally, CALL.get())
+        call = ObservedCall(invocation, tally, CALL.get())
         CALL.set(call)
         if self._tracing is not None:
             self._tracing.begin(call)
         return call
 
-    def end(self, call: Watched, outcome: Outcome) -> None:
+    def end(self, call: ObservedCall, outcome: Outcome) -> None:
         """Stop watching a call, however it ended."""
         invocation = call.invocation
         call.tally.end(outcome, time.monotonic() - invocation.started, invocation.waited)

@@ -10,9 +10,9 @@ import pytest
 
 from sidecall import InjectedState, ToolCall, ToolException, ToolMessage, tool
 from sidecall.core.invocation import CallRequest
+from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.current import CALL, request_keys
 from sidecall.telemetry.metrics import UNKNOWN, Metrics
-from sidecall.telemetry.watch import Watch
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 Run = Callable[..., Awaitable[ToolMessage]]
@@ -122,7 +122,7 @@ async def test_a_call_that_is_cancelled_is_in_flight_no_more(run_watched: Run) -
         await asyncio.Event().wait()
 
     request = CallRequest(ToolCall(name="wait", args={}, id="call_1"))
-    task = asyncio.ensure_future(run_watched(Watch(metrics), wait, request))
+    task = asyncio.ensure_future(run_watched(CallTelemetry(metrics), wait, request))
     await begun.wait()
     during = metrics.tally("wait").in_flight
     task.cancel()
@@ -176,7 +176,9 @@ async def test_whatever_a_tool_calls_knows_the_call(run_watched: Run, how: Any) 
         """Look around."""
         return request_keys()
 
-    message = await run_watched(Watch(Metrics()), look, CallRequest(ToolCall(name="look", args={}, id="call_1")))
+    message = await run_watched(
+        CallTelemetry(Metrics()), look, CallRequest(ToolCall(name="look", args={}, id="call_1"))
+    )
 
     assert message.content == f'{{"tool": "look", "call_id": "call_1", "invocation_id": "{message.id}"}}'
     assert CALL.get() is None
@@ -184,7 +186,7 @@ async def test_whatever_a_tool_calls_knows_the_call(run_watched: Run, how: Any) 
 
 async def test_a_call_within_a_call_hides_the_outer_one_while_it_lasts(run_watched: Run) -> None:
     """And no longer."""
-    watch = Watch(Metrics())
+    watch = CallTelemetry(Metrics())
 
     @tool
     async def inner() -> str:
@@ -206,7 +208,7 @@ async def test_an_unknown_tool_is_nobodys_call(run_watched: Run) -> None:
     """It has no tool to be counted under."""
     metrics = Metrics()
 
-    await run_watched(Watch(metrics), divide, CallRequest(ToolCall(name="nope", args={}, id="call_1")))
+    await run_watched(CallTelemetry(metrics), divide, CallRequest(ToolCall(name="nope", args={}, id="call_1")))
 
     assert metrics.tally(UNKNOWN).outcomes == {"unknown_tool": 1}
     assert metrics.tally("divide").outcomes == {}
