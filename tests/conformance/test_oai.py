@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from sidecall.core.tool import Schema
-from sidecall.schema.json_schema import map_children
 from sidecall.schema.strict import strict_obstacles, to_strict
+from sidecall.schema.walk import map_children
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

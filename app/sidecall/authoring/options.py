@@ -7,11 +7,18 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from sidecall.core.annotations import ToolAnnotations
 from sidecall.core.callbacks import make_callback
 from sidecall.core.errors import InvalidToolOption
 from sidecall.core.guardrails import input_guardrail, output_guardrail
-from sidecall.core.options import Condition, ExecutorName, ResponseFormat, TimeoutBehavior, ToolOptions, UnknownArgs
+from sidecall.core.options import (
+    Condition,
+    ExecutorName,
+    ResponseFormat,
+    TimeoutBehavior,
+    ToolAnnotations,
+    ToolOptions,
+    UnknownArgs,
+)
 from sidecall.core.retry import Retry
 
 HandlerOption = StrictBool | Annotated[str, Field(min_length=1)] | Callable[..., Any]

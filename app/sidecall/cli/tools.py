@@ -10,7 +10,7 @@ from rich.table import Table
 from sidecall.cli.options import Tools, registry_of, settings_with
 from sidecall.core.tool import CompiledTool
 from sidecall.schema.definitions import DefinitionFormat, render
-from sidecall.schema.json_schema import describe
+from sidecall.schema.describe import describe
 
 
 def tools(

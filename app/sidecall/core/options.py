@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sidecall.core.annotations import ToolAnnotations
+from pydantic import BaseModel, ConfigDict
+
 from sidecall.core.callbacks import Callback
 from sidecall.core.guardrails import ToolInputGuardrail, ToolOutputGuardrail
 from sidecall.core.retry import Retry
@@ -15,6 +16,30 @@ UnknownArgs = Literal["ignore", "forbid"]
 TimeoutBehavior = Literal["error_as_result", "raise"]
 Handler = bool | str | Callable[[Any], Any] | None
 Condition = bool | Callable[..., Any]
+
+
+class ToolAnnotations(BaseModel):
+    """Say what calling a tool does to the world; None says nothing.
+
+    `read_only` changes nothing, `destructive` may undo what is there, `idempotent` has no further effect when the same
+    call is made again. They are hints for the caller, shown by `GET /tools/{name}` and to MCP clients.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+
+    @property
+    def mcp(self) -> dict[str, bool]:
+        """The hints under MCP's names, those that are said."""
+        hints = {
+            "readOnlyHint": self.read_only,
+            "destructiveHint": self.destructive,
+            "idempotentHint": self.idempotent,
+        }
+        return {name: value for name, value in hints.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

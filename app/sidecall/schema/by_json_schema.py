@@ -9,9 +9,12 @@ from typing import Any
 
 from sidecall.core.errors import MOST_FIELDS, FieldError, InvalidArguments, InvalidToolOption, SchemaInferenceError
 from sidecall.core.tool import Schema
-from sidecall.schema.explain import no_such_argument, schema_at
-from sidecall.schema.json_schema import describe, inline_references, inline_root, resolve, strip_titles
+from sidecall.schema.describe import describe
+from sidecall.schema.explain import no_such_argument
 from sidecall.schema.mend import decoded_at
+from sidecall.schema.paths import schema_at
+from sidecall.schema.references import inline_references, inline_root, resolve
+from sidecall.schema.shape import strip_titles
 
 # Stands in messages where the validator would repeat what was sent.
 _MASK = "Input"

@@ -17,8 +17,9 @@ from pydantic_core.core_schema import LiteralSchema
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import Schema
 from sidecall.schema.catch_all import CatchAll, make_catch_all
-from sidecall.schema.json_schema import inline_references, require_tags, shape_arguments, strip_titles
 from sidecall.schema.mend import check_mended
+from sidecall.schema.references import inline_references
+from sidecall.schema.shape import require_tags, shape_arguments, strip_titles
 
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -18,8 +18,9 @@ from sidecall.schema.by_json_schema import make_json_arguments
 from sidecall.schema.docstrings import Docstring, Style, parse_docstring
 from sidecall.schema.infer import adopt_args_schema, infer_args_schema, model_injections
 from sidecall.schema.injections import plan_injections
-from sidecall.schema.json_schema import inline_references, strip_titles
 from sidecall.schema.pydantic_1.types import with_v1_models
+from sidecall.schema.references import inline_references
+from sidecall.schema.shape import strip_titles
 from sidecall.schema.signature import Signature, innermost, read_signature, source_of
 from sidecall.schema.strict import strict_obstacles
 

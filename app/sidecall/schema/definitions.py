@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 from sidecall.core.tool import CompiledTool, Schema
-from sidecall.schema.json_schema import map_children
 from sidecall.schema.strict import strict_obstacles, to_strict
+from sidecall.schema.walk import map_children
 
 DefinitionFormat = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp", "json_schema"]
 FORMATS: tuple[DefinitionFormat, ...] = get_args(DefinitionFormat)

@@ -10,7 +10,6 @@ from pydantic.fields import FieldInfo
 
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import SchemaInferenceError
-from sidecall.core.foreign import foreign_marker, foreign_type
 from sidecall.core.injection import (
     ABSENT,
     FromCaller,
@@ -24,6 +23,7 @@ from sidecall.core.injection import (
     Source,
 )
 from sidecall.core.parameter import VARIADIC, Bound, Parameter
+from sidecall.schema.foreign import foreign_marker, foreign_type
 
 
 def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:

@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Literal
 
 from sidecall.core.tool import CompiledTool, Schema
-from sidecall.schema.json_schema import walk
 from sidecall.schema.strict import strict_obstacles
+from sidecall.schema.walk import walk
 
 Level = Literal["error", "warning", "note"]
 

@@ -10,7 +10,8 @@ from sidecall.core.errors import MOST_FIELDS, InvalidArguments
 from sidecall.core.json_text import json_kind, parse_json
 from sidecall.core.pointer import field_path
 from sidecall.core.tool import Schema
-from sidecall.schema.explain import Loc, data_path, field_errors, first_details, is_free, without
+from sidecall.schema.explain import field_errors, first_details
+from sidecall.schema.paths import Loc, data_path, is_free, replace_member, without
 
 Checked = TypeVar("Checked")
 
@@ -59,16 +60,7 @@ def decoded_at(data: Any, path: Loc, repaired: list[str]) -> Any:
     if inner is value:
         return data
     repaired.append(f"{field_path(path)}: JSON text instead of {json_kind(inner)}")
-    return _replaced(data, path, inner)
-
-
-def _replaced(data: Any, path: Loc, inner: Any) -> Any:
-    if not path:
-        return inner
-    head: Any = path[0]
-    copy = data.copy()
-    copy[head] = _replaced(data[head], path[1:], inner)
-    return copy
+    return replace_member(data, path, inner)
 
 
 def _container(text: Any) -> Any:

@@ -6,7 +6,8 @@ from typing import Any
 
 from sidecall.core.pointer import follow
 from sidecall.core.tool import Schema
-from sidecall.schema.json_schema import ANNOTATIONS, map_children, walk
+from sidecall.schema.references import ANNOTATIONS
+from sidecall.schema.walk import map_children, walk
 
 # Keywords the API refuses in strict mode; what they say goes into the description instead.
 _REFUSED = ("default", "uniqueItems", "prefixItems", "discriminator")

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Annotated, Any
 
 from sidecall.core.context import ToolContext
-from sidecall.core.foreign import foreign_type
 from sidecall.core.injection import FromCaller, InjectedToolArg, Made
 from sidecall.core.parameter import EMPTY, Parameter
+from sidecall.schema.foreign import foreign_type
 from sidecall.schema.injections import annotation_of, find_marker
 from sidecall.schema.pydantic_1.models import is_v1_model
 from sidecall.schema.signature import read_signature

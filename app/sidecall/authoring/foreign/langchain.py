@@ -8,11 +8,11 @@ from sidecall.authoring.foreign.hidden import fields_of, hidden_parameters
 from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import ToolException
-from sidecall.core.foreign import is_instance_of
 from sidecall.core.messages import ToolMessage
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import ArgsSchema
 from sidecall.schema.by_json_schema import make_json_arguments
+from sidecall.schema.foreign import is_instance_of
 from sidecall.schema.signature import source_of
 from sidecall.schema.single_input import SingleInput
 

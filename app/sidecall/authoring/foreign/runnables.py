@@ -6,10 +6,11 @@ from typing import Any
 from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import InvalidToolOption
-from sidecall.core.foreign import is_instance_of
 from sidecall.core.tool import ArgsSchema, Schema
 from sidecall.schema.by_json_schema import make_json_arguments
-from sidecall.schema.json_schema import resolve, shape_arguments
+from sidecall.schema.foreign import is_instance_of
+from sidecall.schema.references import resolve
+from sidecall.schema.shape import shape_arguments
 from sidecall.schema.signature import source_of
 from sidecall.schema.single_input import SingleInput
 

@@ -7,10 +7,9 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
-from sidecall.core.annotations import ToolAnnotations
 from sidecall.core.context import ANONYMOUS
 from sidecall.core.errors import UnknownTool
-from sidecall.core.options import Condition
+from sidecall.core.options import Condition, ToolAnnotations
 from sidecall.core.tool import CompiledTool
 from sidecall.http.problems import Problem
 from sidecall.registry import nearest

@@ -11,10 +11,11 @@ from sidecall.core.injection import Injection
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import Schema
 from sidecall.schema.injections import find_marker, plan_injections
-from sidecall.schema.json_schema import inline_references, shape_arguments
 from sidecall.schema.mend import check_mended
 from sidecall.schema.pydantic_1.check import check_by_v1
 from sidecall.schema.pydantic_1.models import v1_schema
+from sidecall.schema.references import inline_references
+from sidecall.schema.shape import shape_arguments
 
 
 @dataclass(frozen=True, slots=True)

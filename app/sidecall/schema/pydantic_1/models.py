@@ -8,7 +8,8 @@ from pydantic import AfterValidator, BaseModel
 from pydantic_core import to_jsonable_python
 
 from sidecall.core.tool import Schema
-from sidecall.schema.json_schema import map_children, strip_titles
+from sidecall.schema.shape import strip_titles
+from sidecall.schema.walk import map_children
 
 
 def is_v1_model(kind: Any) -> bool:

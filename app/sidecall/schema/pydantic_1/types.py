@@ -12,9 +12,9 @@ from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import Schema
 from sidecall.schema.injections import find_marker
-from sidecall.schema.json_schema import inline_references
 from sidecall.schema.pydantic_1.check import check_by_v1
 from sidecall.schema.pydantic_1.models import is_v1_model, v1_schema
+from sidecall.schema.references import inline_references
 from sidecall.schema.signature import Signature
 
 _ADVICE = "is of pydantic 1; take the type of pydantic 2, or give a pydantic 1 model of all arguments as args_schema"

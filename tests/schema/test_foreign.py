@@ -11,8 +11,8 @@ from pydantic import BaseModel
 import sidecall
 from sidecall import ToolContext, tool
 from sidecall.core.errors import MissingContext
-from sidecall.core.foreign import foreign_marker, foreign_type, is_instance_of
 from sidecall.ledger.items import MemoryStore
+from sidecall.schema.foreign import foreign_marker, foreign_type, is_instance_of
 from tests.authoring import agents_sdk
 
 

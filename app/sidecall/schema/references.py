@@ -1,79 +1,8 @@
-"""Take JSON Schemas apart: walk them, strip titles, put references in place."""
-
-import json
-from collections.abc import Callable, Iterator
-from typing import Any
+"""Follow the references of JSON Schemas, and put their targets in place."""
 
 from sidecall.core.pointer import follow, steps_of
 from sidecall.core.tool import Schema
-
-# Keywords whose value is a schema, a list of schemas, or a mapping of names to schemas (JSON Schema 2020-12).
-_ONE = frozenset(
-    "items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties".split()
-)
-_MANY = frozenset("anyOf oneOf allOf prefixItems".split())
-_NAMED = frozenset("properties patternProperties $defs definitions dependentSchemas".split())
-
-
-def map_children(schema: Schema, change: Callable[[Any], Any]) -> Schema:
-    """Copy a schema with `change` applied to each schema directly inside it."""
-    return {key: _changed(key, value, change) for key, value in schema.items()}
-
-
-def _changed(key: str, value: Any, change: Callable[[Any], Any]) -> Any:
-    if key in _ONE and isinstance(value, dict):
-        return change(value)
-    if key in _MANY and isinstance(value, list):
-        return [change(item) if isinstance(item, dict) else item for item in value]
-    if key in _NAMED and isinstance(value, dict):
-        return {name: change(item) if isinstance(item, dict) else item for name, item in value.items()}
-    return value
-
-
-def walk(schema: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:
-    """Yield every schema inside this one, itself first, each with a path such as `filters[].name`."""
-    yield path, schema
-    for key, value in schema.items():
-        for step, child in _children(key, value):
-            yield from walk(child, (path + step).lstrip("."))
-
-
-def _children(key: str, value: Any) -> Iterator[tuple[str, Schema]]:
-    if key in _ONE and isinstance(value, dict):
-        yield ("[]" if key == "items" else ".*" if key == "additionalProperties" else ""), value
-    elif key in _MANY and isinstance(value, list):
-        yield from (("[]" if key == "prefixItems" else "", item) for item in value if isinstance(item, dict))
-    elif key in _NAMED and isinstance(value, dict):
-        yield from ((f".{name}", item) for name, item in value.items() if isinstance(item, dict))
-
-
-def strip_titles(schema: Schema) -> Schema:
-    """Drop every `title`, which pydantic adds and models do not need; a property of that name stays."""
-    return map_children({key: value for key, value in schema.items() if key != "title"}, strip_titles)
-
-
-def require_tags(schema: Schema) -> Schema:
-    """Require the tag in each member of a discriminated union, which pydantic wants to see even if it has a default."""
-    unions = [node for _, node in walk(schema) if isinstance(node.get("discriminator"), dict)]
-    tagged = [
-        (union["discriminator"].get("propertyName"), resolve(option, schema))
-        for union in unions
-        for option in union.get("oneOf", ())
-    ]
-    for tag, option in tagged:
-        if tag in option.get("properties", {}) and tag not in option.get("required", ()):
-            option["required"] = [*option.get("required", ()), tag]
-    return schema
-
-
-def shape_arguments(schema: Schema, hidden: frozenset[str]) -> Schema:
-    """Shape the schema of a model as that of a tool's arguments: an object without description and hidden fields."""
-    schema = inline_root(schema)  # A model that contains itself is a bare reference.
-    properties = {name: value for name, value in schema.get("properties", {}).items() if name not in hidden}
-    required = [name for name in schema.get("required", []) if name not in hidden]
-    said = ("type", "properties", "required", "description")
-    rest = {key: value for key, value in schema.items() if key not in said}
-    return {"type": "object", "properties": properties, **({"required": required} if required else {}), **rest}
+from sidecall.schema.walk import map_children, walk
 
 
 def inline_root(schema: Schema) -> Schema:
@@ -198,44 +127,3 @@ def _place(reference: str) -> tuple[str, str] | None:
     """Name the definition that a reference leads into, None when it leads elsewhere."""
     steps = steps_of(reference) or []
     return (steps[0], steps[1]) if len(steps) > 1 and steps[0] in _HOLDERS else None
-
-
-def describe(schema: Schema) -> str:
-    """Say in a few words what a schema allows: `integer, at least 1`, `one of "a", "b"`."""
-    if "enum" in schema:
-        return "one of " + ", ".join(_literal(value) for value in schema["enum"])
-    if "const" in schema:
-        return _literal(schema["const"])
-    options = schema.get("anyOf") or schema.get("oneOf")
-    if options:
-        return " or ".join(dict.fromkeys(describe(option) for option in options))
-    if "$ref" in schema:
-        return "object"
-    words = [_type_words(schema)]
-    words += [f"{phrase} {schema[key]}" for key, phrase in _BOUNDS.items() if key in schema]
-    return ", ".join(words)
-
-
-_BOUNDS = {
-    "minimum": "at least",
-    "maximum": "at most",
-    "exclusiveMinimum": "greater than",
-    "exclusiveMaximum": "less than",
-    "minLength": "min length",
-    "maxLength": "max length",
-    "minItems": "min items",
-    "maxItems": "max items",
-    "pattern": "matching",
-}
-
-
-def _type_words(schema: Schema) -> str:
-    kind = schema.get("type", "any value")
-    text = " or ".join(kind) if isinstance(kind, list) else str(kind)
-    if kind == "array" and isinstance(schema.get("items"), dict):
-        text = f"array of {describe(schema['items'])}"
-    return f"{text} ({schema['format']})" if "format" in schema else text
-
-
-def _literal(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
