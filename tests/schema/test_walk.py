@@ -1,6 +1,5 @@
 """Schemas can be walked and changed."""
 
-
 from sidecall.schema.walk import map_children, walk
 
 EVERY_PLACE = {

@@ -12,7 +12,7 @@ from sidecall.authoring.methods import bound, is_written_in, plain, unbound_from
 from sidecall.authoring.tool import BaseTool
 from sidecall.core.errors import DefinitionError, InvalidToolOption
 from sidecall.core.tool import ArgsSchema, CompiledTool
-from sidecall.schema.pydantic_1.models import V1Model
+from sidecall.schema.models import ModelType
 from sidecall.schema.signature import innermost, source_of
 from sidecall.schema.single_input import SingleInput
 
@@ -39,7 +39,7 @@ class StructuredTool(BaseTool):
         coroutine: Callable[..., Any] | None = None,
         name: str | None = None,
         description: str | None = None,
-        args_schema: type[BaseModel] | V1Model | dict[str, Any] | None = None,
+        args_schema: ModelType | dict[str, Any] | None = None,
         **options: Any,
     ) -> Self:
         """Make a tool of a function.

@@ -16,7 +16,7 @@ from sidecall.core.store import Store
 from sidecall.core.tool import ArgsSchema, CompiledTool
 from sidecall.schema.compile import Documentation, compile_tool
 from sidecall.schema.docstrings import Style
-from sidecall.schema.pydantic_1.models import V1Model
+from sidecall.schema.models import ModelType
 from sidecall.schema.signature import source_of
 
 
@@ -34,7 +34,7 @@ class BaseTool(OptionFields):
 
     name: str
     description: str = ""
-    args_schema: type[BaseModel] | V1Model | dict[str, Any] | None = None
+    args_schema: ModelType | dict[str, Any] | None = None
     parse_docstring: bool | None = None
     error_on_invalid_docstring: bool = False
     docstring_style: Style | None = None

@@ -14,11 +14,12 @@ from sidecall.core.injection import Injection
 from sidecall.core.options import ToolOptions
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import NAME, ArgsSchema, CompiledTool, Schema
+from sidecall.schema.adopt import adopt_args_schema
 from sidecall.schema.by_json_schema import make_json_arguments
 from sidecall.schema.docstrings import Docstring, Style, parse_docstring
-from sidecall.schema.infer import adopt_args_schema, infer_args_schema, model_injections
+from sidecall.schema.infer import infer_args_schema
 from sidecall.schema.injections import plan_injections
-from sidecall.schema.pydantic_1.types import with_v1_models
+from sidecall.schema.models import adapt_annotations, open_model
 from sidecall.schema.references import inline_references
 from sidecall.schema.shape import strip_titles
 from sidecall.schema.signature import Signature, innermost, read_signature, source_of
@@ -97,7 +98,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITION
 
 def _signature(where: str, function: Callable[..., Any]) -> Signature:
     try:
-        return with_v1_models(read_signature(function), where)
+        return adapt_annotations(read_signature(function), where)
     except NameError as error:
         text = f"{where}: {error}, in the annotation of a parameter. Import it at the top of the module."
         raise SchemaInferenceError(text) from error
@@ -112,7 +113,7 @@ def _injections(where: str, signature: Signature, model: type[BaseModel] | None)
     except SchemaInferenceError as error:
         raise SchemaInferenceError(f"{where}: {error.message}") from error
     known = {injection.parameter for injection in planned}
-    extra = model_injections(where, model)
+    extra = () if model is None else open_model(model).plan_injections(where)
     return (*planned, *(injection for injection in extra if injection.parameter not in known))
 
 
@@ -131,7 +132,7 @@ def _args_schema(
     if isinstance(given, dict):
         return make_json_arguments(where, given, _takes(signature.parameters, injected), forbid_unknown=is_closed)
     if given is not None:
-        return adopt_args_schema(where, given, signature.parameters, injected, forbid_unknown=is_closed)
+        return adopt_args_schema(where, open_model(given), signature.parameters, injected, forbid_unknown=is_closed)
     described = docstring.parameters
     return infer_args_schema(where, signature.parameters, described, injected, forbid_unknown=is_closed)
 

@@ -1,4 +1,4 @@
-"""Make the pydantic model of a tool's arguments from its signature, or fit the author's own model to it."""
+"""Make the pydantic model of a tool's arguments from its signature."""
 
 import inspect
 import types
@@ -18,14 +18,10 @@ from pydantic import (
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
-from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
-from sidecall.core.injection import Injection
-from sidecall.core.parameter import EMPTY, VARIADIC, Parameter
-from sidecall.core.tool import ArgsSchema
+from sidecall.core.errors import SchemaInferenceError
+from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.schema.by_model import ModelArgsSchema, make_args_schema, schema_of
-from sidecall.schema.injections import annotation_of, plan_model_injections
-from sidecall.schema.pydantic_1.args_schema import make_v1_arguments, plan_v1_injections, v1_extra
-from sidecall.schema.pydantic_1.models import is_v1_model
+from sidecall.schema.injections import annotation_of
 
 _VALIDATING = ConfigDict(validate_default=True)
 _FREE = "Further arguments, each under its own name beside the others."
@@ -209,80 +205,3 @@ def _alias(name: str, merged: FieldInfo) -> AliasChoices | str:
         return name
     choices = own.choices if isinstance(own, AliasChoices) else [own]
     return AliasChoices(*choices, name)
-
-
-def model_injections(where: str, args_schema: Any) -> tuple[Injection, ...]:
-    """Plan the filling of the fields that the author's own model marks, of either pydantic; other schemas have none.
-
-    Raises:
-        SchemaInferenceError: An annotation names something that does not exist.
-    """
-    if is_v1_model(args_schema):
-        return plan_v1_injections(where, args_schema)
-    return plan_model_injections(args_schema) if isinstance(args_schema, type) else ()
-
-
-def adopt_args_schema(
-    where: str,
-    model: type[BaseModel],
-    parameters: Iterable[Parameter],
-    supplied: frozenset[str],
-    *,
-    forbid_unknown: bool,
-) -> ArgsSchema:
-    """Take the author's own model as the arguments of a tool.
-
-    Args:
-        where: The tool's name and file, for errors.
-        model: A pydantic model, of version 1 or 2.
-        parameters: All parameters of the function.
-        supplied: Names of the parameters that are injected.
-        forbid_unknown: Whether an argument that the model does not have is refused.
-
-    Raises:
-        SchemaInferenceError: A field cannot be said in JSON Schema, or model and function do not fit together.
-        InvalidToolOption: Unknown arguments are to be refused by a model that wants them.
-    """
-    is_v1 = is_v1_model(model)
-    hidden = frozenset(injection.parameter for injection in model_injections(where, model))
-    fields: Mapping[str, Any] = vars(model)["__fields__"] if is_v1 else model.model_fields
-    _refuse_misfit(where, model.__name__, frozenset(fields), parameters, supplied)
-    if forbid_unknown:
-        model = _closed(where, model, v1_extra(model) if is_v1 else model.model_config.get("extra"))
-    if is_v1:
-        return make_v1_arguments(where, model, hidden, drops_unknown=not _is_open(parameters))
-    try:
-        return make_args_schema(model, {name: name for name in fields}, hidden, drops_unknown=not _is_open(parameters))
-    except PydanticUserError as error:
-        reason = str(error).partition("\n")[0]
-        raise SchemaInferenceError(f"{where}: args_schema {model.__name__}: {reason}") from error
-
-
-def _refuse_misfit(
-    where: str, name: str, fields: frozenset[str], parameters: Iterable[Parameter], supplied: frozenset[str]
-) -> None:
-    accepted = {parameter.name for parameter in parameters if parameter.kind not in VARIADIC}
-    unknown = frozenset() if _is_open(parameters) else fields - accepted
-    missing = {p.name for p in parameters if p.required} - fields - supplied
-    if unknown or missing:
-        names = ", ".join(f"`{field}`" for field in sorted(unknown or missing))
-        side = "the function does not take" if unknown else "the function requires but the model lacks"
-        raise SchemaInferenceError(f"{where}: args_schema {name} has to match the function: {side} {names}.")
-
-
-def _is_open(parameters: Iterable[Parameter]) -> bool:
-    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
-
-
-def _closed(where: str, model: type[BaseModel], extra: str | None) -> type[BaseModel]:
-    """Derive a model that refuses unknown fields; a keyword of the class means the same in both pydantics."""
-    if extra == "allow":
-        raise InvalidToolOption(
-            f"{where}: unknown_args='forbid' and args_schema {model.__name__}, whose extra='allow' takes any argument,"
-            " contradict each other; leave one of them out."
-        )
-    if extra == "forbid":
-        return model
-    name = f"{model.__name__}Arguments"
-    said = {"extra": "forbid", "title": model.__name__}
-    return types.new_class(name, (model,), said, lambda body: body.update(__module__=model.__module__))

@@ -3,18 +3,16 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from pydantic import AliasChoices, BaseModel, ValidationError, create_model
+from pydantic import ValidationError
 
 from sidecall.core.errors import InvalidArguments
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import ArgsSchema, Schema
+from sidecall.schema.adopt import adopt_args_schema
 from sidecall.schema.explain import field_errors, first_details
-from sidecall.schema.infer import adopt_args_schema
-from sidecall.schema.pydantic_1.check import check_by_v1
-from sidecall.schema.pydantic_1.models import is_v1_model
+from sidecall.schema.models import open_model
 
 _ANY = (Parameter("arguments", inspect.Parameter.VAR_KEYWORD, EMPTY, EMPTY),)
 
@@ -90,7 +88,7 @@ class PassedOn:
 
 
 def passed_on(where: str, model: Any, hidden: frozenset[str], *, forbid_unknown: bool) -> PassedOn:
-    """Take another library's model, of either pydantic.
+    """Take another library's model.
 
     Args:
         where: The tool's name and file, for errors.
@@ -101,29 +99,6 @@ def passed_on(where: str, model: Any, hidden: frozenset[str], *, forbid_unknown:
     Raises:
         SchemaInferenceError: A field cannot be said in JSON Schema.
     """
-    shown = model if is_v1_model(model) else without_fields(model, hidden)
-    inner = adopt_args_schema(where, shown, _ANY, frozenset(), forbid_unknown=forbid_unknown)
-    names = _names(model)
-    read = partial(check_by_v1, model) if is_v1_model(model) else model.model_validate
-    return PassedOn(inner, read, names, {field: names[field] for field in hidden})
-
-
-def without_fields(model: type[BaseModel], hidden: frozenset[str]) -> type[BaseModel]:
-    """Derive a model that lacks some fields; the same one when there are none to leave out."""
-    if not hidden:
-        return model
-    fields: dict[str, Any] = {
-        name: (field.annotation, field) for name, field in model.model_fields.items() if name not in hidden
-    }
-    return create_model(model.__name__, __config__=model.model_config, **fields)
-
-
-def _names(model: Any) -> dict[str, str]:
-    if is_v1_model(model):
-        return {name: field.alias for name, field in model.__fields__.items()}
-    return {name: _name(name, field.validation_alias) for name, field in model.model_fields.items()}
-
-
-def _name(field: str, alias: Any) -> str:
-    first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
-    return first if isinstance(first, str) else field
+    whole = open_model(model)
+    inner = adopt_args_schema(where, whole.drop_fields(hidden), _ANY, frozenset(), forbid_unknown=forbid_unknown)
+    return PassedOn(inner, whole.check, whole.aliases, {field: whole.aliases[field] for field in hidden})

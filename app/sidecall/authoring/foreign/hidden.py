@@ -3,7 +3,7 @@
 import dataclasses
 import inspect
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
@@ -11,15 +11,9 @@ from sidecall.core.context import ToolContext
 from sidecall.core.injection import FromCaller, InjectedToolArg, Made
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.schema.foreign import foreign_type
-from sidecall.schema.injections import annotation_of, find_marker
-from sidecall.schema.pydantic_1.models import is_v1_model
+from sidecall.schema.injections import find_marker
+from sidecall.schema.models import open_model
 from sidecall.schema.signature import read_signature
-
-
-def fields_of(model: Any) -> Mapping[str, Any]:
-    """List the fields of a model of either pydantic."""
-    fields: Mapping[str, Any] = model.__fields__ if is_v1_model(model) else model.model_fields
-    return fields
 
 
 def hidden_parameters(it: Any, model: Any) -> dict[str, Parameter]:
@@ -34,12 +28,11 @@ def hidden_parameters(it: Any, model: Any) -> dict[str, Parameter]:
 
 
 def _hidden_fields(it: Any, model: Any) -> Iterator[tuple[str, Parameter]]:
-    shown = fields_of(it.tool_call_schema)
-    annotations = typing.get_type_hints(model, include_extras=True) if is_v1_model(model) else {}
-    for name, field in fields_of(model).items():
+    shown = open_model(it.tool_call_schema).aliases
+    whole = open_model(model)
+    for name, annotation in whole.read_annotations().items():
         if name not in shown:
-            is_required = field.required if is_v1_model(model) else field.is_required()
-            yield name, _planned(name, annotations.get(name) or annotation_of(field), is_required=is_required)
+            yield name, _planned(name, annotation, is_required=name in whole.required)
 
 
 def _marked_parameters(it: Any) -> Iterator[tuple[str, Parameter]]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sidecall.authoring.foreign.arguments import passed_on
-from sidecall.authoring.foreign.hidden import fields_of, hidden_parameters
+from sidecall.authoring.foreign.hidden import hidden_parameters
 from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import ToolException
@@ -13,6 +13,7 @@ from sidecall.core.parameter import Parameter
 from sidecall.core.tool import ArgsSchema
 from sidecall.schema.by_json_schema import make_json_arguments
 from sidecall.schema.foreign import is_instance_of
+from sidecall.schema.models import open_model
 from sidecall.schema.signature import source_of
 from sidecall.schema.single_input import SingleInput
 
@@ -59,7 +60,8 @@ def _accepts(it: Any, where: str, model: Any, hidden: Mapping[str, Parameter], *
         return SingleInput(it.name)
     if model is None:
         return _by_json_schema(where, it.args_schema, hidden, forbid_unknown=forbid_unknown)
-    made = passed_on(where, model, frozenset(hidden) & fields_of(model).keys(), forbid_unknown=forbid_unknown)
+    hidden_fields = frozenset(hidden) & open_model(model).aliases.keys()
+    made = passed_on(where, model, hidden_fields, forbid_unknown=forbid_unknown)
     # A tool without args_schema hands its arguments on unread, so that it has to get what they mean.
     return made if it.args_schema is not None else made.inner
 

@@ -1,19 +1,14 @@
 """Take a model of pydantic 1 as the arguments of a tool."""
 
-import inspect
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from sidecall.core.errors import InvalidArguments, SchemaInferenceError
-from sidecall.core.injection import Injection
-from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import Schema
-from sidecall.schema.injections import find_marker, plan_injections
 from sidecall.schema.mend import check_mended
 from sidecall.schema.pydantic_1.check import check_by_v1
-from sidecall.schema.pydantic_1.models import v1_schema
+from sidecall.schema.pydantic_1.json_schema import render_v1_schema
 from sidecall.schema.references import inline_references
 from sidecall.schema.shape import shape_arguments
 
@@ -61,14 +56,14 @@ class V1ArgsSchema:
         return check_by_v1(self.model, given)
 
 
-def make_v1_arguments(where: str, model: Any, hidden: frozenset[str], *, drops_unknown: bool) -> V1ArgsSchema:
+def make_v1_args_schema(where: str, model: Any, hidden: frozenset[str], *, drops_unknown: bool) -> V1ArgsSchema:
     """Compile a model of pydantic 1.
 
     Args:
         where: The tool's name and file, for errors.
         model: The model.
         hidden: Its fields that are injected.
-        drops_unknown: Whether the function takes only the model's fields.
+        drops_unknown: Whether what the model does not know is left out.
 
     Raises:
         SchemaInferenceError: A field cannot be said in JSON Schema.
@@ -76,7 +71,7 @@ def make_v1_arguments(where: str, model: Any, hidden: frozenset[str], *, drops_u
     names = {name: _names(model, name) for name in model.__fields__}
     reserved = frozenset(name for field in hidden for name in (field, *names[field]))
     try:
-        json_schema = shape_arguments(v1_schema(model), reserved)
+        json_schema = shape_arguments(render_v1_schema(model), reserved)
     except (ValueError, TypeError) as error:
         reason = str(error).partition("\n")[0]
         raise SchemaInferenceError(f"{where}: args_schema {model.__name__}: {reason}") from error
@@ -92,13 +87,8 @@ def make_v1_arguments(where: str, model: Any, hidden: frozenset[str], *, drops_u
         accepted=frozenset(name for field in visible for name in names[field]),
         hidden={field: names[field][0] for field in hidden},
         reserved=reserved,
-        drops_unknown=v1_extra(model) == "ignore" or (drops_unknown and v1_extra(model) == "allow"),
+        drops_unknown=drops_unknown,
     )
-
-
-def v1_extra(model: Any) -> str:
-    """Say what a model of pydantic 1 does with unknown fields: `ignore`, `allow` or `forbid`."""
-    return str(getattr(model.__config__.extra, "value", model.__config__.extra))
 
 
 def _names(model: Any, name: str) -> list[str]:
@@ -106,25 +96,3 @@ def _names(model: Any, name: str) -> list[str]:
     alias = model.__fields__[name].alias
     by_name = alias != name and model.__config__.allow_population_by_field_name
     return [alias, name] if by_name else [alias]
-
-
-def plan_v1_injections(where: str, model: Any) -> tuple[Injection, ...]:
-    """Plan the filling of the fields that the author's own model marks; the model checks the values itself.
-
-    Raises:
-        SchemaInferenceError: An annotation names something that does not exist.
-    """
-    try:
-        hints = typing.get_type_hints(model, include_extras=True)
-    except NameError as error:
-        raise SchemaInferenceError(f"{where}: args_schema {model.__name__}: {error}.") from error
-    return plan_injections(
-        _marked(name, field, marker)
-        for name, field in model.__fields__.items()
-        if (marker := find_marker(hints.get(name))) is not None
-    )
-
-
-def _marked(name: str, field: Any, marker: Any) -> Parameter:
-    default = EMPTY if field.required else field.default
-    return Parameter(name, inspect.Parameter.KEYWORD_ONLY, Annotated[Any, marker], default)
