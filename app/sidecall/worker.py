@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from pydantic_core import to_jsonable_python
 
-from sidecall.core.command import Spoken, is_command, is_message, read_command, spoken_by
+from sidecall.core.command import MessageParts, is_command, is_message, read_command, read_message
 from sidecall.core.context import Caller, EventListener
 from sidecall.core.errors import DefinitionError, DiscoveryError
 from sidecall.core.invocation import CallRequest, Invocation, Surroundings
@@ -269,11 +269,11 @@ async def answer_of(invocation: Invocation) -> dict[str, Any]:
         told = {"update": plain_of(dict(command.update)), "goto": plain_of(command.goto)}
         return {**answer, **told, "spoken": await _spoken(invocation, command.answer)}
     if is_message(content):
-        return {**answer, "spoken": await _spoken(invocation, spoken_by(content))}
+        return {**answer, "spoken": await _spoken(invocation, read_message(content))}
     return {**answer, "content": await _content(invocation, content)}
 
 
-async def _spoken(invocation: Invocation, spoken: Spoken) -> dict[str, Any]:
+async def _spoken(invocation: Invocation, spoken: MessageParts) -> dict[str, Any]:
     return {
         "content": await _content(invocation, spoken.content),
         "artifact": plain_of(spoken.artifact),

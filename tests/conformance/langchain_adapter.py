@@ -20,7 +20,7 @@ import sidecall
 from sidecall import StructuredTool, ToolContext, ToolException, ToolMessage, tool
 from sidecall.core.errors import RequestError
 from sidecall.ledger.items import MemoryStore
-from sidecall.schema.definitions import render
+from sidecall.schema.definitions import render_definitions
 
 NAMES = {
     "StateUpdate": sidecall.Command,
@@ -68,7 +68,7 @@ class Adapter:
 
     def schema(self, made: StructuredTool) -> dict[str, Any]:
         """Give the OpenAI definition."""
-        definition: dict[str, Any] = render([made.compiled], "openai")[0]
+        definition: dict[str, Any] = render_definitions([made.compiled], "openai")[0]
         return definition
 
     def call(self, made: StructuredTool, case: Case) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from sidecall import ToolAnnotations, tool
 from sidecall.core.options import ToolOptions
-from sidecall.schema.definitions import render
+from sidecall.schema.definitions import render_definitions
 
 
 def test_a_tool_without_options_is_an_ordinary_one() -> None:
@@ -57,12 +57,12 @@ def test_mcp_clients_see_what_is_said() -> None:
     """Under MCP's names; what is not said is left out."""
     made = tool(annotations={"read_only": True, "destructive": False})(search).compiled
 
-    assert render([made], "mcp")[0]["annotations"] == {"readOnlyHint": True, "destructiveHint": False}
+    assert render_definitions([made], "mcp")[0]["annotations"] == {"readOnlyHint": True, "destructiveHint": False}
 
 
 def test_nothing_said_is_nothing_shown() -> None:
     """The key is absent then."""
-    assert "annotations" not in render([tool(search).compiled], "mcp")[0]
+    assert "annotations" not in render_definitions([tool(search).compiled], "mcp")[0]
 
 
 def test_all_three_have_a_name() -> None:

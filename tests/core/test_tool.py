@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from sidecall import BaseTool, tool
 from sidecall.core.errors import InvalidToolName
-from sidecall.schema.signature import source_of
+from sidecall.schema.signature import find_source
 
 
 class Answer(BaseModel):
@@ -221,17 +221,17 @@ def test_values_are_sorted_into_positional_and_keyword_arguments() -> None:
 )
 def test_the_source_is_named_for_the_author(target: Any, expected: str) -> None:
     """What has no code has a class."""
-    assert source_of(target) == expected
+    assert find_source(target) == expected
 
 
 @pytest.mark.parametrize("target", [_synchronous, _Callable().__call__], ids=["function", "method"])
 def test_the_source_of_code_is_a_file_relative_to_the_working_directory(target: Any) -> None:
     """With the line, as editors open it."""
-    assert re.fullmatch(r"tests/core/test_tool\.py:\d+", source_of(target))
+    assert re.fullmatch(r"tests/core/test_tool\.py:\d+", find_source(target))
 
 
 def test_the_source_outside_the_working_directory_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     """The author may start the server anywhere."""
     monkeypatch.chdir(tmp_path)
 
-    assert source_of(_synchronous).startswith("/")
+    assert find_source(_synchronous).startswith("/")

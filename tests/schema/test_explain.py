@@ -6,7 +6,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from sidecall.schema.explain import explain, field_errors, first_details
+from sidecall.schema.explain import explain, list_details, make_field_errors
 
 SCHEMA = {
     "type": "object",
@@ -46,7 +46,7 @@ def test_the_first_errors_are_listed(wrong: int, count: int) -> None:
     with pytest.raises(ValidationError) as raised:
         TypeAdapter(list[int]).validate_python(["x"] * wrong)
 
-    assert [error["loc"] for error in first_details(raised.value)] == [(index,) for index in range(count)]
+    assert [error["loc"] for error in list_details(raised.value)] == [(index,) for index in range(count)]
 
 
 def test_errors_without_number_are_only_counted() -> None:
@@ -54,7 +54,7 @@ def test_errors_without_number_are_only_counted() -> None:
     with pytest.raises(ValidationError) as raised:
         TypeAdapter(list[int]).validate_python(["x"] * 10_001)
 
-    assert field_errors(first_details(raised.value), SCHEMA) == [
+    assert make_field_errors(list_details(raised.value), SCHEMA) == [
         {"loc": [], "type": "too_many_errors", "msg": "10,001 values do not fit"}
     ]
 
@@ -74,4 +74,4 @@ def test_errors_without_number_are_only_counted() -> None:
 )
 def test_what_is_allowed_is_said(error: ErrorDetails, text: str) -> None:
     """At that place of the schema, references followed."""
-    assert field_errors([error], SCHEMA) == [{"loc": list(error["loc"]), "type": error["type"], "msg": text}]
+    assert make_field_errors([error], SCHEMA) == [{"loc": list(error["loc"]), "type": error["type"], "msg": text}]

@@ -12,7 +12,7 @@ import sidecall
 from sidecall import ToolContext, tool
 from sidecall.core.errors import MissingContext
 from sidecall.ledger.items import MemoryStore
-from sidecall.schema.foreign import foreign_marker, foreign_type, is_instance_of
+from sidecall.schema.foreign import is_instance_of, match_marker, match_type
 from tests.authoring import agents_sdk
 
 
@@ -43,7 +43,7 @@ class RunConfig:
 )
 def test_markers_are_known_by_name(part: Any, expected: str | None) -> None:
     """As classes and as instances, and the most special name counts."""
-    assert foreign_marker(part) == expected
+    assert match_marker(part) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_markers_are_known_by_name(part: Any, expected: str | None) -> None:
 )
 def test_types_are_known_by_name(annotation: Any, expected: str | None) -> None:
     """Of the package that they come from."""
-    assert foreign_type(annotation) == expected
+    assert match_type(annotation) == expected
 
 
 def test_an_object_is_known_by_its_class() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.schema.paths import data_path, without
+from sidecall.schema.paths import drop_member, reduce_to_data
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_locations_are_reduced_to_paths_in_the_data(loc: tuple[str | int, ...], 
     """Pydantic's have the names of union members in between."""
     data = {"a": {"b": 1}, "pet": {"lives": None}, "list": [0, {"x": None}]}
 
-    assert data_path(data, loc) == path
+    assert reduce_to_data(data, loc) == path
 
 
 @pytest.mark.parametrize(
@@ -37,5 +37,5 @@ def test_a_member_can_be_left_out(path: tuple[str | int, ...], left: Any) -> Non
     """Of a copy; the data stay as they are."""
     data = {"a": None, "l": [None, {"x": None}]}
 
-    assert without(data, path) == left
+    assert drop_member(data, path) == left
     assert data == {"a": None, "l": [None, {"x": None}]}

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from sidecall.core.callbacks import make_callback
 from sidecall.core.errors import InvalidToolOption
-from sidecall.core.guardrails import input_guardrail, output_guardrail
+from sidecall.core.guardrails import make_input_guardrail, make_output_guardrail
 from sidecall.core.options import (
     Condition,
     ExecutorName,
@@ -56,7 +56,7 @@ class OptionFields(BaseModel):
     retry: Retry | None = None
     max_content_bytes: Annotated[int, Field(ge=200)] | None = None
 
-    def _options(self) -> ToolOptions:
+    def _compile_options(self) -> ToolOptions:
         """Make them ready, once.
 
         Raises:
@@ -73,14 +73,14 @@ class OptionFields(BaseModel):
             "extras": self.extras or {},
             "annotations": self.annotations or ToolAnnotations(),
             "callbacks": tuple(map(make_callback, self.callbacks or ())),
-            "tool_input_guardrails": tuple(map(input_guardrail, self.tool_input_guardrails or ())),
-            "tool_output_guardrails": tuple(map(output_guardrail, self.tool_output_guardrails or ())),
-            "requires_approval": _policy(self.requires_approval),
+            "tool_input_guardrails": tuple(map(make_input_guardrail, self.tool_input_guardrails or ())),
+            "tool_output_guardrails": tuple(map(make_output_guardrail, self.tool_output_guardrails or ())),
+            "requires_approval": _make_policy(self.requires_approval),
         }
         return ToolOptions(**made)
 
 
-def _policy(given: SwitchOption) -> Condition:
+def _make_policy(given: SwitchOption) -> Condition:
     """Make a policy take the ToolContext and the arguments, whichever of the two forms it was written in."""
     if isinstance(given, bool):
         return given

@@ -37,7 +37,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
-from sidecall.core.pointer import field_path
+from sidecall.core.pointer import format_path
 from sidecall.core.quota import Quota
 
 # Twice what a tool may be called: enough to see a typing error, too little to fill a context.
@@ -213,7 +213,7 @@ class InvalidArguments(ToolFailure):
 
     def __init__(self, errors: Sequence[FieldError], original: Exception | None = None) -> None:
         self.errors = errors[:MOST_FIELDS]
-        lines = [f"{field_path(error['loc'])}: {error['msg']}" for error in self.errors]
+        lines = [f"{format_path(error['loc'])}: {error['msg']}" for error in self.errors]
         super().__init__("\n".join([*lines, "… and more"] if len(errors) > MOST_FIELDS else lines))
         self.original = original
 

@@ -107,7 +107,7 @@ def tool_input_guardrail(function: InputJudge, /) -> ToolInputGuardrail: ...
 def tool_input_guardrail(*, name: str | None = None) -> Callable[[InputJudge], ToolInputGuardrail]: ...
 def tool_input_guardrail(function: InputJudge | None = None, /, *, name: str | None = None) -> Any:
     """Make an input guardrail of a function: `@tool_input_guardrail` or `@tool_input_guardrail(name=...)`."""
-    return _made(ToolInputGuardrail, function, name)
+    return _make(ToolInputGuardrail, function, name)
 
 
 @overload
@@ -116,26 +116,26 @@ def tool_output_guardrail(function: OutputJudge, /) -> ToolOutputGuardrail: ...
 def tool_output_guardrail(*, name: str | None = None) -> Callable[[OutputJudge], ToolOutputGuardrail]: ...
 def tool_output_guardrail(function: OutputJudge | None = None, /, *, name: str | None = None) -> Any:
     """Make an output guardrail of a function: `@tool_output_guardrail` or `@tool_output_guardrail(name=...)`."""
-    return _made(ToolOutputGuardrail, function, name)
+    return _make(ToolOutputGuardrail, function, name)
 
 
-def _made(kind: type[Guardrail[Any]], function: Any, name: str | None) -> Any:
+def _make(kind: type[Guardrail[Any]], function: Any, name: str | None) -> Any:
     if function is None:
-        return lambda it: _made(kind, _judging(it), name)
-    return kind(_judging(function), name or _name_of(function))
+        return lambda it: _make(kind, _require_function(it), name)
+    return kind(_require_function(function), name or _choose_name(function))
 
 
-def _judging(function: Any) -> Any:
+def _require_function(function: Any) -> Any:
     if not callable(function):
         raise InvalidToolOption(f"a guardrail is a function, not {type(function).__name__}")
     return function
 
 
-def _name_of(function: Any) -> str:
+def _choose_name(function: Any) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def input_guardrail(given: Any) -> ToolInputGuardrail:
+def make_input_guardrail(given: Any) -> ToolInputGuardrail:
     """Take a guardrail as the option's value: made by the decorator, or a plain function.
 
     Raises:
@@ -143,10 +143,10 @@ def input_guardrail(given: Any) -> ToolInputGuardrail:
     """
     if isinstance(given, ToolOutputGuardrail):
         raise InvalidToolOption(f"guardrail {given.name} judges outputs; give it as one of tool_output_guardrails")
-    return given if isinstance(given, ToolInputGuardrail) else tool_input_guardrail(_judging(given))
+    return given if isinstance(given, ToolInputGuardrail) else tool_input_guardrail(_require_function(given))
 
 
-def output_guardrail(given: Any) -> ToolOutputGuardrail:
+def make_output_guardrail(given: Any) -> ToolOutputGuardrail:
     """Do the same for outputs.
 
     Raises:
@@ -154,4 +154,4 @@ def output_guardrail(given: Any) -> ToolOutputGuardrail:
     """
     if isinstance(given, ToolInputGuardrail):
         raise InvalidToolOption(f"guardrail {given.name} judges arguments; give it as one of tool_input_guardrails")
-    return given if isinstance(given, ToolOutputGuardrail) else tool_output_guardrail(_judging(given))
+    return given if isinstance(given, ToolOutputGuardrail) else tool_output_guardrail(_require_function(given))

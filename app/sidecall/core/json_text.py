@@ -67,7 +67,7 @@ def is_finite(value: Any) -> bool:
 _NESTED = frozenset((float, dict, list))
 
 
-def json_kind(value: Any) -> str:
+def name_json_type(value: Any) -> str:
     """Say what a parsed value is in the words of JSON, with an article: `an array`, `null`."""
     return _KINDS.get(type(value), "a number")
 

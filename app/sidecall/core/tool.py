@@ -38,7 +38,7 @@ class ArgsSchema(Protocol):
     def reserved(self) -> frozenset[str]:
         """Names that a model must not use."""
 
-    def unknown(self, args: Mapping[str, Any]) -> list[str]:
+    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
         """Name the arguments that no parameter takes and that would be dropped silently."""
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:

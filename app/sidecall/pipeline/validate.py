@@ -13,7 +13,7 @@ async def validate(invocation: Invocation) -> None:
         ToolExecutionError: A secret does not, or a validator of the author's crashes.
     """
     schema = invocation.tool.args_schema
-    invocation.ignored.extend(schema.unknown(invocation.args))
+    invocation.ignored.extend(schema.find_unknown(invocation.args))
     try:
         invocation.values = schema.validate(invocation.args, invocation.injected, invocation.repaired)
     except InvalidArguments as failure:

@@ -24,11 +24,11 @@ class CatchAll:
     named: frozenset[str]
     hidden: frozenset[str]
 
-    def forged(self, args: Mapping[str, Any]) -> list[str]:
+    def find_forged(self, args: Mapping[str, Any]) -> list[str]:
         """Name what stands in the object that a model must not use."""
-        return [f"{self.name}.{name}" for name in self._nested(args) if name in self.hidden]
+        return [f"{self.name}.{name}" for name in self._get_nested(args) if name in self.hidden]
 
-    def unfolded(self, args: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
+    def unfold(self, args: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
         """Put the members of the object beside the other arguments, which is noted in `repaired`.
 
         Raises:
@@ -36,15 +36,15 @@ class CatchAll:
         """
         if not self._is_nested(args):
             return dict(args)
-        free = {name: value for name, value in self._nested(args).items() if name not in self.hidden}
+        free = {name: value for name, value in self._get_nested(args).items() if name not in self.hidden}
         outer = {name: value for name, value in args.items() if name != self.name}
-        errors = [self._error(name) for name in free if name in self.named or name in outer]
+        errors = [self._make_error(name) for name in free if name in self.named or name in outer]
         if errors:
             raise InvalidArguments(errors)
         repaired.append(f"{self.name}: its members stand beside the other arguments")
         return outer | free
 
-    def _nested(self, args: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _get_nested(self, args: Mapping[str, Any]) -> Mapping[str, Any]:
         nested: Mapping[str, Any] = args[self.name] if self._is_nested(args) else {}
         return nested
 
@@ -55,7 +55,7 @@ class CatchAll:
             return False
         return self.adapter is None or not _fits(self.adapter, value)
 
-    def _error(self, name: str) -> FieldError:
+    def _make_error(self, name: str) -> FieldError:
         own = f"This is an argument of its own; send it beside the others, not inside {self.name}"
         twice = f"This is sent twice; send it once, beside the others or inside {self.name}"
         is_own = name in self.named

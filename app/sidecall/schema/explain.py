@@ -5,11 +5,11 @@ from typing import Any
 
 from pydantic_core import ErrorDetails, ValidationError
 
-from sidecall.core.collector import without_collector
+from sidecall.core.collector import pause_collector
 from sidecall.core.errors import MOST_FIELDS, FieldError
 from sidecall.core.tool import Schema
 from sidecall.schema.describe import describe
-from sidecall.schema.paths import schema_at
+from sidecall.schema.paths import find_schema
 
 # Messages of pydantic that would speak of Python, or repeat a piece of what was sent, which may be a secret.
 _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -39,33 +39,33 @@ def explain(detail: ErrorDetails) -> str:
     return "Input is not valid" if detail["input"] in quoted else detail["msg"]
 
 
-def first_details(error: ValidationError) -> list[ErrorDetails]:
+def list_details(error: ValidationError) -> list[ErrorDetails]:
     """List as many details as are told, and one more where there are more."""
     count = error.error_count()
     if count > _MOST_LISTED:
         return [{"type": "too_many_errors", "loc": (), "msg": f"{count:,} values do not fit", "input": None}]
-    with without_collector():
+    with pause_collector():
         return error.errors(include_url=False)[: MOST_FIELDS + 1]
 
 
-def field_errors(details: Sequence[ErrorDetails], schema: Schema) -> list[FieldError]:
+def make_field_errors(details: Sequence[ErrorDetails], schema: Schema) -> list[FieldError]:
     """Make one entry per error: the path, the rule, and what is allowed there."""
-    return [_field_error(detail, schema) for detail in details]
+    return [_make_field_error(detail, schema) for detail in details]
 
 
-def _field_error(detail: ErrorDetails, schema: Schema) -> FieldError:
+def _make_field_error(detail: ErrorDetails, schema: Schema) -> FieldError:
     loc = list(detail["loc"])
     kind = detail["type"]
     message = explain(detail)
     if kind == "missing":
-        wanted = schema_at(schema, loc)
+        wanted = find_schema(schema, loc)
         message = f"{message} ({describe(wanted)})" if wanted is not None else message
     elif kind == "extra_forbidden":
-        message = no_such_argument(schema_at(schema, loc[:-1]))
+        message = explain_unknown_argument(find_schema(schema, loc[:-1]))
     return {"loc": loc, "type": kind, "msg": message}
 
 
-def no_such_argument(parent: Schema | None) -> str:
+def explain_unknown_argument(parent: Schema | None) -> str:
     """Say which arguments an object takes, to a model that sent another."""
     known = ", ".join(sorted((parent or {}).get("properties", {}))) or "none"
     return f"There is no such argument; the arguments are: {known}"

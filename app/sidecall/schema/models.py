@@ -10,7 +10,7 @@ from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.injection import Injection
 from sidecall.core.tool import ArgsSchema
 from sidecall.schema.by_model import ModelArgsSchema, make_args_schema
-from sidecall.schema.injections import annotation_of, plan_model_injections
+from sidecall.schema.injections import plan_field_injections, rebuild_annotation
 from sidecall.schema.pydantic_1.model import V1Model, is_v1_model
 from sidecall.schema.pydantic_1.types import adapt_v1_annotations
 from sidecall.schema.signature import Signature
@@ -81,7 +81,7 @@ class V2Model:
     @property
     def aliases(self) -> Mapping[str, str]:
         """The name under which each field is read, the first one where there are several."""
-        return {name: _first_alias(name, field.validation_alias) for name, field in self.kind.model_fields.items()}
+        return {name: _choose_alias(name, field.validation_alias) for name, field in self.kind.model_fields.items()}
 
     @property
     def required(self) -> frozenset[str]:
@@ -95,12 +95,12 @@ class V2Model:
 
     def read_annotations(self) -> Mapping[str, Any]:
         """Read the annotations of the fields, markers included."""
-        return {name: annotation_of(field) for name, field in self.kind.model_fields.items()}
+        return {name: rebuild_annotation(field) for name, field in self.kind.model_fields.items()}
 
     def plan_injections(self, where: str) -> tuple[Injection, ...]:
         """Plan the filling of the fields that are marked; the model checks the values itself."""
         del where  # pydantic 2 has resolved the annotations already.
-        return plan_model_injections(self.kind)
+        return plan_field_injections(self.kind)
 
     def make_args_schema(self, where: str, hidden: frozenset[str], *, takes_extra: bool) -> ModelArgsSchema:
         """Compile the model.
@@ -133,7 +133,7 @@ class V2Model:
         return V2Model(create_model(self.kind.__name__, __config__=self.kind.model_config, **kept))
 
 
-def _first_alias(field: str, alias: Any) -> str:
+def _choose_alias(field: str, alias: Any) -> str:
     first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
     return first if isinstance(first, str) else field
 

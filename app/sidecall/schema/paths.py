@@ -9,7 +9,7 @@ from sidecall.schema.references import resolve
 Loc = tuple[str | int, ...]
 
 
-def schema_at(schema: Schema, loc: Sequence[str | int]) -> Schema | None:
+def find_schema(schema: Schema, loc: Sequence[str | int]) -> Schema | None:
     """Find the schema of the value at a path, None where the schema says nothing of it."""
     node: Any = schema
     for part in loc:
@@ -22,15 +22,17 @@ def schema_at(schema: Schema, loc: Sequence[str | int]) -> Schema | None:
 
 def is_free(schema: Schema, path: Loc) -> bool:
     """Tell whether the member at a path is an entry of an object with free keys, and not a field of its own."""
-    nodes = _options(schema, schema)
+    nodes = _list_options(schema, schema)
     for part in path[:-1]:
-        nodes = [option for node in nodes for inner in _inside(node, part) for option in _options(inner, schema)]
+        nodes = [
+            option for node in nodes for inner in _step_into(node, part) for option in _list_options(inner, schema)
+        ]
     if any(path[-1] in node.get("properties", {}) for node in nodes):
         return False
     return any(node.get("additionalProperties") or "patternProperties" in node for node in nodes)
 
 
-def _options(node: Any, root: Schema) -> list[Schema]:
+def _list_options(node: Any, root: Schema) -> list[Schema]:
     """List what a schema may stand for: itself, and all that it joins or chooses from."""
     waiting, found = [node], []
     while waiting:
@@ -42,7 +44,7 @@ def _options(node: Any, root: Schema) -> list[Schema]:
     return found
 
 
-def _inside(node: Schema, part: str | int) -> list[Any]:
+def _step_into(node: Schema, part: str | int) -> list[Any]:
     if isinstance(part, int):
         listed = node.get("prefixItems", [])
         return [listed[part] if part < len(listed) else node.get("items")]
@@ -51,7 +53,7 @@ def _inside(node: Schema, part: str | int) -> list[Any]:
     return [node.get("additionalProperties"), *node.get("patternProperties", {}).values()]
 
 
-def data_path(data: Any, loc: Loc) -> Loc:
+def reduce_to_data(data: Any, loc: Loc) -> Loc:
     """Reduce an error's location to a path in the data: unions put the name of the member tried in between."""
     path: list[str | int] = []
     for part in loc:
@@ -63,14 +65,14 @@ def data_path(data: Any, loc: Loc) -> Loc:
     return tuple(path)
 
 
-def without(data: Any, path: Loc) -> Any:
+def drop_member(data: Any, path: Loc) -> Any:
     """Copy JSON data with the member at this path left out; an item of an array stays."""
     if not path or not isinstance(data, (dict, list)):
         return data
     head: Any = path[0]
     copy = data.copy()
     if len(path) > 1:
-        copy[head] = without(data[head], path[1:])
+        copy[head] = drop_member(data[head], path[1:])
     elif isinstance(copy, dict):
         copy.pop(head, None)
     return copy

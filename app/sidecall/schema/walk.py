@@ -15,10 +15,10 @@ _NAMED = frozenset("properties patternProperties $defs definitions dependentSche
 
 def map_children(schema: Schema, change: Callable[[Any], Any]) -> Schema:
     """Copy a schema with `change` applied to each schema directly inside it."""
-    return {key: _changed(key, value, change) for key, value in schema.items()}
+    return {key: _change(key, value, change) for key, value in schema.items()}
 
 
-def _changed(key: str, value: Any, change: Callable[[Any], Any]) -> Any:
+def _change(key: str, value: Any, change: Callable[[Any], Any]) -> Any:
     if key in _ONE and isinstance(value, dict):
         return change(value)
     if key in _MANY and isinstance(value, list):
@@ -32,11 +32,11 @@ def walk(schema: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:
     """Yield every schema inside this one, itself first, each with a path such as `filters[].name`."""
     yield path, schema
     for key, value in schema.items():
-        for step, child in _children(key, value):
+        for step, child in _list_children(key, value):
             yield from walk(child, (path + step).lstrip("."))
 
 
-def _children(key: str, value: Any) -> Iterator[tuple[str, Schema]]:
+def _list_children(key: str, value: Any) -> Iterator[tuple[str, Schema]]:
     if key in _ONE and isinstance(value, dict):
         yield ("[]" if key == "items" else ".*" if key == "additionalProperties" else ""), value
     elif key in _MANY and isinstance(value, list):

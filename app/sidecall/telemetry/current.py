@@ -25,7 +25,7 @@ CALL: ContextVar[ObservedCall | None] = ContextVar("sidecall_call", default=None
 REQUEST_ID: ContextVar[str] = ContextVar("sidecall_request_id", default="")
 
 
-def request_keys() -> dict[str, str]:
+def get_request_keys() -> dict[str, str]:
     """Name the request and the call that this code works for, as far as there are any."""
     keys: dict[str, str] = {}
     call = CALL.get()

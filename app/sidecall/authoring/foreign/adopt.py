@@ -10,7 +10,7 @@ from sidecall.authoring.foreign.runnables import adopt_runnable
 from sidecall.authoring.options import takes
 from sidecall.authoring.structured import StructuredTool
 from sidecall.core.errors import DefinitionError
-from sidecall.schema.signature import source_of
+from sidecall.schema.signature import find_source
 
 _Adopt = Callable[[Any, str | None, Mapping[str, Any]], StructuredTool]
 
@@ -58,7 +58,7 @@ def adopt(thing: Any, name: str | None, options: Mapping[str, Any]) -> Structure
     except DefinitionError:
         raise
     except Exception as error:
-        where = f"{source_of(thing)}: tool {name or getattr(thing, 'name', None)!r}"
+        where = f"{find_source(thing)}: tool {name or getattr(thing, 'name', None)!r}"
         reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         raise DefinitionError(f"{where} cannot be taken over: {reason}") from error
 

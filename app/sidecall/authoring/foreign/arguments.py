@@ -11,14 +11,14 @@ from sidecall.core.errors import InvalidArguments
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import ArgsSchema, Schema
 from sidecall.schema.adopt import adopt_args_schema
-from sidecall.schema.explain import field_errors, first_details
+from sidecall.schema.explain import list_details, make_field_errors
 from sidecall.schema.models import open_model
 
 _ANY = (Parameter("arguments", inspect.Parameter.VAR_KEYWORD, EMPTY, EMPTY),)
 
 
 @dataclass(frozen=True, slots=True)
-class PassedOn:
+class PassThroughArgsSchema:
     """Check arguments by a model, and hand them on as they were sent.
 
     Who gets them reads them by the same model; what the model has made of them would not always bear that twice.
@@ -45,9 +45,9 @@ class PassedOn:
         """Names that a model must not use."""
         return frozenset((*self.hidden, *self.hidden.values()))
 
-    def unknown(self, args: Mapping[str, Any]) -> list[str]:
+    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
         """Name the arguments that no field takes."""
-        return self.inner.unknown(args)
+        return self.inner.find_unknown(args)
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the names, which are those of the model."""
@@ -61,17 +61,17 @@ class PassedOn:
         """
         checked = self.inner.validate(args, injected, repaired)
         supplied = {name: injected[field] for field, name in self.hidden.items() if field in injected}
-        unknown = self.unknown(args)
+        unknown = self.find_unknown(args)
         sent = {name: value for name, value in args.items() if name not in unknown} | supplied
-        fault = self._fault(sent)
+        fault = self._find_fault(sent)
         if fault is None:
             return sent
         made = {self.names.get(field, field): value for field, value in checked.items()} | supplied
         if self._bears(made):
             return made
-        raise InvalidArguments(field_errors(first_details(fault), self.flat), fault) from None
+        raise InvalidArguments(make_field_errors(list_details(fault), self.flat), fault) from None
 
-    def _fault(self, sent: Mapping[str, Any]) -> ValidationError | None:
+    def _find_fault(self, sent: Mapping[str, Any]) -> ValidationError | None:
         try:
             self.read(sent)
         except ValidationError as error:
@@ -87,7 +87,7 @@ class PassedOn:
         return True
 
 
-def passed_on(where: str, model: Any, hidden: frozenset[str], *, forbid_unknown: bool) -> PassedOn:
+def make_pass_through(where: str, model: Any, hidden: frozenset[str], *, forbid_unknown: bool) -> PassThroughArgsSchema:
     """Take another library's model.
 
     Args:
@@ -101,4 +101,4 @@ def passed_on(where: str, model: Any, hidden: frozenset[str], *, forbid_unknown:
     """
     whole = open_model(model)
     inner = adopt_args_schema(where, whole.drop_fields(hidden), _ANY, frozenset(), forbid_unknown=forbid_unknown)
-    return PassedOn(inner, whole.check, whole.aliases, {field: whole.aliases[field] for field in hidden})
+    return PassThroughArgsSchema(inner, whole.check, whole.aliases, {field: whole.aliases[field] for field in hidden})

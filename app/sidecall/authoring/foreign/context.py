@@ -24,7 +24,7 @@ class AgentsContext:
     usage: None = None
 
 
-def agents_context(context: ToolContext, args: Mapping[str, Any]) -> AgentsContext:
+def make_agents_context(context: ToolContext, args: Mapping[str, Any]) -> AgentsContext:
     """Say what a call's ToolContext says in the SDK's words, with the arguments as JSON text."""
     return AgentsContext(
         context=context.context,

@@ -15,12 +15,12 @@ from sidecall.core.messages import ToolMessage
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.failures import raise_failure
 from sidecall.executors.process.forkserver import can_fork
-from sidecall.schema.signature import innermost
+from sidecall.schema.signature import unwrap
 
 
 def home_of(tool: CompiledTool) -> dict[str, Any]:
     """Say where a process finds a tool: its name, and the module in which its function stands."""
-    function = innermost(tool.function)
+    function = unwrap(tool.function)
     function = getattr(function, "__func__", function)
     module = getattr(function, "__module__", None) or type(function).__module__
     return {"name": tool.name, "module": module, "file": _file_of(tool, module)}

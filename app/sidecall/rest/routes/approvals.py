@@ -9,7 +9,7 @@ from pydantic_core import to_json
 from sidecall.core.approval import Approval, ApprovalStatus, Decision
 from sidecall.core.errors import InvalidDecision
 from sidecall.core.messages import ToolMessage
-from sidecall.core.pointer import field_path
+from sidecall.core.pointer import format_path
 from sidecall.http.body import read_json
 from sidecall.http.problems import Problem
 from sidecall.pipeline.decide import decide
@@ -114,7 +114,7 @@ def _decision(body: Any) -> Decision:
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)
         errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": item["msg"]} for item in found]
-        text = "; ".join(f"`{field_path(item['loc']) if item['loc'] else 'body'}`: {item['msg']}" for item in found)
+        text = "; ".join(f"`{format_path(item['loc']) if item['loc'] else 'body'}`: {item['msg']}" for item in found)
         raise InvalidDecision(f"The body is not a decision: {text}.", errors=errors, example=_EXAMPLE) from None
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecall.core.errors import InvalidArguments, SchemaInferenceError
 from sidecall.core.tool import Schema
-from sidecall.schema.mend import check_mended
+from sidecall.schema.mend import check_and_mend
 from sidecall.schema.pydantic_1.check import check_by_v1
 from sidecall.schema.pydantic_1.json_schema import render_v1_schema
 from sidecall.schema.references import inline_references
@@ -25,7 +25,7 @@ class V1ArgsSchema:
     reserved: frozenset[str]
     drops_unknown: bool
 
-    def unknown(self, args: Mapping[str, Any]) -> list[str]:
+    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
         """Name the arguments that the model would drop silently."""
         return [name for name in args if name not in self.accepted] if self.drops_unknown else []
 
@@ -45,7 +45,7 @@ class V1ArgsSchema:
         for name in self.hidden.keys() & injected.keys():
             given[self.hidden[name]] = injected[name]
         try:
-            checked = check_mended(self._check, given, self.flat, repaired)
+            checked = check_and_mend(self._check, given, self.flat, repaired)
         except InvalidArguments as failure:
             original: Any = failure.original and failure.original.__cause__
             raise InvalidArguments(failure.errors, original) from original
@@ -68,7 +68,7 @@ def make_v1_args_schema(where: str, model: Any, hidden: frozenset[str], *, drops
     Raises:
         SchemaInferenceError: A field cannot be said in JSON Schema.
     """
-    names = {name: _names(model, name) for name in model.__fields__}
+    names = {name: _list_names(model, name) for name in model.__fields__}
     reserved = frozenset(name for field in hidden for name in (field, *names[field]))
     try:
         json_schema = shape_arguments(render_v1_schema(model), reserved)
@@ -91,7 +91,7 @@ def make_v1_args_schema(where: str, model: Any, hidden: frozenset[str], *, drops
     )
 
 
-def _names(model: Any, name: str) -> list[str]:
+def _list_names(model: Any, name: str) -> list[str]:
     """List the names under which a field is read, the advertised one first."""
     alias = model.__fields__[name].alias
     by_name = alias != name and model.__config__.allow_population_by_field_name
