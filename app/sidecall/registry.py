@@ -18,14 +18,14 @@ from sidecall.core.tool import Compilable, CompiledTool
 
 @dataclass(frozen=True, slots=True)
 class SharedHooks:
-    """Hold what stands over every tool of a registry."""
+    """The callbacks and guardrails of every tool in a registry."""
 
     callbacks: tuple[Callback, ...]
     tool_input_guardrails: tuple[ToolInputGuardrail, ...]
     tool_output_guardrails: tuple[ToolOutputGuardrail, ...]
 
     def apply_to(self, tool: CompiledTool) -> CompiledTool:
-        """Put them before the tool's own; a tool is the same object when there are none."""
+        """Put these before the tool's own; a tool is the same object when there are none."""
         ours = {field.name: getattr(self, field.name) for field in fields(self)}
         if not any(ours.values()):
             return tool
@@ -39,7 +39,7 @@ def _prepend(hooks: tuple[Any, ...], own: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class Registry:
-    """Hold tools in the order they were registered.
+    """The tools of a server, in the order they were registered.
 
     Readers always see one complete set: `replace` swaps it in a single assignment, and `version` says which it is.
     """

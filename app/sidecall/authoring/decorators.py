@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 class AdoptableTool(Protocol):
-    """Stand for a tool of LangChain or of the OpenAI Agents SDK."""
+    """A tool of LangChain or of the OpenAI Agents SDK."""
 
     name: str
     description: str

@@ -1,4 +1,4 @@
-"""Tell the methods of classes from other functions."""
+"""Recognize the methods of classes, and bind them."""
 
 import inspect
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def is_written_in(function: Any, owner: type) -> bool:
-    """Tell whether a function stands in the body of this class; one that is only assigned there does not."""
+    """Return whether a function stands in the body of this class; one that is only assigned there does not."""
     return (getattr(function, "__module__", None), _find_scope(function)) == (owner.__module__, owner.__qualname__)
 
 
@@ -29,7 +29,7 @@ _FIRST = ("self", "cls")
 
 
 def bind(function: Callable[..., Any] | None, holder: object) -> Callable[..., Any] | None:
-    """Make the method of one instance."""
+    """Bind a function to an instance, or to a class."""
     return None if function is None else MethodType(function, holder)
 
 

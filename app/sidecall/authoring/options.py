@@ -26,7 +26,7 @@ SwitchOption = StrictBool | Callable[..., Any]
 
 
 class OptionFields(BaseModel):
-    """Hold the options that every way of writing a tool takes."""
+    """The options that every way of writing a tool takes."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
@@ -57,7 +57,7 @@ class OptionFields(BaseModel):
     max_content_bytes: Annotated[int, Field(ge=200)] | None = None
 
     def _compile_options(self) -> ToolOptions:
-        """Make them ready, once.
+        """Compile the options, once.
 
         Raises:
             InvalidToolOption: A function does not take what it will be given, or a handler has no method.
@@ -106,7 +106,7 @@ def _refuse_unfit(options: OptionFields) -> None:
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
-    """Tell whether a function can be called with so many positional arguments."""
+    """Return whether a function can be called with so many positional arguments."""
     try:
         inspect.signature(function).bind(*range(count))
     except TypeError:

@@ -12,7 +12,7 @@ from sidecall.core.options import ResponseFormat
 
 
 class RetrieverInput(BaseModel):
-    """Hold what a model looks up."""
+    """The arguments of a retriever: what to look up."""
 
     query: str = Field(description="query to look up in retriever")
 

@@ -137,14 +137,14 @@ class BaseTool(OptionFields):
         return self.args_schema
 
     def _get_description(self) -> str | None:
-        """Tell an empty description that was asked for from none at all; a JSON Schema may bring one."""
+        """Return the description, None where none was given; an empty one counts, and a JSON Schema may bring one."""
         if self.description or "description" in self.model_fields_set:
             return self.description
         from_schema = self.args_schema.get("description") if isinstance(self.args_schema, dict) else None
         return None if self._get_docstring() else from_schema
 
     def _get_docstring(self) -> str | None:
-        """Say where the description comes from when none was given: the method, then the class."""
+        """Return the docstring of the method, else of the class."""
         own = type(self).__doc__ if type(self).__doc__ != BaseTool.__doc__ else None
         return self._get_target().__doc__ or own
 

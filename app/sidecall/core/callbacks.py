@@ -1,4 +1,4 @@
-"""Tell programs what happens to calls, as LangChain's callback handlers are told."""
+"""Callback handlers, which are told what happens to calls, as in LangChain."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ class BaseCallbackHandler:
 
 @dataclass(frozen=True, slots=True)
 class CallbackMethod:
-    """Hold one method of a handler.
+    """One method of a handler.
 
     `accepted` names the keyword arguments it takes, None stands for any. `hanging` has one entry for each of its calls
     that run in a thread and have not ended.
@@ -51,7 +51,7 @@ class CallbackMethod:
 
 @dataclass(frozen=True, slots=True)
 class Callback:
-    """Hold a handler made ready: the methods it has, by the event's name."""
+    """A handler made ready: the methods it has, by the event's name."""
 
     methods: Mapping[str, CallbackMethod]
 

@@ -1,4 +1,4 @@
-"""Hold Python's collector of cycles back while much is built at once."""
+"""Pause Python's collector of cycles while much is built at once."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def pause_collector() -> Iterator[None]:
-    """Build half a million objects in a tenth of a second: else the collector walks through them ten times over."""
+    """Pause the collector, which else walks ten times through half a million objects while they are built."""
     was_on = gc.isenabled()
     gc.disable()
     try:

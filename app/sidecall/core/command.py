@@ -27,7 +27,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class MessageParts:
-    """Hold what a message of the tool's own says."""
+    """The parts of a message that a tool has made itself."""
 
     content: Any
     artifact: Any = None
@@ -37,7 +37,7 @@ class MessageParts:
 
 @dataclass(frozen=True, slots=True)
 class CommandParts:
-    """Hold a command taken apart; `goto` is empty when the graph goes on as it would."""
+    """The parts of a command; `goto` is empty when the graph goes on as it would."""
 
     answer: MessageParts
     update: Mapping[str, Any]
@@ -45,17 +45,17 @@ class CommandParts:
 
 
 def is_command(value: Any) -> bool:
-    """Tell our Command and LangGraph's, which is not imported, from other results."""
+    """Return whether a result is a Command: ours or LangGraph's, which is not imported."""
     return type(value).__name__ == "Command" and hasattr(value, "update") and hasattr(value, "goto")
 
 
 def is_message(value: Any) -> bool:
-    """Tell our ToolMessage and LangChain's from other results."""
+    """Return whether a result is a ToolMessage, ours or LangChain's."""
     return type(value).__name__ == "ToolMessage" and hasattr(value, "content") and hasattr(value, "tool_call_id")
 
 
 def is_command_type(annotation: Any) -> bool:
-    """Tell an annotation that promises a command, `Command[Literal["node"]]` included; it says nothing of content."""
+    """Return whether an annotation promises a command, `Command[Literal["node"]]` included."""
     return getattr(typing.get_origin(annotation) or annotation, "__name__", "") == "Command"
 
 
@@ -129,7 +129,7 @@ def _is_answer(message: Any, call_id: str) -> bool:
 
 
 def _write_goto(goto: Any) -> Any:
-    """Say LangGraph's Send as an object; it has no JSON form of its own."""
+    """Write LangGraph's Send as an object; it has no JSON form of its own."""
     if isinstance(goto, Sequence) and not isinstance(goto, str):
         return [_write_goto(node) for node in goto]
     return {"node": goto.node, "arg": goto.arg} if type(goto).__name__ == "Send" else goto

@@ -62,7 +62,7 @@ ErrorKind = Literal[
 
 
 class FieldError(TypedDict):
-    """Say what is wrong with one argument: where (path), which rule, and the sentence for people."""
+    """What is wrong with one argument: where (path), which rule, and the sentence for people."""
 
     loc: list[str | int]
     type: str

@@ -13,7 +13,7 @@ Verdict = Literal["allow", "reject_content", "raise_exception", "replace"]
 
 @dataclass(frozen=True, slots=True)
 class ToolGuardrailFunctionOutput:
-    """Hold the verdict of a guardrail; make one with the class methods.
+    """The verdict of a guardrail; make one with the class methods.
 
     `output_info` is for the calling program: it stands in the answer's `response_metadata`, never in its content.
     """
@@ -50,7 +50,7 @@ class ToolGuardrailFunctionOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolInputGuardrailData:
-    """Hold what an input guardrail judges: the validated arguments by name, without what is injected."""
+    """What an input guardrail judges: the validated arguments by name, without what is injected."""
 
     context: ToolContext
     args: Mapping[str, Any]
@@ -58,7 +58,7 @@ class ToolInputGuardrailData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutputGuardrailData:
-    """Hold what an output guardrail judges: what the tool returned, or the text of its failure."""
+    """What an output guardrail judges: what the tool returned, or the text of its failure."""
 
     context: ToolContext
     args: Mapping[str, Any]
@@ -70,7 +70,7 @@ Judged = TypeVar("Judged", ToolInputGuardrailData, ToolOutputGuardrailData)
 
 @dataclass(frozen=True, slots=True)
 class Guardrail(Generic[Judged]):
-    """Hold a guardrail's function and its name."""
+    """A guardrail's function and its name."""
 
     guardrail_function: Callable[[Judged], Any]
     name: str
@@ -90,11 +90,11 @@ class Guardrail(Generic[Judged]):
 
 
 class ToolInputGuardrail(Guardrail[ToolInputGuardrailData]):
-    """Judge the arguments of a call."""
+    """A guardrail that judges the arguments of a call."""
 
 
 class ToolOutputGuardrail(Guardrail[ToolOutputGuardrailData]):
-    """Judge the output of a call."""
+    """A guardrail that judges the output of a call."""
 
 
 InputJudge = Callable[[ToolInputGuardrailData], Any]
@@ -147,7 +147,7 @@ def make_input_guardrail(given: Any) -> ToolInputGuardrail:
 
 
 def make_output_guardrail(given: Any) -> ToolOutputGuardrail:
-    """Do the same for outputs.
+    """Take an output guardrail as the option's value.
 
     Raises:
         InvalidToolOption: It is neither.

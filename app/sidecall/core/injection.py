@@ -59,7 +59,7 @@ Source = Literal["context", "call_id", "state", "store", "secret", "tool_context
 
 @dataclass(frozen=True, slots=True)
 class Supply:
-    """Hold what one call may be given besides its arguments.
+    """What one call may be given besides its arguments.
 
     `tool_context` is what a ToolContext parameter gets; `secrets` finds a secret by its name.
     """
@@ -73,7 +73,7 @@ class Supply:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """Plan how one hidden parameter is filled.
+    """How one hidden parameter is filled.
 
     `adapter` checks what the caller sent against the annotation; what the server makes itself needs no check. `make`
     makes the value where nothing else supplies it.

@@ -1,4 +1,4 @@
-"""Say Python values as JSON that anybody can read."""
+"""Write Python values as JSON that anybody can read."""
 
 import json
 import math
@@ -20,11 +20,11 @@ Lose = Callable[[float, tuple[str | int, ...]], None]
 
 
 def lose_silently(_number: float, _path: tuple[str | int, ...]) -> None:
-    """Tell nobody."""
+    """Lose a number without telling anybody."""
 
 
 def to_text(value: Any, lose: Lose = lose_silently) -> str:
-    """Say a value as JSON text, spaced as LangChain does; models, sets and the like by pydantic, never as a repr.
+    """Write a value as JSON text, spaced as LangChain does; models, sets and the like by pydantic, never as a repr.
 
     Raises:
         ValueError: JSON cannot say it.
@@ -70,7 +70,7 @@ _SERIES = (list, tuple, GeneratorType)
 
 
 def _write_keys(value: Any) -> Any:
-    """Say keys as `json` does, where pydantic has another text or none."""
+    """Write keys as `json` does, where pydantic has another text or none."""
     if type(value) is dict:
         return {_write_key(key): _write_keys(item) for key, item in value.items()}
     return [_write_keys(item) for item in value] if type(value) in _SERIES else value
@@ -81,7 +81,7 @@ def _write_key(key: Any) -> Any:
 
 
 def _reduce_unknown(value: Any) -> Any:
-    """Say what pydantic does not know: models of pydantic 1 as objects, others as text if their type says how.
+    """Reduce what pydantic does not know: models of pydantic 1 to objects, others to text if their type defines one.
 
     Python's default repr helps nobody.
     """

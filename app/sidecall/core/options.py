@@ -19,7 +19,7 @@ Condition = bool | Callable[..., Any]
 
 
 class ToolAnnotations(BaseModel):
-    """Say what calling a tool does to the world; None says nothing.
+    """What calling a tool does to the world; None means that nothing is known.
 
     `read_only` changes nothing, `destructive` may undo what is there, `idempotent` has no further effect when the same
     call is made again. They are hints for the caller, shown by `GET /tools/{name}` and to MCP clients.
@@ -44,7 +44,7 @@ class ToolAnnotations(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOptions:
-    """Hold what an author may say about a tool besides its function.
+    """The options of a tool, made ready to use.
 
     `timeout` is in seconds; None means the server's default. `executor` None means inline for async functions and a
     thread for the others; `memory_limit_mb` bounds what a call in a process may take, None means the server's bound.

@@ -16,7 +16,7 @@ Schema = dict[str, Any]
 
 
 class ArgsSchema(Protocol):
-    """Say and check the arguments of one tool.
+    """The arguments of one tool: how they are described, and how they are checked.
 
     `json_schema` keeps `$defs`, `flat` has references in place. `hidden` maps fields of the author's own model that are
     injected to the names under which the model reads them; `reserved` are all names of those.
@@ -54,7 +54,7 @@ class ArgsSchema(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledTool:
-    """Hold a tool made ready to run; immutable, shared by all calls.
+    """A tool made ready to run; immutable, shared by all calls.
 
     `source` is the file and line of the function, for the author's eyes only.
     """

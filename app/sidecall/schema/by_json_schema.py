@@ -1,4 +1,4 @@
-"""Take a JSON Schema as the arguments of a tool, and enforce it."""
+"""Check arguments by a JSON Schema."""
 
 import copy
 import importlib
@@ -22,7 +22,7 @@ _MASK = "Input"
 
 @dataclass(frozen=True, slots=True)
 class JsonArgsSchema:
-    """Check arguments against a JSON Schema, and fill in the defaults that it names.
+    """The arguments of one tool, described and checked by a JSON Schema, which also fills in its defaults.
 
     The function gets what JSON has: no value is turned into another type.
     """

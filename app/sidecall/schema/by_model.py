@@ -1,4 +1,4 @@
-"""Hold what a tool accepts: one pydantic model that is both advertised and enforced."""
+"""Check arguments by one pydantic model, which is both advertised and enforced."""
 
 import json
 import math
@@ -30,7 +30,7 @@ JsonMode = Literal["always", "if said", "never"]
 
 @dataclass(frozen=True, slots=True)
 class ModelArgsSchema:
-    """Say and check the arguments of one tool.
+    """The arguments of one tool, described and checked by a pydantic model.
 
     `json_schema` has no titles and no hidden fields, and keeps `$defs`; `flat` is the same with references in place.
     `fields` maps each field of the model to the function's parameter. `hidden` maps the fields of the author's own
@@ -96,7 +96,7 @@ class ModelArgsSchema:
         return checked
 
     def _write_json(self, given: Mapping[str, Any]) -> bytes | None:
-        """Say the arguments as the JSON that they came from, in which a text can be a date and is no number.
+        """Write the arguments as the JSON that they came from, in which a text can be a date and is no number.
 
         None where they hold objects of this process, or what the caller injects, which is not to be copied.
         """
@@ -184,7 +184,7 @@ _SAID_AS_TEXT = ("bytes", "date", "datetime", "time", "timedelta", "uuid", "deci
 
 
 def _choose_json_mode(core_schema: str) -> JsonMode:
-    """Say whether arguments have to be read as the JSON that they came from, which takes longer.
+    """Choose whether arguments are read as the JSON that they came from, which takes longer.
 
     A strict field must not hold against a date that it is text, which is all that it can be in JSON. In a union text
     may be read as another member than in Python.

@@ -13,7 +13,7 @@ from sidecall.core.parameter import EMPTY, Parameter
 
 @dataclass(frozen=True, slots=True)
 class CatchAll:
-    """Take free arguments beside the others, or inside one object under the parameter's own name.
+    """The arguments of `**kwargs`: beside the others, or inside one object under the parameter's own name.
 
     We advertise the first form, LangChain and the OpenAI Agents SDK the second. `adapter` checks one free argument,
     None where any will do; `named` are arguments of their own, `hidden` those that a model must not use.
@@ -49,7 +49,7 @@ class CatchAll:
         return nested
 
     def _is_nested(self, args: Mapping[str, Any]) -> bool:
-        """Tell the object from a free argument that happens to have the parameter's name."""
+        """Return whether it is the object, and not a free argument that happens to have the parameter's name."""
         value = args.get(self.name)
         if self.name in self.named or not isinstance(value, dict):
             return False

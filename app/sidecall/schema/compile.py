@@ -28,7 +28,7 @@ from sidecall.schema.strict import find_strict_obstacles
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescriptionSource:
-    """Say where the texts for the model come from.
+    """Where the texts for the model come from.
 
     `docstring` is read when `description` is None. `parse` None takes the text before the docstring's sections, True
     joins its paragraphs as LangChain does, False takes the docstring whole. `strict` makes a docstring that does not

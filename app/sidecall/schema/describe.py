@@ -7,7 +7,7 @@ from sidecall.core.tool import Schema
 
 
 def describe(schema: Schema) -> str:
-    """Say in a few words what a schema allows: `integer, at least 1`, `one of "a", "b"`."""
+    """Describe in a few words what a schema allows: `integer, at least 1`, `one of "a", "b"`."""
     if "enum" in schema:
         return "one of " + ", ".join(_write_literal(value) for value in schema["enum"])
     if "const" in schema:

@@ -43,7 +43,7 @@ _DESCRIBES = (DocstringSectionKind.parameters, DocstringSectionKind.other_parame
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """Hold what a docstring says: the text before its sections, a text per parameter, and the result's."""
+    """A docstring in parts: the text before its sections, a text for each parameter, and the result's."""
 
     description: str = ""
     parameters: dict[str, str] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Docstring:
 
 
 def detect_style(text: str) -> DocstringStyle:
-    """Tell the style from the section headings: Sphinx, NumPy, Google on a tie, and Google when there are none."""
+    """Detect the style by the section headings: Sphinx, NumPy, Google on a tie, and Google when there are none."""
     clean = inspect.cleandoc(text)
     scores = {style: _score(style, clean) for style in _SIGNS}
     return max(scores, key=lambda style: scores[style]) if any(scores.values()) else "google"
@@ -85,7 +85,7 @@ def parse_docstring(text: str | None, names: tuple[str, ...] = (), style: Docstr
 
 
 def _split_by_style(text: str) -> dict[DocstringStyle, str]:
-    """Give each style the description and its own sections, so that none reads another's as text."""
+    """Split a docstring by style: the description and the sections of each, so that none reads another's as text."""
     leading = detect_style(text)
     others: list[DocstringStyle] = [style for style in _SIGNS if style != leading and _HEADINGS[style].search(text)]
     if not others:

@@ -66,6 +66,6 @@ def _make_field_error(detail: ErrorDetails, schema: Schema) -> FieldError:
 
 
 def explain_unknown_argument(parent: Schema | None) -> str:
-    """Say which arguments an object takes, to a model that sent another."""
+    """List the arguments that an object takes, for a model that sent another."""
     known = ", ".join(sorted((parent or {}).get("properties", {}))) or "none"
     return f"There is no such argument; the arguments are: {known}"

@@ -124,7 +124,7 @@ def _make_open_base(where: str, catch_all: Parameter, descriptions: Mapping[str,
 
 
 def _describe_free(annotation: Any, documented: str | None) -> str | None:
-    """Say where free arguments stand; those of any kind have no schema of their own that could say it."""
+    """Describe where free arguments stand; those of any kind have no schema of their own that could do it."""
     documented = documented or _find_text(annotation) or FieldInfo.from_annotation(annotation).description
     if documented is None:
         return None if annotation in (Any, object) else _FREE
@@ -150,7 +150,7 @@ def _make_field(parameter: Parameter, documented: str | None) -> tuple[Any, Any]
 
 
 def _read_declaration(parameter: Parameter) -> tuple[Any, Any]:
-    """Say a parameter as an annotation and a default; a Field given as the default joins the annotation."""
+    """Read a parameter as an annotation and a default; a Field given as the default joins the annotation."""
     annotation = Any if parameter.annotation is EMPTY else _read_whole(parameter.annotation)
     default = parameter.default
     if parameter.kind is inspect.Parameter.VAR_POSITIONAL:

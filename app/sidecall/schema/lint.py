@@ -1,4 +1,4 @@
-"""Tell authors what models and providers will stumble over."""
+"""Find what models and providers will stumble over."""
 
 import difflib
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ _NEAR = 0.88
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Say one thing about a tool: `error` keeps it from working somewhere, `note` only limits what can be done."""
+    """One finding about a tool: `error` keeps it from working somewhere, `note` only limits what can be done."""
 
     tool: str
     level: Level

@@ -21,7 +21,7 @@ def find_schema(schema: Schema, loc: Sequence[str | int]) -> Schema | None:
 
 
 def is_free(schema: Schema, path: Loc) -> bool:
-    """Tell whether the member at a path is an entry of an object with free keys, and not a field of its own."""
+    """Return whether the member at a path is an entry of an object with free keys, and not a field of its own."""
     nodes = _list_options(schema, schema)
     for part in path[:-1]:
         nodes = [

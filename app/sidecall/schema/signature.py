@@ -14,7 +14,7 @@ from sidecall.core.parameter import EMPTY, Bound, Parameter
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Hold the parameters of a function in order, and its return annotation (`EMPTY` when there is none)."""
+    """The parameters of a function in order, and its return annotation (`EMPTY` when there is none)."""
 
     parameters: tuple[Parameter, ...]
     returns: Any

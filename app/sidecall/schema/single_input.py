@@ -12,7 +12,7 @@ _SCHEMA: Schema = {"type": "object", "properties": {"__arg1": {"type": "string"}
 
 @dataclass(frozen=True, slots=True)
 class SingleInputArgsSchema:
-    """Advertise one string and take one value, whatever the model calls it, as LangChain does."""
+    """One string is advertised, and one value of any name is taken, as in LangChain."""
 
     tool: str
     json_schema: Schema = field(default_factory=lambda: _SCHEMA)

@@ -1,4 +1,4 @@
-"""Say a schema in OpenAI's strict form, or say why that cannot be done."""
+"""Rewrite schemas in OpenAI's strict form, and find what keeps them from it."""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _MAX_INLINED = 4
 
 
 def find_strict_obstacles(schema: Schema) -> list[str]:
-    """List what keeps a schema from being said strictly; an empty list means that nothing does."""
+    """List what keeps a schema from the strict form; an empty list means that nothing does."""
     if _is_deeper(schema, _MAX_DEPTH):
         return ["arguments: the schema is nested too deeply; make it flatter"]
     root = _complete_root(schema)
@@ -82,7 +82,7 @@ def _is_object(node: Schema) -> bool:
 
 
 def _is_deeper(schema: Any, limit: int) -> bool:
-    """Tell without recursion, which the schema could exhaust."""
+    """Return whether a schema is nested deeper than this, without recursion, which it could exhaust."""
     level: list[Any] = [schema]
     for _ in range(limit):
         values = [value for node in level for value in (node.values() if isinstance(node, dict) else node)]
@@ -91,7 +91,7 @@ def _is_deeper(schema: Any, limit: int) -> bool:
 
 
 def _complete_root(schema: Schema) -> Schema:
-    """Say outright that the arguments are an object without free keys, which an empty root leaves open."""
+    """Complete the root: the arguments are an object without free keys, which an empty root leaves open."""
     kind = "object" if not schema or schema.get("type") == ["object"] else schema.get("type")
     if kind != "object":
         return schema

@@ -10,7 +10,7 @@ from sidecall.telemetry.tally import Tally
 
 @dataclass(slots=True)
 class ObservedCall:
-    """Hold a call that is under way, and what those who watch it keep until its end."""
+    """A call that is under way, and what is kept of it until its end."""
 
     invocation: Invocation
     tally: Tally

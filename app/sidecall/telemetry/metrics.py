@@ -24,7 +24,7 @@ UNKNOWN = "unknown"
 
 
 class HasOccupancy(Protocol):
-    """Tell how full it is, whenever it is asked."""
+    """Whatever can be asked how full it is."""
 
     @property
     def occupancy(self) -> Occupancy:

@@ -36,7 +36,7 @@ class Redaction:
         self._secret = re.compile(rf"(?:^|_)(?:{words})(?:_|s?\d*$)|{'|'.join(_EVEN_WITHIN)}")
 
     def is_secret(self, name: str) -> bool:
-        """Tell whether a field of this name holds a secret."""
+        """Return whether a field of this name holds a secret."""
         spelled = _normalize(name[:_MOST_CHARACTERS])
         return self._secret.search(spelled) is not None and _COUNT.fullmatch(spelled) is None
 

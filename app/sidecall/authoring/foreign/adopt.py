@@ -1,4 +1,4 @@
-"""Know tools that other libraries made by their shape, and take them over."""
+"""Recognize the tools of other libraries by their shape, and take them over."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -26,12 +26,12 @@ _RUNNABLES: tuple[tuple[tuple[str, ...], _Adopt], ...] = (
 
 
 def is_foreign_tool(thing: object) -> bool:
-    """Tell whether another library made a tool of this: LangChain, or the OpenAI Agents SDK."""
+    """Return whether this is a tool of another library: LangChain, or the OpenAI Agents SDK."""
     return any(_has(thing, names) for names, _ in _TOOLS)
 
 
 def is_foreign_toolkit(thing: Any) -> bool:
-    """Tell whether this is a group of another library's tools: `get_tools` lists them when it is called as it is."""
+    """Return whether this is a group of another library's tools: `get_tools` lists them when it is called as it is."""
     if not _has(thing, ("get_tools",)):
         return False
     get_tools = thing.get_tools

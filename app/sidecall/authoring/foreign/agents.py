@@ -31,7 +31,7 @@ def adopt_function_tool(it: Any, name: str | None, options: Mapping[str, Any]) -
 
 
 def _translate_options(it: Any) -> dict[str, Any]:
-    """Say the tool's options in our words; an option that is a function is told what the SDK would tell it."""
+    """Translate the tool's options; an option that is a function is given what the SDK would give it."""
     policy = it.needs_approval
     given = {
         "description": it.description,
@@ -88,7 +88,7 @@ async def _settle(answer: Any) -> Any:
 
 
 def _write_blocks(answer: Any) -> Any:
-    """Say the SDK's output objects (ToolOutputText and the like) as blocks of content."""
+    """Write the SDK's output objects (ToolOutputText and the like) as blocks of content."""
     parts = answer if isinstance(answer, list) else [answer]
     if not parts or not all(hasattr(part, "model_dump") and hasattr(part, "type") for part in parts):
         return answer

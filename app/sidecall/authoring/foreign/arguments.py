@@ -19,7 +19,7 @@ _ANY = (Parameter("arguments", inspect.Parameter.VAR_KEYWORD, EMPTY, EMPTY),)
 
 @dataclass(frozen=True, slots=True)
 class PassThroughArgsSchema:
-    """Check arguments by a model, and hand them on as they were sent.
+    """The arguments of another library's tool: checked by a model, and handed on as they were sent.
 
     Who gets them reads them by the same model; what the model has made of them would not always bear that twice.
     `inner` knows the fields that are shown, `read` all of them. `names` are those under which `read` knows the fields.
@@ -79,7 +79,7 @@ class PassThroughArgsSchema:
         return None
 
     def _bears(self, made: Mapping[str, Any]) -> bool:
-        """Tell whether values that were read once can be read again; validators may crash on what they returned."""
+        """Return whether values that were read once can be read again; validators may crash on what they returned."""
         try:
             self.read(made)
         except Exception:

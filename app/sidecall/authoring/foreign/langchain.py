@@ -47,7 +47,7 @@ def adopt_langchain(it: Any, name: str | None, options: Mapping[str, Any]) -> Fo
 
 
 def _has_schema(it: Any) -> bool:
-    """Tell whether something else than a model says what the tool takes."""
+    """Return whether something else than a model describes what the tool takes."""
     return isinstance(it.args_schema, dict) or _is_single_input(it)
 
 

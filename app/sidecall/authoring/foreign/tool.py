@@ -17,7 +17,7 @@ CONTEXT = "_sidecall_context"
 
 
 class ForeignTool(StructuredTool):
-    """Offer a tool that another library made, which runs its calls itself."""
+    """A tool that another library made, which runs its calls itself."""
 
     _made_from: Any = PrivateAttr(default=None)
     _accepts: ArgsSchema | dict[str, Any] | None = PrivateAttr(default=None)
@@ -64,6 +64,6 @@ def make_signature(hidden: Iterable[Parameter] = ()) -> inspect.Signature:
 
 
 def set_signature(call: Callable[..., Any], hidden: Iterable[Parameter] = ()) -> Callable[..., Any]:
-    """Let a function of keywords say what it takes."""
+    """Set the signature that a function of keywords shows."""
     vars(call)["__signature__"] = make_signature(hidden)
     return call

@@ -1,4 +1,4 @@
-"""Take a model of pydantic 1 as the arguments of a tool."""
+"""Check arguments by a model of pydantic 1."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from sidecall.schema.shape import shape_arguments
 
 @dataclass(frozen=True, slots=True)
 class V1ArgsSchema:
-    """Say and check the arguments of one tool by a model of pydantic 1."""
+    """The arguments of one tool, described and checked by a model of pydantic 1."""
 
     model: Any
     json_schema: Schema

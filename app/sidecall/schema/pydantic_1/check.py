@@ -1,4 +1,4 @@
-"""Check values by a model of pydantic 1, and say its errors as those of pydantic 2, so that one place words them."""
+"""Check values by a model of pydantic 1, and translate its errors to those of pydantic 2, which one place words."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
