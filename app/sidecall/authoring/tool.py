@@ -14,7 +14,7 @@ from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
 from sidecall.core.store import Store
 from sidecall.core.tool import ArgsSchema, CompiledTool
-from sidecall.schema.compile import DescriptionSource, compile_tool
+from sidecall.schema.compile import DescriptionTexts, compile_tool
 from sidecall.schema.docstrings import DocstringStyle
 from sidecall.schema.models import ModelType
 from sidecall.schema.signature import find_source
@@ -57,7 +57,7 @@ class BaseTool(OptionFields):
         Raises:
             DefinitionError: The tool cannot be offered.
         """
-        documentation = DescriptionSource(
+        texts = DescriptionTexts(
             description=self._get_description(),
             docstring=self._get_docstring() if self.use_docstring_info else None,
             style=self.docstring_style,
@@ -68,7 +68,7 @@ class BaseTool(OptionFields):
             self._get_target(),
             self._compile_located_options(),
             name=self.name,
-            documentation=documentation,
+            texts=texts,
             args_schema=self._get_args_schema(),
             origin=self._get_origin(),
         )

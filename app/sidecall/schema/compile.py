@@ -27,7 +27,7 @@ from sidecall.schema.strict import find_strict_obstacles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DescriptionSource:
+class DescriptionTexts:
     """Where the texts for the model come from.
 
     `docstring` is read when `description` is None. `parse` None takes the text before the docstring's sections, True
@@ -47,7 +47,7 @@ def compile_tool(
     options: ToolOptions,
     *,
     name: str,
-    documentation: DescriptionSource,
+    texts: DescriptionTexts,
     args_schema: type[BaseModel] | Schema | ArgsSchema | None = None,
     origin: object = None,
 ) -> CompiledTool:
@@ -57,7 +57,7 @@ def compile_tool(
         function: What runs, sync or async.
         options: What the author said besides.
         name: The tool's name.
-        documentation: Where the texts for the model come from.
+        texts: Where the description and those of the parameters come from.
         args_schema: The author's own model or JSON Schema of the arguments; made from the signature when None.
         origin: What the author wrote, where `function` only wraps it; errors name its file.
 
@@ -70,14 +70,14 @@ def compile_tool(
         raise InvalidToolName(f"{where}: {InvalidToolName.__doc__} Rename it, or give a name: @tool('good_name').")
     signature = _read_signature(where, function)
     names = tuple(parameter.name for parameter in signature.parameters)
-    docstring = _read_docstring(where, documentation, names)
+    docstring = _read_docstring(where, texts, names)
     injections = _plan_injections(where, signature, args_schema if isinstance(args_schema, type) else None)
     schema = _make_args_schema(where, signature, docstring, injections, args_schema, options)
     _refuse_loose(where, schema, options)
     is_async = _is_async(function)
     return CompiledTool(
         name=name,
-        description=docstring.description if documentation.description is None else documentation.description,
+        description=docstring.description if texts.description is None else texts.description,
         function=function,
         is_async=is_async,
         args_schema=schema,
@@ -165,13 +165,13 @@ def _make_output_schema(returns: Any, options: ToolOptions) -> Schema | None:
         return None
 
 
-def _read_docstring(where: str, documentation: DescriptionSource, names: tuple[str, ...]) -> Docstring:
-    if documentation.parse is False:
-        return Docstring(inspect.cleandoc(documentation.docstring or ""))
-    docstring = parse_docstring(documentation.docstring, names, documentation.style)
-    if documentation.strict:
+def _read_docstring(where: str, texts: DescriptionTexts, names: tuple[str, ...]) -> Docstring:
+    if texts.parse is False:
+        return Docstring(inspect.cleandoc(texts.docstring or ""))
+    docstring = parse_docstring(texts.docstring, names, texts.style)
+    if texts.strict:
         _refuse_misfits(where, docstring, names)
-    return _join_lines(docstring) if documentation.parse else docstring
+    return _join_lines(docstring) if texts.parse else docstring
 
 
 def _join_lines(docstring: Docstring) -> Docstring:
