@@ -11,7 +11,7 @@ from sidecall import ToolCall, ToolMessage, tool
 from sidecall.core.invocation import CallRequest, Invocation, new_invocation
 from sidecall.pipeline.budget import Budget, cut
 
-URL = "/artifacts/0123456789abcdef0123456789abcdef"
+URL = "/contents/0123456789abcdef0123456789abcdef"
 
 
 class Kept:
@@ -19,10 +19,12 @@ class Kept:
 
     def __init__(self, url: str | None = URL) -> None:
         self.bodies: list[bytes] = []
+        self.tenants: list[str] = []
         self._url = url
 
-    def __call__(self, body: str | bytes) -> str | None:
+    async def __call__(self, body: str | bytes, tenant: str) -> str | None:
         """Keep it."""
+        self.tenants.append(tenant)
         self.bodies.append(body.encode() if isinstance(body, str) else body)
         return self._url
 

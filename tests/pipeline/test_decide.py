@@ -76,7 +76,7 @@ async def test_an_approved_call_runs_with_what_came_beside_it(desk: Desk) -> Non
     assert approval.message is not None
     assert (approval.status, approval.decided_by) == ("approved", "eve")
     assert (approval.message.content, approval.message.tool_call_id) == ("deleted 7 for bo", "call_1")
-    assert desk.approvals.get(waiting) == approval
+    assert (await desk.approvals.get(waiting)).approval == approval
 
 
 async def test_a_person_may_change_the_arguments(desk: Desk) -> None:
@@ -108,7 +108,7 @@ async def test_wrong_arguments_of_the_person_change_nothing(
 
     assert caught.value.message == message
     assert [error["loc"] for error in caught.value.members["errors"]] == [loc]
-    assert desk.approvals.get(waiting).status == "pending"
+    assert (await desk.approvals.get(waiting)).approval.status == "pending"
     assert (await desk.decide(waiting)).status == "approved"
 
 
@@ -137,7 +137,7 @@ async def test_who_rejects_changes_no_arguments(desk: Desk) -> None:
         await desk.decide(waiting, Decision(decision="reject", args={"order": 8}))
 
     assert caught.value.message == "`args` go with an approval only; say in `reason` what was wrong with the call."
-    assert desk.approvals.get(waiting).status == "pending"
+    assert (await desk.approvals.get(waiting)).approval.status == "pending"
 
 
 @pytest.mark.parametrize("first", [APPROVE, Decision(decision="reject")], ids=["approve", "reject"])
@@ -219,11 +219,11 @@ async def test_a_call_that_is_interrupted_is_answered_for_whoever_asks_later(des
     waiting = await desk.ask("hang")
     deciding = asyncio.ensure_future(desk.decide(waiting))
     await started.wait()
-    running = desk.approvals.get(waiting)
+    running = (await desk.approvals.get(waiting)).approval
     deciding.cancel()
     with pytest.raises(asyncio.CancelledError):
         await deciding
-    message = desk.approvals.get(waiting).message
+    message = (await desk.approvals.get(waiting)).approval.message
 
     assert (running.status, running.message) == ("approved", None)
     assert message is not None
