@@ -10,9 +10,12 @@ from sidecall import Registry, StructuredTool, ToolCall, ToolContext, ToolExcept
 from sidecall.core.approval import Approval, ApprovalRequired, Decision
 from sidecall.core.errors import ApprovalConflict, InvalidDecision, UnknownApproval
 from sidecall.core.invocation import CallRequest
+from sidecall.core.overload import Overloaded
+from sidecall.core.record import CallNotRecorded
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.thread import ThreadExecutor
 from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.decide import decide
 from sidecall.pipeline.pipeline import Pipeline, default_stages
 
@@ -229,3 +232,47 @@ async def test_a_call_that_is_interrupted_is_answered_for_whoever_asks_later(des
     assert message is not None
     assert message.content == "Error: the call was interrupted; it may have had effects."
     assert message.response_metadata["error"]["kind"] == "execution_error"
+
+
+async def test_a_call_with_objects_of_this_process_can_be_rejected_but_not_run(desk: Desk) -> None:
+    """Without them it would be another call than the one that was asked about."""
+    request = CallRequest(ToolCall(name="delete", args={"order": 7}, id="call_1"), state=object())
+    with pytest.raises(ApprovalRequired) as caught:
+        await desk.pipeline.run(request)
+    waiting = caught.value.approval.id
+
+    with pytest.raises(CallNotRecorded, match=r"JSON cannot say `state`\.$"):
+        await desk.decide(waiting)
+    rejected = await desk.decide(waiting, Decision(decision="reject"))
+
+    assert rejected.status == "rejected"
+
+
+async def test_a_call_for_which_there_is_no_room_waits_on_as_it_came(desk: Desk) -> None:
+    """Whoever decides next decides about the call that would run."""
+    waiting = await desk.ask("delete", order=7)
+    full = Pipeline(
+        desk.registry,
+        default_stages({"inline": InlineExecutor()}, desk.approvals),
+        admission=Admission(Limits(concurrency=1, queue=0)),
+    )
+    is_full = asyncio.Event()
+
+    @tool
+    async def stay() -> None:
+        """Take the only place."""
+        is_full.set()
+        await asyncio.Event().wait()
+
+    desk.registry.add(stay)
+    staying = asyncio.ensure_future(full.run(CallRequest(ToolCall(name="stay", args={}, id="call_2"))))
+    await is_full.wait()
+    edited = Decision(decision="approve", args={"order": 8})
+    with pytest.raises(Overloaded):
+        await decide(full, desk.approvals, waiting, edited, "eve")
+    staying.cancel()
+    await asyncio.wait([staying])
+    shown = (await desk.approvals.get(waiting)).approval
+
+    assert (shown.status, shown.tool_call.args, shown.decided_by) == ("pending", {"order": 7}, None)
+    assert (await desk.decide(waiting)).message is not None
