@@ -19,7 +19,8 @@ from langchain_cases import (
 import sidecall
 from sidecall import StructuredTool, ToolContext, ToolException, ToolMessage, tool
 from sidecall.core.errors import RequestError
-from sidecall.ledger.items import MemoryStore
+from sidecall.core.store import ItemStore
+from sidecall.ledger.items import MemoryItems
 from sidecall.schema.definitions import render_definitions
 
 NAMES = {
@@ -87,7 +88,7 @@ class Adapter:
     async def _run(self, made: StructuredTool, case: Case) -> ToolMessage:
         store = None
         if case.store is not None:
-            store = MemoryStore()
+            store = ItemStore(MemoryItems())
             for namespace, key, value in case.store:
                 store.put(namespace, key, value)
         call = json.loads(json.dumps(case.input, default=str))

@@ -11,7 +11,8 @@ from pydantic import BaseModel
 import sidecall
 from sidecall import ToolContext, tool
 from sidecall.core.errors import MissingContext
-from sidecall.ledger.items import MemoryStore
+from sidecall.core.store import ItemStore
+from sidecall.ledger.items import MemoryItems
 from sidecall.schema.foreign import is_instance_of, match_marker, match_type
 from tests.authoring import agents_sdk
 
@@ -93,7 +94,7 @@ def moved(
 def test_a_function_that_was_written_for_them_is_filled_in() -> None:
     """What their runtime would have done, the server does."""
     filled = moved.invoke(
-        {"x": 1, "user": "forged"}, state={"one": "first"}, context={"user": "ada"}, store=MemoryStore()
+        {"x": 1, "user": "forged"}, state={"one": "first"}, context={"user": "ada"}, store=ItemStore(MemoryItems())
     )
 
     assert list(moved.compiled.args_schema.flat["properties"]) == ["x"]
@@ -118,7 +119,7 @@ def test_a_function_that_was_written_for_them_is_filled_in() -> None:
 def test_what_they_do_not_find_is_the_callers_fault() -> None:
     """As with our markers."""
     with pytest.raises(MissingContext) as caught:
-        moved.invoke({"x": 1}, state={"one": "first"}, store=MemoryStore())
+        moved.invoke({"x": 1}, state={"one": "first"}, store=ItemStore(MemoryItems()))
 
     assert caught.value.message == "The tool needs `context.user` beside the call, for its parameter `user`."
 

@@ -12,7 +12,7 @@ from sidecall.core.errors import InvalidToolOption
 from sidecall.core.messages import ToolCall
 from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
-from sidecall.core.store import Store
+from sidecall.core.store import Store, SyncStore
 from sidecall.core.tool import ArgsSchema, CompiledTool
 from sidecall.schema.compile import DescriptionTexts, compile_tool
 from sidecall.schema.docstrings import DocstringStyle
@@ -79,7 +79,7 @@ class BaseTool(OptionFields):
         *,
         state: Any = None,
         context: Mapping[str, Any] | None = None,
-        store: Store | None = None,
+        store: Store | SyncStore | None = None,
         approved: bool = False,
     ) -> Any:
         """Run a call through the pipeline that the server uses.
@@ -105,7 +105,7 @@ class BaseTool(OptionFields):
         *,
         state: Any = None,
         context: Mapping[str, Any] | None = None,
-        store: Store | None = None,
+        store: Store | SyncStore | None = None,
         approved: bool = False,
     ) -> Any:
         """Do what `ainvoke` does from code that is not async."""

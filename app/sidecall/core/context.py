@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import GenericAlias
 from typing import Any, ClassVar, Protocol
 
-from sidecall.core.store import Store
+from sidecall.core.store import DEFAULT_TENANT, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Caller:
     """Who asks: an authenticated program, or `anonymous`."""
 
     subject: str = "anonymous"
-    tenant: str = "default"
+    tenant: str = DEFAULT_TENANT
     scopes: frozenset[str] = frozenset()
 
 

@@ -15,7 +15,7 @@
     + MissingContext
     + GuardrailTripped
     + ToolCallFailed           for tools whose failures are not the model's: 500
-    + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownArtifact
+    + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownContent
     + Overloaded, TooManyCalls, QuotaExceeded, TooManyApprovals in `app/sidecall/core/overload.py`
     + InvalidCaller in `app/sidecall/auth/caller.py`
   x ApprovalRequired           a person: 202
@@ -167,8 +167,8 @@ class InvalidDecision(RequestError):
     """The decision does not fit the call."""
 
 
-class UnknownArtifact(RequestError):
-    """There is no such artifact, or it has expired."""
+class UnknownContent(RequestError):
+    """There is no such content, or it has expired."""
 
 
 class ToolFailure(SidecallError):
