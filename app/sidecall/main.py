@@ -1,20 +1,17 @@
 """Build the server: the one place where its parts meet."""
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
 from sidecall.auth.caller import Callers
 from sidecall.core.invocation import Surroundings
-from sidecall.core.options import ExecutorName
-from sidecall.core.tool import CompiledTool
 from sidecall.discovery import discover
-from sidecall.executors.base import Executor
-from sidecall.executors.inline import InlineExecutor
-from sidecall.executors.process.executor import ProcessExecutor
-from sidecall.executors.thread import ThreadExecutor
+from sidecall.executors.process.finder import Finder, Search
+from sidecall.executors.process.home import refuse_unfit
+from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, start_all
 from sidecall.http.body import Bounds
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.ledger.contents import MemoryArtifacts
@@ -37,7 +34,6 @@ from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.tracing import open_tracing
-from sidecall.worker import Finder, refuse_unfit
 
 
 def create_app(
@@ -64,7 +60,7 @@ def create_app(
     watch = _watch(settings, metrics)
     surroundings = Surroundings(MemoryStore(), secrets_in(settings.secrets_dir), admission.abandon, watch.headers)
     warn_of_missing(registry, surroundings.secrets)
-    refuse_unfit(registry, Finder(settings.tools, use_entry_points=settings.entry_points))
+    refuse_unfit(registry, Finder(discover, settings.tools, use_entry_points=settings.entry_points))
     approvals = MemoryApprovals(settings.approval_ttl, settings.max_approvals)
     artifacts = MemoryArtifacts(settings.artifact_ttl, settings.max_artifact_bytes)
     budget = Budget(settings.max_content_bytes, lambda body: artifact_url(artifacts.keep(body)))
@@ -86,9 +82,7 @@ def create_app(
     return build_api(parts, _lifespan(settings, parts, executors, watch))
 
 
-def _lifespan(
-    settings: Settings, parts: Parts, executors: Mapping[ExecutorName, Executor], watch: CallTelemetry
-) -> Lifespan:
+def _lifespan(settings: Settings, parts: Parts, executors: Executors, watch: CallTelemetry) -> Lifespan:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
@@ -105,7 +99,7 @@ def _lifespan(
 
 def _metrics(
     registry: Registry,
-    executors: Mapping[ExecutorName, Executor],
+    executors: Executors,
     admission: Admission,
     lifecycle: Lifecycle | None,
 ) -> Metrics:
@@ -147,29 +141,15 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
         await close_all(executors)
 
 
-def build_executors(settings: Settings) -> dict[ExecutorName, Executor]:
+def build_executors(settings: Settings) -> Executors:
     """Make one executor of each kind."""
-    return {
-        "inline": InlineExecutor(),
-        "thread": ThreadExecutor(settings.threads),
-        "process": ProcessExecutor(
-            settings.processes,
-            settings.memory_limit_mb,
-            settings.tools,
-            use_entry_points=settings.entry_points,
-            traces=settings.otel != "off",
-        ),
-    }
-
-
-async def start_all(executors: Mapping[ExecutorName, Executor], tools: Iterable[CompiledTool]) -> None:
-    """Make each ready for the tools that run there."""
-    offered = list(tools)
-    for name, executor in executors.items():
-        await executor.start([tool for tool in offered if tool.executor == name])
-
-
-async def close_all(executors: Mapping[ExecutorName, Executor]) -> None:
-    """Close them, whatever they run."""
-    for executor in executors.values():
-        await executor.close()
+    # By name, since a process has to load it for itself.
+    search = Search("sidecall.discovery:discover", tuple(settings.tools), settings.entry_points)
+    made_with = ExecutorSettings(
+        threads=settings.threads,
+        processes=settings.processes,
+        memory_limit_mb=settings.memory_limit_mb,
+        search=search,
+        traces=settings.otel != "off",
+    )
+    return build_all(made_with)
