@@ -1,7 +1,7 @@
 """Build the server: the one place where its parts meet."""
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
@@ -9,14 +9,11 @@ from fastapi import FastAPI
 from sidecall.auth.caller import Callers
 from sidecall.core.contents import Contents
 from sidecall.core.invocation import Surroundings
-from sidecall.core.options import ExecutorName
 from sidecall.core.store import ItemStore
-from sidecall.core.tool import CompiledTool
 from sidecall.discovery import discover
-from sidecall.executors.base import Executor
-from sidecall.executors.inline import InlineExecutor
-from sidecall.executors.process.executor import ProcessExecutor
-from sidecall.executors.thread import ThreadExecutor
+from sidecall.executors.process.finder import Finder, Search
+from sidecall.executors.process.home import refuse_unfit
+from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, start_all
 from sidecall.http.body import Bounds
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.ledger.base import Ledger
@@ -40,7 +37,6 @@ from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.tracing import open_tracing
-from sidecall.worker import Finder, refuse_unfit
 
 
 def create_app(
@@ -69,7 +65,7 @@ def create_app(
     store = ItemStore(ledger.items)
     surroundings = Surroundings(store, secrets_in(settings.secrets_dir), admission.abandon, watch.headers)
     warn_of_missing(registry, surroundings.secrets)
-    refuse_unfit(registry, Finder(settings.tools, use_entry_points=settings.entry_points))
+    refuse_unfit(registry, Finder(discover, settings.tools, use_entry_points=settings.entry_points))
     budget = Budget(settings.max_content_bytes, _keep_in(ledger.contents))
     stages = default_stages(executors, ledger.approvals, budget)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
@@ -105,9 +101,7 @@ def _keep_in(contents: Contents) -> Keep:
     return keep
 
 
-def _lifespan(
-    settings: Settings, parts: Parts, executors: Mapping[ExecutorName, Executor], watch: CallTelemetry
-) -> Lifespan:
+def _lifespan(settings: Settings, parts: Parts, executors: Executors, watch: CallTelemetry) -> Lifespan:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
@@ -124,7 +118,7 @@ def _lifespan(
 
 def _metrics(
     registry: Registry,
-    executors: Mapping[ExecutorName, Executor],
+    executors: Executors,
     admission: Admission,
     lifecycle: Lifecycle | None,
 ) -> Metrics:
@@ -167,29 +161,15 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
         await close_all(executors)
 
 
-def build_executors(settings: Settings) -> dict[ExecutorName, Executor]:
+def build_executors(settings: Settings) -> Executors:
     """Make one executor of each kind."""
-    return {
-        "inline": InlineExecutor(),
-        "thread": ThreadExecutor(settings.threads),
-        "process": ProcessExecutor(
-            settings.processes,
-            settings.memory_limit_mb,
-            settings.tools,
-            use_entry_points=settings.entry_points,
-            traces=settings.otel != "off",
-        ),
-    }
-
-
-async def start_all(executors: Mapping[ExecutorName, Executor], tools: Iterable[CompiledTool]) -> None:
-    """Make each ready for the tools that run there."""
-    offered = list(tools)
-    for name, executor in executors.items():
-        await executor.start([tool for tool in offered if tool.executor == name])
-
-
-async def close_all(executors: Mapping[ExecutorName, Executor]) -> None:
-    """Close them, whatever they run."""
-    for executor in executors.values():
-        await executor.close()
+    # By name, since a process has to load it for itself.
+    search = Search("sidecall.discovery:discover", tuple(settings.tools), settings.entry_points)
+    made_with = ExecutorSettings(
+        threads=settings.threads,
+        processes=settings.processes,
+        memory_limit_mb=settings.memory_limit_mb,
+        search=search,
+        traces=settings.otel != "off",
+    )
+    return build_all(made_with)

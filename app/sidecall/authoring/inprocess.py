@@ -1,7 +1,7 @@
 """Run one tool's calls in this process, through the same pipeline as the server."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,13 +10,9 @@ from uuid_utils import uuid4
 
 from sidecall.core.invocation import CallRequest, Invocation, Surroundings
 from sidecall.core.messages import ToolCall
-from sidecall.core.options import ExecutorName
 from sidecall.core.store import Store, SyncStore
 from sidecall.core.tool import CompiledTool
-from sidecall.executors.base import Executor
-from sidecall.executors.inline import InlineExecutor
-from sidecall.executors.process.executor import ProcessExecutor
-from sidecall.executors.thread import ThreadExecutor
+from sidecall.executors.table import EXECUTORS, ExecutorSettings
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.pipeline import Pipeline, default_stages
@@ -31,14 +27,6 @@ class CallInputs:
     context: Mapping[str, Any] = field(default_factory=dict)
     store: Store | SyncStore | None = None
     approved: bool = False
-
-
-# One call needs one thread or process, and nothing of the other kinds.
-_EXECUTORS: Mapping[ExecutorName, Callable[[], Executor]] = {
-    "inline": InlineExecutor,
-    "thread": lambda: ThreadExecutor(1),
-    "process": lambda: ProcessExecutor(1),
-}
 
 
 async def ainvoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], beside: CallInputs) -> Any:
@@ -62,7 +50,7 @@ def invoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], beside: Call
 
 
 async def _run(tool: CompiledTool, request: CallRequest, store: Store | SyncStore | None) -> Invocation:
-    executor = _EXECUTORS[tool.executor]()
+    executor = EXECUTORS[tool.executor](ExecutorSettings())
     try:
         await executor.start([tool])
         stages = default_stages({tool.executor: executor}, MemoryApprovals(), _budget(tool))

@@ -5,8 +5,10 @@ from rich.console import Console
 from rich.markup import escape
 
 from sidecall.cli.options import Tools, registry_of, settings_with
+from sidecall.discovery import discover
+from sidecall.executors.process.finder import Finder
+from sidecall.executors.process.home import find_unfit
 from sidecall.schema.lint import Finding, lint
-from sidecall.worker import Finder, unfit
 
 _COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
 
@@ -18,12 +20,12 @@ def check(tools: Tools = None) -> None:
     """
     settings = settings_with(tools=tools)
     registry = registry_of(settings)
-    finder = Finder(settings.tools, use_entry_points=settings.entry_points)
+    finder = Finder(discover, settings.tools, use_entry_points=settings.entry_points)
     findings = [
         *lint(list(registry)),
         *(
             Finding(tool.name, "error", f"cannot have executor='process': {reason}")
-            for tool, reason in unfit(registry, finder)
+            for tool, reason in find_unfit(registry, finder)
         ),
     ]
     console = Console(soft_wrap=True, highlight=False)

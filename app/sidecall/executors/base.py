@@ -9,7 +9,7 @@ from sidecall.core.tool import CompiledTool
 
 
 class Executor(Protocol):
-    """Run the function of a validated invocation."""
+    """Runs the function of a validated invocation."""
 
     @property
     def occupancy(self) -> Occupancy:

@@ -10,7 +10,7 @@ from sidecall.executors.results import complete
 
 
 class InlineExecutor:
-    """Run async tools, and sync ones whose author promises that they are quick."""
+    """Runs async tools, and sync ones whose author promises that they are quick."""
 
     def __init__(self) -> None:
         self._busy = 0
@@ -21,7 +21,7 @@ class InlineExecutor:
         return Occupancy(busy=self._busy)
 
     async def start(self, _: Iterable[CompiledTool]) -> None:
-        """Need nothing."""
+        """Do nothing: there is nothing to make ready."""
 
     async def run(self, invocation: Invocation) -> Any:
         """Call the function here, and wait until what it returns is complete."""
@@ -33,4 +33,4 @@ class InlineExecutor:
             self._busy -= 1
 
     async def close(self) -> None:
-        """Hold nothing, give nothing back."""
+        """Do nothing: there is nothing to give back."""

@@ -14,7 +14,7 @@ _COMPLETE = frozenset((str, int, float, bool, dict, list, tuple, type(None)))
 # Seconds of making parts after which others have their turn on the event loop.
 _TURN = 0.01
 
-# Hears of each part that a generator yields.
+# Called with each part that a generator yields.
 Say = Callable[[Any], None]
 
 
@@ -27,8 +27,8 @@ async def complete(result: Any, say: Say) -> Any:
     while inspect.isawaitable(result):
         result = await result
     if isinstance(result, Iterator):
-        return await _drained_in_turns(result, say)
-    return await _drained_async(result, say) if isinstance(result, AsyncGenerator) else result
+        return await _drain_in_turns(result, say)
+    return await _drain_async(result, say) if isinstance(result, AsyncGenerator) else result
 
 
 def drain(result: Any, say: Say) -> Any:
@@ -40,11 +40,11 @@ def drain(result: Any, say: Say) -> Any:
         for part in result:
             say(part)
             parts.append(part)
-    return _joined(result, parts)
+    return _join(result, parts)
 
 
-async def _drained_in_turns(result: Iterator[Any], say: Say) -> Any:
-    """Do the same on the event loop, which others need too, and where the deadline comes."""
+async def _drain_in_turns(result: Iterator[Any], say: Say) -> Any:
+    """Drain an iterator on the event loop, which others need too, and where the deadline comes."""
     parts = []
     turn = _Turn()
     with _closing(result):
@@ -53,11 +53,11 @@ async def _drained_in_turns(result: Iterator[Any], say: Say) -> Any:
             parts.append(part)
             if turn.is_over():
                 await turn.pass_on()
-    return _joined(result, parts)
+    return _join(result, parts)
 
 
-async def _drained_async(result: AsyncGenerator[Any, None], say: Say) -> Any:
-    """Do the same with an async generator, which may never wait either."""
+async def _drain_async(result: AsyncGenerator[Any, None], say: Say) -> Any:
+    """Drain an async generator, which may never wait either."""
     parts = []
     turn = _Turn()
     async with aclosing(result):
@@ -66,31 +66,31 @@ async def _drained_async(result: AsyncGenerator[Any, None], say: Say) -> Any:
             parts.append(part)
             if turn.is_over():
                 await turn.pass_on()
-    return _joined(result, parts)
+    return _join(result, parts)
 
 
 class _Turn:
-    """Measure how long others have waited for the event loop."""
+    """How long others have waited for the event loop."""
 
     def __init__(self) -> None:
         self._ends = time.monotonic() + _TURN
 
     def is_over(self) -> bool:
-        """Tell whether it is their turn."""
+        """Return whether it is their turn."""
         return time.monotonic() > self._ends
 
     async def pass_on(self) -> None:
-        """Let them have it; here, too, the deadline comes."""
+        """Let others have it; here, too, the deadline comes."""
         await asyncio.sleep(0)
         self._ends = time.monotonic() + _TURN
 
 
 def _closing(result: Iterator[Any]) -> AbstractContextManager[Any]:
-    """Have a generator clean up when no more of it is wanted, and not whenever it is collected."""
+    """Make a generator clean up when no more of it is wanted, and not whenever it is collected."""
     return closing(result) if isinstance(result, Generator) else nullcontext()
 
 
-def _joined(source: Any, parts: list[Any]) -> Any:
+def _join(source: Any, parts: list[Any]) -> Any:
     if not isinstance(source, (AsyncGenerator, Generator)):
         return parts
     return "".join(parts) if parts and all(isinstance(part, str) for part in parts) else parts

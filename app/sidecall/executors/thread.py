@@ -49,18 +49,18 @@ class _Job:
     def run(self) -> _Outcome:
         # As a value, since a StopIteration set on a future leaves its waiter hanging for ever.
         try:
-            return _Outcome(value=self.context.run(self._result))
+            return _Outcome(value=self.context.run(self._call))
         except BaseException as error:
             return _Outcome(error=error)
 
-    def _result(self) -> Any:
+    def _call(self) -> Any:
         tool = self.invocation.tool
         positional, keywords = tool.bind(self.invocation.values)
         result = tool.function(*positional, **keywords)
         # Its author wants an async function here because it blocks, so it has to have a loop of its own.
-        return asyncio.run(self._settled(result)) if tool.is_async else drain(result, self.invocation.say_part)
+        return asyncio.run(self._settle(result)) if tool.is_async else drain(result, self.invocation.say_part)
 
-    async def _settled(self, result: Any) -> Any:
+    async def _settle(self, result: Any) -> Any:
         task = asyncio.current_task()
         assert task is not None
         self.interrupt = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
@@ -71,7 +71,7 @@ _Inbox = SimpleQueue[_Job | None]
 
 
 class ThreadExecutor:
-    """Run calls in a bounded pool of threads, which are started on demand.
+    """Runs calls in a bounded pool of threads, which are started on demand.
 
     A call that outlives its deadline keeps its thread until it ends, so the pool never grows past its size. The threads
     are daemons, unlike those of `concurrent.futures`: a tool that is stuck does not keep the process from ending.
@@ -150,12 +150,12 @@ class ThreadExecutor:
     def _work(self, inbox: _Inbox) -> None:
         job = inbox.get()
         while job is not None:
-            job = self._ended(job, job.run(), inbox)
+            job = self._finish(job, job.run(), inbox)
             if job is None:
                 job = inbox.get()
 
-    def _ended(self, job: _Job, outcome: _Outcome, inbox: _Inbox) -> _Job | None:
-        """Tell who waits for this job, and take the next one, if any."""
+    def _finish(self, job: _Job, outcome: _Outcome, inbox: _Inbox) -> _Job | None:
+        """Hand the outcome to who waits for this job, and return the next one, if any."""
         with self._lock:
             job.is_done = True
             following = self._next(inbox)

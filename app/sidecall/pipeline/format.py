@@ -4,17 +4,15 @@ import time
 from typing import Any
 
 from sidecall.core.command import CommandParts, MessageParts, is_command, is_message, read_command, read_message
-from sidecall.core.errors import RequestError, ToolFailure, ToolOutputError
+from sidecall.core.errors import RequestError, ToolFailure
 from sidecall.core.invocation import Invocation, new_invocation_id
 from sidecall.core.jsonable import Lose, lose_silently, render_failure, replace_surrogates, to_plain, to_text
 from sidecall.core.messages import Content, ToolCall, ToolMessage
+from sidecall.core.output import are_blocks, no_json_form, split_output
 from sidecall.pipeline.guard import guarded_text
 from sidecall.pipeline.handle import ask_handler
 from sidecall.pipeline.lost_numbers import LostNumbers
 from sidecall.telemetry import log_hook_failure
-
-# The types that LangChain's ToolMessage passes on as blocks.
-_BLOCK_TYPES = frozenset("text image_url image json search_result custom_tool_call_output document file".split())
 
 # What ToolMessage() calls, but without its keywords, since every answer is made here.
 _make = ToolMessage.__pydantic_validator__.validate_python
@@ -33,7 +31,7 @@ async def format_output(invocation: Invocation) -> None:
     if type(invocation.output) in _SIMPLE and invocation.tool.options.response_format == "content":
         invocation.message = _message(invocation, {}, {"content": _content(name, invocation.output)})
         return
-    content, artifact = _split(invocation)
+    content, artifact = split_output(invocation.tool, invocation.output)
     lost = LostNumbers()
     told: dict[str, Any] = {}
     fields: dict[str, Any] = {}
@@ -104,18 +102,6 @@ def _failure_message(
     )
 
 
-def _split(invocation: Invocation) -> tuple[Any, Any]:
-    output = invocation.output
-    if invocation.tool.options.response_format == "content":
-        return output, None
-    if not isinstance(output, tuple) or len(output) != 2:
-        raise ToolOutputError(
-            f"Error: {invocation.tool.name} has response_format='content_and_artifact' and must return a pair "
-            f"(content, artifact), but returned {type(output).__name__}."
-        )
-    return output
-
-
 def _told(name: str, command: CommandParts, lost: LostNumbers) -> dict[str, Any]:
     """Say what the caller is asked to do."""
     update = {"state_update": _jsonable(name, command.update, lost.of("state update"))}
@@ -165,27 +151,17 @@ def _content(name: str, value: Any, lose: Lose = lose_silently) -> Content:
     """Follow LangChain: text and lists of known blocks as they are, all else as JSON text, but never as a repr."""
     if isinstance(value, str):
         return replace_surrogates(str.__str__(value))
-    if isinstance(value, (list, tuple)) and all(_is_block(item) for item in value):
+    if are_blocks(value):
         blocks: list[Any] = _jsonable(name, list(value), lose)
         return blocks
     try:
         return to_text(value, lose)
     except ValueError as error:
-        raise _unsayable(name, value) from error
-
-
-def _is_block(item: Any) -> bool:
-    kind = item.get("type") if isinstance(item, dict) else None
-    return isinstance(item, str) or (isinstance(kind, str) and kind in _BLOCK_TYPES)
+        raise no_json_form(name, value) from error
 
 
 def _jsonable(name: str, value: Any, lose: Lose = lose_silently) -> Any:
     try:
         return to_plain(value, lose)
     except ValueError as error:
-        raise _unsayable(name, value) from error
-
-
-def _unsayable(name: str, value: Any) -> ToolOutputError:
-    kind = type(value).__name__
-    return ToolOutputError(f"Error: {name} returned a value of type {kind}, which cannot be said in JSON.")
+        raise no_json_form(name, value) from error

@@ -1,5 +1,6 @@
 """Fill the parameters that the model must not."""
 
+from sidecall.core.arguments import fill_hidden
 from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
 
@@ -19,6 +20,4 @@ async def inject(invocation: Invocation) -> None:
     if forged:
         invocation.args = {name: value for name, value in invocation.args.items() if name not in forged}
         invocation.ignored.extend(sorted(forged))
-    supply = invocation.supply()
-    for injection in invocation.tool.injections:
-        injection.fill(invocation.injected, supply)
+    fill_hidden(invocation)

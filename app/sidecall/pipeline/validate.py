@@ -1,6 +1,6 @@
 """Check the arguments against the tool's schema."""
 
-from sidecall.core.errors import FieldError, InvalidArguments, MissingContext, SidecallError, ToolExecutionError
+from sidecall.core.arguments import check_arguments
 from sidecall.core.invocation import Invocation
 
 
@@ -12,36 +12,5 @@ async def validate(invocation: Invocation) -> None:
         MissingContext: What the caller sent for a hidden field of the author's model does not fit.
         ToolExecutionError: A secret does not, or a validator of the author's crashes.
     """
-    schema = invocation.tool.args_schema
-    invocation.ignored.extend(schema.find_unknown(invocation.args))
-    try:
-        invocation.values = schema.validate(invocation.args, invocation.injected, invocation.repaired)
-    except InvalidArguments as failure:
-        if schema.hidden:
-            _blame_no_model(invocation, failure)
-        raise
-    except SidecallError:
-        raise
-    except Exception as error:
-        raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
-    if invocation.injected:
-        given = {name: value for name, value in invocation.injected.items() if name not in schema.hidden}
-        invocation.values.update(given)
-
-
-def _blame_no_model(invocation: Invocation, failure: InvalidArguments) -> None:
-    """Tell whoever supplied a hidden value that it does not fit; the model can do nothing about it."""
-    names = {alias: field for field, alias in invocation.tool.args_schema.hidden.items()}
-    for error in failure.errors:
-        hidden = names.get(str(error["loc"][0])) if error["loc"] else None
-        if hidden is not None:
-            raise _fault(invocation, hidden, error) from None
-
-
-def _fault(invocation: Invocation, hidden: str, error: FieldError) -> SidecallError:
-    injection = next(it for it in invocation.tool.injections if it.parameter == hidden)
-    if injection.source != "secret":
-        return MissingContext(f"The tool cannot use what was sent as `{injection.place}`: {error['msg']}.")
-    fault = ToolExecutionError(invocation.tool.name, invocation.call.id)
-    fault.__cause__ = SidecallError(f"The secret {injection.field} is of no use: {error['type']}.")
-    return fault
+    invocation.ignored.extend(invocation.tool.args_schema.find_unknown(invocation.args))
+    check_arguments(invocation)

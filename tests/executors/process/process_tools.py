@@ -38,6 +38,12 @@ class Block(BaseModel):
     text: str = "hello"
 
 
+class Figure(Block):
+    """Looks like one, too, and holds what JSON lacks."""
+
+    value: float = math.nan
+
+
 class Plain:
     """Has no JSON form."""
 
@@ -49,6 +55,7 @@ RESULTS: dict[str, Any] = {
     "mapping": {1: "a", "b": [1.5, None, True]},
     "model": Block(),
     "models": [Block()],
+    "models_without_a_number": [Figure(), Figure(value=1.5)],
     "blocks": [{"type": "text", "text": "hello"}, "and more"],
     "blocks_with_bytes": ({"type": "file", "data": b"\x00\xff"},),
     "texts": {"one"},
@@ -60,6 +67,7 @@ RESULTS: dict[str, Any] = {
     "message": ToolMessage(content="said", artifact=[1], status="error", additional_kwargs={"a": 1}),
     "command": Command(update={"seen": {1}, "messages": [ToolMessage(content="done", artifact=math.nan)]}, goto="next"),
     "command_with_more": Command(update=[("messages", [{"tool_call_id": "", "content": ["a"]}, {"content": "b"}])]),
+    "command_with_models": Command(update={"messages": [{"tool_call_id": "", "content": [Figure()]}]}),
     "jump": Command(goto=["one", "two"]),
     "command_without_answer": Command(update={"seen": 1}),
 }
@@ -69,6 +77,8 @@ PAIRS: dict[str, Any] = {
     "pair_of_list": ["text", 1],
     "pair_with_command": (Command(update={"messages": [ToolMessage(content="done")]}), b"\x00"),
     "pair_of_models": ([Block()], None),
+    "pair_with_message": (ToolMessage(content=["said"]), {"rows": {1}}),
+    "pair_with_two_artifacts": (ToolMessage(content="said", artifact=[1]), [2]),
 }
 
 
@@ -107,6 +117,12 @@ async def later(number: int) -> int:
 def with_a_loop() -> int:
     """Start an event loop, as only a tool without one can."""
     return asyncio.run(asyncio.sleep(0, 3))
+
+
+@tool(executor="process")
+def series() -> Any:
+    """Return what can be read only once."""
+    return {"items": (number for number in (1, 2))}
 
 
 @tool(executor="process")

@@ -16,6 +16,7 @@ from sidecall.core.errors import InvalidToolOption
 from sidecall.core.occupancy import Occupancy
 from sidecall.discovery import discover
 from sidecall.executors.process.executor import ProcessExecutor
+from sidecall.executors.process.finder import Search
 from sidecall.loading import reloaded
 from tests.executors.conftest import Answer, answering
 from tests.executors.process.process_tools import (
@@ -32,6 +33,17 @@ from tests.executors.process.process_tools import (
 )
 
 TOOL = 'from sidecall import tool\n\n\n@tool(executor="process")\ndef number() -> int:\n    """Say."""\n    return {}\n'
+OFFER = '''from sidecall import tool
+
+
+def shorten(text: str) -> str:
+    """Clean up a text."""
+    return " ".join(text.split())
+
+
+shorten.__module__ = "inspect"
+clean = tool("clean", executor="process")(shorten)
+'''
 
 
 async def test_another_process_runs_the_tool_and_serves_again() -> None:
@@ -149,6 +161,19 @@ async def test_a_tool_that_was_loaded_again_runs_its_new_code(tmp_path: Path) ->
     assert (before.content, after.content) == ("1", "2")
 
 
+async def test_a_tool_is_found_where_the_server_has_found_it(tmp_path: Path) -> None:
+    """Its function stands in a module that does not offer it."""
+    (tmp_path / "offering.py").write_text(OFFER)
+    places = (str(tmp_path / "offering.py"),)
+    (found,) = discover(places)
+    one = ProcessExecutor(1, search=Search("sidecall.discovery:discover", places))
+    await one.start([found])
+    message = await answering(one)(found, {"text": "a  b"})
+    await one.close()
+
+    assert message.content == "a b"
+
+
 @pytest.mark.parametrize(
     ("unfit", "reason"),
     [
@@ -177,7 +202,7 @@ async def test_without_tools_nothing_is_started() -> None:
     await executor.start([])
 
     assert executor.occupancy == Occupancy(size=4)
-    assert executor.server_pid is None
+    assert executor.fork_server_pid is None
 
 
 async def test_a_start_that_is_given_up_keeps_no_process(tmp_path: Path) -> None:

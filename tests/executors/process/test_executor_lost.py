@@ -49,8 +49,8 @@ def has_ended(process: int) -> bool:
 
 def children_of(executor: ProcessExecutor) -> list[int]:
     """List its processes."""
-    template = executor.server_pid
-    return [int(child) for child in Path(f"/proc/{template}/task/{template}/children").read_text().split()]
+    fork_server = executor.fork_server_pid
+    return [int(child) for child in Path(f"/proc/{fork_server}/task/{fork_server}/children").read_text().split()]
 
 
 def parent_of(process: int) -> int:
@@ -148,8 +148,8 @@ async def test_the_process_that_makes_the_others_may_die_too() -> None:
     one = ProcessExecutor(1)
     answer = answering(one)
     child = int(str((await answer(pid)).content))
-    assert one.server_pid is not None
-    os.kill(one.server_pid, signal.SIGKILL)
+    assert one.fork_server_pid is not None
+    os.kill(one.fork_server_pid, signal.SIGKILL)
     assert has_ended(child)
     after = await answer(later, {"number": 3})
     await one.close()
@@ -177,8 +177,8 @@ async def test_all_that_are_idle_may_die_with_the_one_that_makes_them() -> None:
     answer = answering(five)
     await five.start([pid.compiled])
     ids = children_of(five)
-    assert five.server_pid is not None
-    os.kill(five.server_pid, signal.SIGKILL)
+    assert five.fork_server_pid is not None
+    os.kill(five.fork_server_pid, signal.SIGKILL)
     assert [has_ended(child) for child in ids] == [True] * 5
     after = await answer(pid)
     await five.close()
@@ -186,8 +186,8 @@ async def test_all_that_are_idle_may_die_with_the_one_that_makes_them() -> None:
     assert after.status == "success"
 
 
-@pytest.mark.parametrize("is_template", [False, True], ids=["alone", "with-its-template"])
-async def test_a_request_that_was_not_taken_is_handed_to_another(*, is_template: bool) -> None:
+@pytest.mark.parametrize("is_fork_server", [False, True], ids=["alone", "with-its-fork-server"])
+async def test_a_request_that_was_not_taken_is_handed_to_another(*, is_fork_server: bool) -> None:
     """The process has died between send and receive."""
     one = ProcessExecutor(1)
     answer = answering(one)
@@ -196,7 +196,7 @@ async def test_a_request_that_was_not_taken_is_handed_to_another(*, is_template:
     call = asyncio.ensure_future(answer(pid))
     await asyncio.sleep(0)
     busy = one.occupancy.busy
-    os.kill(one.server_pid or 0 if is_template else child, signal.SIGKILL)
+    os.kill(one.fork_server_pid or 0 if is_fork_server else child, signal.SIGKILL)
     message = await call
     await one.close()
 
@@ -218,10 +218,10 @@ async def test_what_tools_leave_alone_is_buried_by_who_makes_their_processes() -
     """A server that is process 1 of a container would collect them."""
     one = ProcessExecutor(1)
     left = int(str((await answering(one)(orphan)).content))
-    parent, template = parent_of(left), one.server_pid
+    parent, fork_server = parent_of(left), one.fork_server_pid
     await one.close()
 
-    assert parent == template
+    assert parent == fork_server
     assert has_ended(left)
 
 
@@ -233,8 +233,8 @@ async def test_a_tool_keeps_its_place_until_its_killed_process_is_gone() -> None
     stages = default_stages({"process": two}, MemoryApprovals())
     pipeline = Pipeline(Registry([alone]), stages, surroundings=surroundings, admission=admission)
     await two.start([alone.compiled])
-    assert two.server_pid is not None
-    os.kill(two.server_pid, signal.SIGSTOP)
+    assert two.fork_server_pid is not None
+    os.kill(two.fork_server_pid, signal.SIGSTOP)
     try:
         first = await pipeline.run(CallRequest(ToolCall(name="alone", args={"is_endless": True}, id="call_1")))
         second = asyncio.ensure_future(
@@ -243,7 +243,7 @@ async def test_a_tool_keeps_its_place_until_its_killed_process_is_gone() -> None
         await asyncio.sleep(0)
         meanwhile = (admission.waiting, admission.abandoned["process"])
     finally:
-        os.kill(two.server_pid, signal.SIGCONT)
+        os.kill(two.fork_server_pid, signal.SIGCONT)
     message = await second
     await two.close()
 

@@ -7,7 +7,7 @@ import pytest
 from sidecall import ToolException
 from sidecall.core.errors import InvalidArguments, SidecallError, ToolOutputError
 from sidecall.core.jsonable import render_failure
-from sidecall.executors.process.failures import ToolCrashed, failure_of, raise_failure
+from sidecall.executors.process.failures import ToolCrashed, raise_failure, write_failure
 from sidecall.executors.process.frames import Frames, pack
 
 
@@ -58,7 +58,7 @@ def caught(error: Exception) -> Exception:
 def raised(error: BaseException) -> BaseException:
     """Send an error across."""
     with pytest.raises(Exception) as caught:
-        raise_failure(next(Frames().feed(pack("answer", "1", failure_of(error)))).content)
+        raise_failure(next(Frames().feed(pack("answer", "1", write_failure(error)))).content)
     return caught.value
 
 
@@ -99,9 +99,9 @@ def test_the_model_reads_the_same_of_a_tool_exception(error: ToolException, cont
 
 def test_of_what_is_for_the_log_alone_no_more_crosses_than_the_log_keeps() -> None:
     """Where it was raised stays readable behind a text without end."""
-    said = failure_of(caught(ValueError("x" * 1_000_000)))
+    said = write_failure(caught(ValueError("x" * 1_000_000)))
 
-    assert len(said["crash"]) == 65_536
+    assert len(said["text"]) == 65_536
     assert len(said["traceback"]) < 10_000
     assert "in caught" in said["traceback"]
     assert "characters left out" in said["traceback"]
@@ -145,10 +145,10 @@ def test_a_crash_is_known_by_the_class_of_its_exception(error: Any, kind: type[E
 
 def test_a_success_raises_nothing() -> None:
     """There is nothing to raise."""
-    raise_failure({"content": 1})
+    raise_failure({"kind": "value", "content": 1})
 
 
 @pytest.mark.parametrize(("error", "is_worn"), [(MemoryError(), True), (ValueError(), False)])
 def test_who_ran_out_of_memory_is_worn(error: Exception, is_worn: bool) -> None:
     """Its process serves no more."""
-    assert failure_of(error)["is_worn"] is is_worn
+    assert write_failure(error)["is_worn"] is is_worn

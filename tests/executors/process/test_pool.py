@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
+from sidecall.executors.process.finder import IN_MODULES
 from sidecall.executors.process.frames import pack
 from sidecall.executors.process.pool import ProcessPool
 
@@ -16,7 +17,7 @@ GREETING = {"places": [], "use_entry_points": False, "traces": False, "levels": 
 @pytest.fixture
 async def pool() -> AsyncIterator[ProcessPool]:
     """One process."""
-    one = ProcessPool(1, lambda: pack("greet", None, GREETING))
+    one = ProcessPool(1, lambda: pack("greet", None, GREETING), IN_MODULES.discover)
     yield one
     await one.close()
 
@@ -107,7 +108,7 @@ async def test_who_waits_where_none_can_be_made_is_told(
 
 async def test_those_that_are_there_serve_although_no_more_can_be_made(no_more_files: Callable[[], None]) -> None:
     """A call needs only one."""
-    two = ProcessPool(2, lambda: pack("greet", None, GREETING))
+    two = ProcessPool(2, lambda: pack("greet", None, GREETING), IN_MODULES.discover)
     first, second = await two.acquire(), await two.acquire()
     no_more_files()
     two.replace(first)

@@ -1,4 +1,4 @@
-"""One child process, as the server sees it."""
+"""One tool's process, as the server sees it."""
 
 import asyncio
 import logging
@@ -11,20 +11,20 @@ from typing import Any
 
 from sidecall.executors.process.frames import CHUNK, Frames, Message
 
-# Hears what the tool says while it runs: the kind of event, and its content.
-Hear = Callable[[str, Any], None]
+# Called with what the tool says while it runs: the kind of event, and its content.
+Listen = Callable[[str, Any], None]
 
 
 class ProcessDied(Exception):
     """The process ended before it answered; `has_begun` says whether it had taken the request."""
 
     def __init__(self, code: int | None, has_begun: bool) -> None:
-        super().__init__(f"the tool's process {_end(code)}")
+        super().__init__(f"the tool's process {_describe_end(code)}")
         self.has_begun = has_begun
 
 
 class Child:
-    """Ask a process and wait for its answer, on whatever event loop asks."""
+    """Sends requests to a process and waits for its answers, on whatever event loop asks."""
 
     def __init__(self, number: int, sock: socket.socket, generation: int) -> None:
         self.number = number
@@ -32,16 +32,16 @@ class Child:
         self._socket = sock
         self._frames = Frames()
 
-    async def ask(self, request: bytes, call: str, hear: Hear) -> Any:
+    async def ask(self, request: bytes, call: str, listen: Listen) -> Any:
         """Send a request and return the answer to this call, whatever else comes before it.
 
         Raises:
             ProcessDied: There will be no answer.
         """
         loop = asyncio.get_running_loop()
-        is_sent = await self._sent(loop, request)
+        is_sent = await self._send(loop, request)
         while True:
-            for kind, subject, content in await self._received(loop):
+            for kind, subject, content in await self._receive(loop):
                 if kind == "end":
                     code, is_unread = content
                     raise ProcessDied(code, has_begun=is_sent and not is_unread)
@@ -51,16 +51,16 @@ class Child:
                 elif subject == call and kind == "answer":
                     return content
                 elif subject == call:
-                    hear(*content)
+                    listen(*content)
 
-    async def _sent(self, loop: asyncio.AbstractEventLoop, request: bytes) -> bool:
+    async def _send(self, loop: asyncio.AbstractEventLoop, request: bytes) -> bool:
         try:
             await loop.sock_sendall(self._socket, request)
         except OSError:  # It is dead then, and what it leaves to be read says why.
             return False
         return True
 
-    async def _received(self, loop: asyncio.AbstractEventLoop) -> Iterable[Message]:
+    async def _receive(self, loop: asyncio.AbstractEventLoop) -> Iterable[Message]:
         is_unread = False
         try:
             piece = await loop.sock_recv(self._socket, CHUNK)
@@ -70,20 +70,20 @@ class Child:
         return self._frames.feed(piece) if piece else [Message("end", None, (None, is_unread))]
 
     def has_ended(self) -> bool:
-        """Tell whether nobody is there any more to be asked."""
+        """Return whether it runs no more."""
         poll = select.poll()
         poll.register(self._socket, 0)
         return bool(poll.poll(0))
 
-    async def gone(self) -> None:
-        """Wait until it has ended and who made it has buried it, whatever it still says."""
+    async def wait_until_gone(self) -> None:
+        """Wait until it has ended and the fork server has reaped it, whatever it still says."""
         loop = asyncio.get_running_loop()
         with suppress(OSError):
             while await loop.sock_recv(self._socket, CHUNK):
                 pass
 
     def close(self) -> None:
-        """Hear no more of it."""
+        """Close the socket that leads to it."""
         try:
             # The loop may have to forget the socket first, lest it takes the next one of that number for this one.
             asyncio.get_running_loop().call_soon(self._socket.close)
@@ -91,7 +91,7 @@ class Child:
             self._socket.close()
 
 
-def _end(code: int | None) -> str:
+def _describe_end(code: int | None) -> str:
     if code is None:
         return "ended"
     if code >= 0:

@@ -2,17 +2,21 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from sidecall.core.errors import DiscoveryError
 from sidecall.core.invocation import Invocation
 from sidecall.core.occupancy import Occupancy
 from sidecall.core.tool import CompiledTool
-from sidecall.executors.process.child import Child, Hear, ProcessDied
-from sidecall.executors.process.crossing import home_of, obstacle_of, output_of, refuse, request_of
+from sidecall.executors.process.child import Child, Listen, ProcessDied
+from sidecall.executors.process.failures import raise_failure
+from sidecall.executors.process.finder import IN_MODULES, Home, Search
 from sidecall.executors.process.frames import pack
+from sidecall.executors.process.home import find_obstacle, home_of, refuse
+from sidecall.executors.process.output import read_output
 from sidecall.executors.process.pool import ProcessPool
+from sidecall.executors.process.request import write_request
 
 # How many new processes a call is handed to, if all that were there die before they take it.
 _NEW_ONES = 3
@@ -23,7 +27,7 @@ _LOGGERS = ("root", "sidecall.tool")
 
 
 class ProcessExecutor:
-    """Run calls in a fixed number of warm processes.
+    """Runs calls in a fixed number of warm processes.
 
     A process finds the tool again by its name, and only JSON crosses. It is killed when its call's deadline passes or
     its client is gone, and when it dies that is one failed call. A new one is ready within milliseconds, since it is a
@@ -34,9 +38,8 @@ class ProcessExecutor:
         self,
         processes: int,
         memory_limit_mb: int = _MEMORY_LIMIT_MB,
-        places: Sequence[str] = (),
+        search: Search = IN_MODULES,
         *,
-        use_entry_points: bool = False,
         traces: bool = False,
     ) -> None:
         """Prepare for calls; no process is started before it is needed.
@@ -44,17 +47,15 @@ class ProcessExecutor:
         Args:
             processes: How many there are.
             memory_limit_mb: What a tool may take in one, unless it says otherwise.
-            places: Where tools are looked for that are not offered by the module in which their function stands.
-            use_entry_points: Whether they are looked for among those of installed packages, too.
+            search: How a process finds the tools again.
             traces: Whether the spans of tools go where the environment says.
         """
         self._memory_limit_mb = memory_limit_mb
-        self._places = list(places)
-        self._use_entry_points = use_entry_points
+        self._search = search
         self._traces = traces
         self._functions: dict[str, Callable[..., Any]] = {}
-        self._homes: dict[str, dict[str, Any]] = {}
-        self._pool = ProcessPool(processes, self._greeting)
+        self._homes: dict[str, Home] = {}
+        self._pool = ProcessPool(processes, self._greet, search.discover)
         self._killed = 0
 
     @property
@@ -64,9 +65,9 @@ class ProcessExecutor:
         return Occupancy(size=pool.size, busy=pool.busy, waiting=pool.waiting, killed=self._killed)
 
     @property
-    def server_pid(self) -> int | None:
-        """Which process makes the others; None as long as none was needed."""
-        return self._pool.server_pid
+    def fork_server_pid(self) -> int | None:
+        """The process that makes the others; None as long as none was needed."""
+        return self._pool.fork_server_pid
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
         """Start the processes and let them load these tools; without any, start nothing.
@@ -78,16 +79,17 @@ class ProcessExecutor:
         for tool in wanted:
             self._know(tool)
         if wanted:
-            lost = await self._lost()
+            lost = await self._find_lost()
             for tool in wanted:
                 refuse(tool, lost.get(tool.name))
 
     async def run(self, invocation: Invocation) -> Any:
         """Let a process call the function, and raise what it raises there."""
         self._know(invocation.tool)
-        asked = request_of(invocation, self._homes[invocation.tool.name], self._memory_limit_mb)
-        answer = await self._asked(invocation, pack("call", invocation.id, asked))
-        return output_of(invocation, answer)
+        request = write_request(invocation, self._homes[invocation.tool.name], self._memory_limit_mb)
+        answer = await self._ask(invocation, pack("call", invocation.id, request))
+        raise_failure(answer)
+        return read_output(invocation.tool, answer, invocation.call.id)
 
     async def close(self) -> None:
         """Kill all processes."""
@@ -97,25 +99,25 @@ class ProcessExecutor:
         """Have the processes replaced when a tool is new or was loaded again: they may hold its old code."""
         if self._functions.get(tool.name) is tool.function:
             return
-        refuse(tool, obstacle_of(tool))
+        refuse(tool, find_obstacle(tool))
         self._functions[tool.name] = tool.function
         self._homes[tool.name] = home_of(tool)
         self._pool.renew()
 
-    def _greeting(self) -> bytes:
+    def _greet(self) -> bytes:
         """Tell a new process what it needs to know, and what to load before anybody asks for it."""
         levels = {name: logging.getLogger(name).getEffectiveLevel() for name in _LOGGERS}
         told = {
-            "places": self._places,
-            "use_entry_points": self._use_entry_points,
+            "places": self._search.places,
+            "use_entry_points": self._search.use_entry_points,
             "traces": self._traces,
             "levels": levels,
             "homes": list(self._homes.values()),
         }
         return pack("greet", None, told)
 
-    async def _lost(self) -> dict[str, str]:
-        """Wait until every process has loaded the tools; give the reason for each tool that one cannot find."""
+    async def _find_lost(self) -> dict[str, str]:
+        """Wait until every process has loaded the tools; return the reason for each tool that one cannot find."""
         lost: dict[str, str] = {}
         children: list[Child] = []
         try:
@@ -130,11 +132,11 @@ class ProcessExecutor:
                 self._pool.release(child)
         return lost
 
-    async def _asked(self, invocation: Invocation, request: bytes) -> dict[str, Any]:
+    async def _ask(self, invocation: Invocation, request: bytes) -> dict[str, Any]:
         for tries_left in reversed(range(self._pool.size + _NEW_ONES)):
-            child = await self._lent(invocation)
+            child = await self._lend(invocation)
             try:
-                answer: dict[str, Any] = await child.ask(request, invocation.id, _hearer(invocation))
+                answer: dict[str, Any] = await child.ask(request, invocation.id, _make_listener(invocation))
             except ProcessDied as died:
                 self._pool.replace(child)
                 if died.has_begun or not tries_left:
@@ -145,25 +147,25 @@ class ProcessExecutor:
                 self._pool.replace(child, invocation.abandon())
                 raise
             else:
-                return self._answered(child, answer)
+                self._take_back(child, answer)
+                return answer
         raise AssertionError("the last trial ends the loop")
 
-    async def _lent(self, invocation: Invocation) -> Child:
+    async def _lend(self, invocation: Invocation) -> Child:
         began = time.monotonic()
         try:
             return await self._pool.acquire()
         finally:
             invocation.waited += time.monotonic() - began
 
-    def _answered(self, child: Child, answer: dict[str, Any]) -> dict[str, Any]:
+    def _take_back(self, child: Child, answer: dict[str, Any]) -> None:
         if answer.get("is_worn"):
             self._pool.replace(child)
         else:
             self._pool.release(child)
-        return answer
 
 
-def _hearer(invocation: Invocation) -> Hear:
+def _make_listener(invocation: Invocation) -> Listen:
     listener = invocation.request.listener
     if listener is None:
         return _ignore
@@ -171,4 +173,4 @@ def _hearer(invocation: Invocation) -> Hear:
 
 
 def _ignore(_kind: str, _said: Any) -> None:
-    """Hear nothing."""
+    """Do nothing."""

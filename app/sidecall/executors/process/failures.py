@@ -1,12 +1,12 @@
-"""Let what a tool raises in its process be raised in the server, as far as that can be said."""
+"""What a tool raised in its process, as it crosses to the server and is raised there again."""
 
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from sidecall.core.errors import InvalidArguments, SidecallError, ToolException, ToolFailure, ToolOutputError
+from sidecall.core.errors import InvalidArguments, SidecallError, ToolException, ToolOutputError
 from sidecall.core.jsonable import render_failure, replace_surrogates, to_plain
 from sidecall.telemetry.text import MOST, join_traceback
 
@@ -24,17 +24,21 @@ class ToolCrashed(Exception):
         return str(self.args[0])
 
 
-def failure_of(error: BaseException) -> dict[str, Any]:
-    """Say what a tool raised; `is_worn` says that its process should serve no more."""
+def write_failure(error: BaseException) -> dict[str, Any]:
+    """Reduce what a tool raised to plain values; `is_worn` says that its process should serve no more.
+
+    The `kind` is that of the failure, or `crash` for what is no failure that the model is told of.
+    """
     if isinstance(error, ToolException):
         rest = {"retryable": error.retryable, "retry_after_ms": error.retry_after_ms}
-        return {"failure": error.kind, **_said(error), **rest}
+        return {"kind": ToolException.kind, **_write_args(error), **rest}
     if isinstance(error, InvalidArguments):
-        return {"failure": error.kind, "errors": list(error.errors)}
+        return {"kind": InvalidArguments.kind, "errors": list(error.errors)}
     if isinstance(error, ToolOutputError):
-        return {"failure": error.kind, "message": error.message}
+        return {"kind": ToolOutputError.kind, "message": error.message}
     return {
-        "crash": _text(error),
+        "kind": "crash",
+        "text": _text(error),
         "classes": [[kind.__module__, kind.__qualname__] for kind in type(error).__mro__],
         "traceback": join_traceback(traceback.format_exception(error)),
         "is_worn": isinstance(error, MemoryError),
@@ -42,32 +46,31 @@ def failure_of(error: BaseException) -> dict[str, Any]:
 
 
 def raise_failure(answer: Mapping[str, Any]) -> None:
-    """Raise what an answer says was raised; nothing if it says of none.
+    """Raise what an answer says was raised; nothing if it is an output.
 
     Raises:
         ToolFailure: The model is told.
         ToolCrashed: The tool raised anything else.
     """
-    if "crash" in answer:
-        crashed = _crashed(answer["crash"], answer["classes"])
-        crashed.add_note(f"In the tool's process:\n{answer['traceback']}")
-        raise crashed
-    if "failure" in answer:
-        raise _failure(answer["failure"], answer)
+    read = _READERS.get(answer["kind"])
+    if read is not None:
+        raise read(answer)
 
 
-def _failure(kind: str, answer: Mapping[str, Any]) -> ToolFailure:
-    if kind == "invalid_arguments":
-        return InvalidArguments(answer["errors"])
-    if kind == "output_error":
-        return ToolOutputError(answer["message"])
+def _read_exception(answer: Mapping[str, Any]) -> ToolException:
     first = [answer["content"]] if "content" in answer else []
     failure = ToolException(*first, *answer["more"], retryable=answer["retryable"])
     failure.retry_after_ms = answer["retry_after_ms"]
     return failure
 
 
-def _crashed(text: str, classes: Sequence[Sequence[str]]) -> ToolCrashed:
+def _read_crash(answer: Mapping[str, Any]) -> ToolCrashed:
+    crashed = _make_crashed(answer["text"], answer["classes"])
+    crashed.add_note(f"In the tool's process:\n{answer['traceback']}")
+    return crashed
+
+
+def _make_crashed(text: str, classes: Sequence[Sequence[str]]) -> ToolCrashed:
     """Make an error that `except` and `Retry(on=...)` know as what the tool raised, or as the nearest base of it."""
     for module, name in classes:
         kind = getattr(sys.modules.get(module), name, None)
@@ -78,13 +81,13 @@ def _crashed(text: str, classes: Sequence[Sequence[str]]) -> ToolCrashed:
     return ToolCrashed(text)
 
 
-def _said(error: ToolException) -> dict[str, Any]:
-    """Say its arguments, the first one apart: it is what the model reads, and may be long."""
-    args = _plain_args(error)
+def _write_args(error: ToolException) -> dict[str, Any]:
+    """Write its arguments, the first one apart: it is what the model reads, and may be long."""
+    args = _reduce_args(error)
     return {"content": args[0], "more": args[1:]} if args else {"more": []}
 
 
-def _plain_args(error: ToolException) -> Sequence[Any]:
+def _reduce_args(error: ToolException) -> Sequence[Any]:
     """Reduce its arguments to what JSON has, or to what the model would read, where they would not say that there."""
     try:
         plain = error.args if all(type(arg) is str for arg in error.args) else to_plain(list(error.args))
@@ -98,3 +101,11 @@ def _text(error: BaseException) -> str:
         return replace_surrogates(str(error)[:MOST])
     except Exception:
         return type(error).__name__
+
+
+_READERS: Mapping[str, Callable[[Mapping[str, Any]], Exception]] = {
+    ToolException.kind: _read_exception,
+    InvalidArguments.kind: lambda answer: InvalidArguments(answer["errors"]),
+    ToolOutputError.kind: lambda answer: ToolOutputError(answer["message"]),
+    "crash": _read_crash,
+}

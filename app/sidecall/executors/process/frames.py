@@ -1,4 +1,4 @@
-"""The messages between a server and its child processes: JSON, and before it the text of an answer as it is."""
+"""The messages between a server and its tools' processes: JSON, and before it the text of an answer as it is."""
 
 import json
 import struct
@@ -21,7 +21,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), default=to_plain).encode
 
 
 class Message(NamedTuple):
-    """Say something about a subject, which may be a call."""
+    """What one side says to the other about a subject, which may be a call."""
 
     kind: str
     subject: str | None
@@ -29,7 +29,7 @@ class Message(NamedTuple):
 
 
 def pack(kind: str, subject: str | None, content: Any) -> bytes:
-    """Write a message; what JSON does not know is said as its plain form, but NaN and lone surrogates stay.
+    """Return a message as bytes; what JSON does not know becomes its plain form, but NaN and lone surrogates stay.
 
     Raises:
         ValueError: JSON cannot say it.
@@ -46,22 +46,22 @@ def pack(kind: str, subject: str | None, content: Any) -> bytes:
 
 
 class Frames:
-    """Put messages together again from the pieces in which they come."""
+    """Puts messages together again from the pieces in which they come."""
 
     def __init__(self) -> None:
         self._received = bytearray()
 
     @property
     def missing(self) -> int:
-        """How many bytes the next message lacks for certain."""
+        """How many bytes the next message lacks at least."""
         return self._end() - len(self._received)
 
     def feed(self, piece: bytes) -> Iterator[Message]:
-        """Take the next piece, and give each message that it completes."""
+        """Take the next piece, and yield each message that it completes."""
         self._received += piece
         while len(self._received) >= _LENGTHS.size and len(self._received) >= (end := self._end()):
             with memoryview(self._received)[:end] as whole:
-                message = _unpacked(whole)
+                message = _unpack(whole)
             del self._received[:end]
             yield message
 
@@ -73,7 +73,7 @@ class Frames:
         return end
 
 
-def _unpacked(whole: memoryview) -> Message:
+def _unpack(whole: memoryview) -> Message:
     text_end = _LENGTHS.size + _LENGTHS.unpack_from(whole)[0]
     message = Message(*json.loads(str(whole[text_end:], "ascii")))
     if text_end > _LENGTHS.size:

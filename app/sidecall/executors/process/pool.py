@@ -1,4 +1,4 @@
-"""A fixed number of child processes, lent to one call at a time."""
+"""A fixed number of tools' processes, each lent to one call at a time."""
 
 import asyncio
 import logging
@@ -10,34 +10,35 @@ from functools import partial
 
 from sidecall.core.invocation import Release
 from sidecall.executors.process.child import Child
-from sidecall.executors.process.forkserver import ForkServer
+from sidecall.executors.process.fork_server_process import ForkServerProcess
 
 logger = logging.getLogger("sidecall")
 
 
 class ProcessPool:
-    """Lend processes, put a new one in the place of each that is gone, and let calls wait in order when all are lent.
+    """Lends processes, replaces each that is gone by a new one, and lets calls wait in order when all are lent.
 
     A new process is ordered at once and makes itself ready by itself, so that nobody waits for it in vain.
     """
 
-    def __init__(self, size: int, greeting: Callable[[], bytes]) -> None:
+    def __init__(self, size: int, greet: Callable[[], bytes], discover: str) -> None:
         """Prepare for so many; none is made before the first is wanted.
 
         Args:
             size: How many there are at most.
-            greeting: Makes what a new one is told first.
+            greet: Makes what a new one is told first.
+            discover: How they find tools, as `module:function`.
         """
         self.size = size
-        self._greeting = greeting
-        self._forks = ForkServer()
+        self._greet = greet
+        self._fork_server = ForkServerProcess(discover)
         # Calls come from any event loop.
         self._lock = threading.Lock()
         self._idle: deque[Child] = deque()
         self._lent: set[Child] = set()
         self._waiting: deque[asyncio.Future[Child]] = deque()
         # Kept here, since event loops hold their tasks by weak references only.
-        self._dying: set[asyncio.Task[None]] = set()
+        self._ending: set[asyncio.Task[None]] = set()
         self._generation = 0
         self._closed = False
 
@@ -52,22 +53,22 @@ class ProcessPool:
         return len(self._waiting)
 
     @property
-    def server_pid(self) -> int | None:
-        """Which process makes them; None before the first."""
-        return self._forks.pid
+    def fork_server_pid(self) -> int | None:
+        """The process id of the fork server; None before the first is wanted."""
+        return self._fork_server.pid
 
     async def acquire(self) -> Child:
         """Wait for one that is free; it has to be released or replaced."""
         with self._lock:
             if self._closed:
-                raise _stopping()
+                raise _make_stop_error()
             if self._waiting:
-                self._go_on()  # There may be room again for processes that could not be started.
-            child = self._taken()
+                self._serve_waiting()  # There may be room again for processes that could not be started.
+            child = self._take_idle()
             if child is not None:
                 return child
             if not self._lent:
-                raise _no_process()
+                raise _make_start_error()
             future: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
             self._waiting.append(future)
         try:
@@ -80,14 +81,14 @@ class ProcessPool:
             raise
 
     def release(self, child: Child) -> None:
-        """Let the next call have it, unless it has loaded what has been replaced since."""
+        """Lend it to the next call, unless it has loaded what has been replaced since."""
         with self._lock:
             self._lent.discard(child)
             if self._closed or child.generation != self._generation:
                 self._end(child)
             else:
                 self._idle.append(child)
-            self._go_on()
+            self._serve_waiting()
 
     def replace(self, child: Child, when_gone: Release | None = None) -> None:
         """End it, whatever it does, and have a new one in its place.
@@ -99,7 +100,7 @@ class ProcessPool:
         with self._lock:
             self._lent.discard(child)
             self._end(child, when_gone)
-            self._go_on()
+            self._serve_waiting()
 
     def renew(self) -> None:
         """Replace all by new ones: the idle at once, the others when they come back."""
@@ -117,11 +118,11 @@ class ProcessPool:
             self._closed = True
             while self._idle:
                 self._idle.pop().close()
-            self._refuse_all(_stopping)
-        await self._forks.close()
+            self._refuse_all(_make_stop_error)
+        await self._fork_server.close()
 
-    def _taken(self) -> Child | None:
-        """Lend one that lives; None when there is none."""
+    def _take_idle(self) -> Child | None:
+        """Lend one that lives; return None when there is none."""
         self._fill()
         while self._idle:
             child = self._idle.pop()
@@ -135,9 +136,9 @@ class ProcessPool:
     def _fill(self) -> None:
         try:
             for _ in range(self.size - len(self._idle) - len(self._lent)):
-                number, sock = self._forks.fork()
+                number, sock = self._fork_server.fork()
                 with suppress(OSError):  # Dead already, which whoever borrows it will find out.
-                    sock.sendall(self._greeting())
+                    sock.sendall(self._greet())
                 sock.setblocking(False)
                 # Behind those that are ready.
                 self._idle.appendleft(Child(number, sock, self._generation))
@@ -145,7 +146,7 @@ class ProcessPool:
             logger.exception("no process can be started for tools with executor='process'")
 
     def _end(self, child: Child, when_gone: Release | None = None) -> None:
-        self._forks.kill(child.number)
+        self._fork_server.kill(child.number)
         if when_gone is None:
             child.close()
             return
@@ -155,21 +156,21 @@ class ProcessPool:
             child.close()
             when_gone()
             return
-        task = loop.create_task(child.gone())
-        self._dying.add(task)
+        task = loop.create_task(child.wait_until_gone())
+        self._ending.add(task)
         task.add_done_callback(partial(self._forget, child, when_gone))
 
     def _forget(self, child: Child, when_gone: Release, task: asyncio.Task[None]) -> None:
-        self._dying.discard(task)
+        self._ending.discard(task)
         child.close()
         when_gone()
 
-    def _go_on(self) -> None:
-        """Make up for a child that is back or gone."""
+    def _serve_waiting(self) -> None:
+        """Fill the place of a child that is gone, and lend what is idle to who waits."""
         if self._closed:
             return
         self._fill()
-        while self._waiting and (child := self._taken()) is not None:
+        while self._waiting and (child := self._take_idle()) is not None:
             future = self._waiting.popleft()
             try:
                 future.get_loop().call_soon_threadsafe(self._deliver, future, child)
@@ -177,7 +178,7 @@ class ProcessPool:
                 self._lent.discard(child)
                 self._idle.append(child)
         if not self._lent:  # And who waits waits for nobody.
-            self._refuse_all(_no_process)
+            self._refuse_all(_make_start_error)
 
     def _deliver(self, future: asyncio.Future[Child], child: Child) -> None:
         if future.done():
@@ -185,11 +186,11 @@ class ProcessPool:
         else:
             future.set_result(child)
 
-    def _refuse_all(self, reason: Callable[[], Exception]) -> None:
+    def _refuse_all(self, make_reason: Callable[[], Exception]) -> None:
         while self._waiting:
             future = self._waiting.popleft()
             with suppress(RuntimeError):
-                future.get_loop().call_soon_threadsafe(_refuse, future, reason())
+                future.get_loop().call_soon_threadsafe(_refuse, future, make_reason())
 
 
 def _refuse(future: asyncio.Future[Child], reason: Exception) -> None:
@@ -197,9 +198,9 @@ def _refuse(future: asyncio.Future[Child], reason: Exception) -> None:
         future.set_exception(reason)
 
 
-def _stopping() -> RuntimeError:
+def _make_stop_error() -> RuntimeError:
     return RuntimeError("the server is stopping")
 
 
-def _no_process() -> RuntimeError:
+def _make_start_error() -> RuntimeError:
     return RuntimeError("no process can be started for tools with executor='process'")

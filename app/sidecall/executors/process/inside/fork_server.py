@@ -12,9 +12,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple, NoReturn
 
-from sidecall.executors.process.forkserver import KILL, ORDER
+from sidecall.executors.process.descendants import (
+    add_descendants,
+    children_of,
+    kill,
+    kill_group,
+    mark_this_process,
+    owner_of,
+)
+from sidecall.executors.process.fork_server_process import KILL, ORDER
 from sidecall.executors.process.frames import pack
-from sidecall.executors.process.kin import children_of, kill, kill_group, mark, owner_of, with_descendants
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -24,6 +31,7 @@ _ROUNDS = 4
 _PATIENCE = 1.5
 _PAUSE = 0.05
 
+# Runs in a child, over the socket that leads to the server.
 Serve = Callable[[socket.socket], None]
 
 
@@ -32,39 +40,39 @@ class _Forked(NamedTuple):
     sock: socket.socket
 
 
-class Template:
-    """Fork on order, kill on order, and say how each child ended; end with whoever gives the orders.
+class ForkServer:
+    """Fork on order, kill on order, report how each child ended, and end with whoever gives the orders.
 
     It has one thread and has loaded Sidecall, but none of the tools: a copy of it is safe, and ready in milliseconds.
     """
 
-    def __init__(self, control: socket.socket, serve: Serve, family: int) -> None:
+    def __init__(self, control: socket.socket, serve: Serve, mark: int) -> None:
         self._control = control
-        self._family = family
+        self._mark = mark
         self._serve = serve
         self._children: dict[int, _Forked] = {}
         self._pids: dict[int, int] = {}
-        self._doomed: set[int] = set()
+        self._killed: set[int] = set()
         self._pid = os.getpid()
         # Processes that tools have started and left alone become children of this one, which finds and ends them so,
-        # and not of a server that, as process 1 of a container, would have to bury them.
+        # and not of a server that, as process 1 of a container, would have to reap them.
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)
         self._woken, self._wakeup = socket.socketpair()
         self._woken.setblocking(False)
         self._wakeup.setblocking(False)
-        # The end of a child wakes the loop, since a handler that buries it could run in the middle of a fork.
+        # The end of a child wakes the loop, since a handler that reaps it could run in the middle of a fork.
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._wakeup.fileno(), warn_on_full_buffer=False)
 
     def run(self) -> None:
         """Obey until the server is gone, and leave nothing behind that descends from here."""
         try:
-            while self._obeyed():
-                self._bury()
+            while self._obey():
+                self._reap()
         finally:
-            self._end_all()
+            self._kill_all()
 
-    def _obeyed(self) -> bool:
+    def _obey(self) -> bool:
         ready, _, _ = select.select([self._control, self._woken], [], [])
         if self._woken in ready:
             self._woken.recv(4096)
@@ -75,7 +83,7 @@ class Template:
             return False
         what, number = ORDER.unpack(order)
         if what == KILL and number in self._pids:
-            self._doom(self._pids[number])
+            self._kill(self._pids[number])
         for fd in handed:  # None comes with an order to fork when this process may open no more.
             self._fork(number, socket.socket(fileno=fd))
         return True
@@ -84,7 +92,7 @@ class Template:
         try:
             pid = os.fork()
         except OSError:
-            _say_end(sock, None)
+            _report_end(sock, None)
             return
         if pid == 0:
             self._become(sock)
@@ -94,12 +102,12 @@ class Template:
         self._pids[number] = pid
 
     def _become(self, sock: socket.socket) -> NoReturn:
-        """Be a child: leave the template's things alone, and serve."""
+        """Be a child: leave what is the fork server's alone, and serve."""
         code = 1
         try:
             os.setpgid(0, 0)
-            mark(self._family)
-            _die_with(self._pid)
+            mark_this_process(self._mark)
+            _end_with_parent(self._pid)
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             others = [forked.sock for forked in self._children.values()]
@@ -113,63 +121,63 @@ class Template:
             sys.stdout.flush()
             os._exit(code)
 
-    def _doom(self, pid: int) -> None:
-        """Kill a child and what it has started; its process id is its own until it is buried."""
-        self._doomed.add(pid)
-        self._sweep()
+    def _kill(self, pid: int) -> None:
+        """Kill a child and what it has started; its process id is its own until it is reaped."""
+        self._killed.add(pid)
+        self._kill_leftovers()
         kill_group(pid)
         kill(pid)  # It may not have come to lead its group.
 
-    def _bury(self) -> None:
-        """Take note of each child that has ended, and end what it has left behind."""
-        ended = self._ended()
+    def _reap(self) -> None:
+        """Reap each child that has ended, and kill what it has left behind."""
+        ended = self._collect_ended()
         if not ended:
             return
         gone = []
         for pid, status in ended:
             if pid in self._children:
                 gone.append((self._children.pop(pid), status))
-                self._doomed.discard(pid)
+                self._killed.discard(pid)
                 kill_group(pid)
         # Also after the end of what is no child of ours: it may have had children of its own, which are here now.
-        self._sweep()
+        self._kill_leftovers()
         for forked, status in gone:
             del self._pids[forked.number]
-            _say_end(forked.sock, os.waitstatus_to_exitcode(status))
+            _report_end(forked.sock, os.waitstatus_to_exitcode(status))
 
-    def _ended(self) -> list[tuple[int, int]]:
+    def _collect_ended(self) -> list[tuple[int, int]]:
         found = []
         with suppress(ChildProcessError):  # There is none left.
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 found.append(ended)
         return found
 
-    def _sweep(self) -> None:
-        """Kill what belongs to children that are dead or are to die, until no more of it comes to light."""
+    def _kill_leftovers(self) -> None:
+        """Kill what belongs to children that are dead or killed, until no more of it comes to light."""
         killed: set[int] = set()
         for _ in range(_ROUNDS):
-            found = [pid for pid in with_descendants(self._forfeited()) if pid not in killed]
+            found = [pid for pid in add_descendants(self._list_leftovers()) if pid not in killed]
             if not found:
                 return
             for pid in found:
                 kill(pid)
             killed.update(found)
 
-    def _forfeited(self) -> list[int]:
-        """List the children that are to die, and the orphans of those and of the dead."""
-        living = self._children.keys() - self._doomed
-        owners = {pid: pid if pid in self._children else owner_of(pid, self._family) for pid in children_of(self._pid)}
+    def _list_leftovers(self) -> list[int]:
+        """List the children that are to be killed, and the orphans of those and of the dead."""
+        living = self._children.keys() - self._killed
+        owners = {pid: pid if pid in self._children else owner_of(pid, self._mark) for pid in children_of(self._pid)}
         return [pid for pid, owner in owners.items() if owner is not None and owner not in living]
 
-    def _end_all(self) -> None:
+    def _kill_all(self) -> None:
         """Kill all that descends from here, and wait for its end, since it comes here only as it loses its parents."""
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end:
             for pid in self._children:
                 kill_group(pid)
-            for pid in (*self._children, *with_descendants(children_of(self._pid))):
+            for pid in (*self._children, *add_descendants(children_of(self._pid))):
                 kill(pid)
-            for pid, _ in self._ended():
+            for pid, _ in self._collect_ended():
                 self._children.pop(pid, None)
             if not _has_children():
                 return
@@ -186,8 +194,8 @@ def _has_children() -> bool:
     return True
 
 
-def _say_end(sock: socket.socket, code: int | None) -> None:
-    """Tell the server, on the child's own socket and after everything the child has said, and what it left unread."""
+def _report_end(sock: socket.socket, code: int | None) -> None:
+    """Report how a child ended, and whether it left a request unread, on its own socket and after all it has said."""
     with sock, suppress(OSError):
         # From now on the server cannot send, so nothing comes after the look.
         sock.shutdown(socket.SHUT_RD)
@@ -201,8 +209,8 @@ def _is_unread(sock: socket.socket) -> bool:
         return False
 
 
-def _die_with(parent: int) -> None:
-    """Let the system kill this process when its parent dies, where the system does that."""
+def _end_with_parent(parent: int) -> None:
+    """Have the system kill this process when its parent dies, where the system can."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # It died before it was asked to tell.
         os._exit(1)

@@ -5,12 +5,13 @@ import os
 
 import pytest
 
-from sidecall.executors.process.forkserver import ForkServer
+from sidecall.executors.process.finder import IN_MODULES
+from sidecall.executors.process.fork_server_process import ForkServerProcess
 
 
 async def test_it_is_ended_even_if_nobody_waits_for_its_end() -> None:
     """And leaves no zombie."""
-    forks = ForkServer()
+    forks = ForkServerProcess(IN_MODULES.discover)
     _, sock = forks.fork()
     pid = forks.pid
     closing = asyncio.ensure_future(forks.close())

@@ -1,4 +1,4 @@
-"""What leads from a child process to its server."""
+"""What leads from a tool's process to its server."""
 
 import logging
 import socket
@@ -16,7 +16,7 @@ _USUAL = frozenset((*vars(logging.makeLogRecord({})), "message", "asctime"))
 
 
 class Channel:
-    """Hold the socket that leads to the server; any thread may say something."""
+    """The socket that leads to the server; any thread may write to it."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
@@ -36,7 +36,7 @@ class Channel:
 
 
 class LogToServer(logging.Handler):
-    """Hand log lines to the server, which writes them as it writes its own."""
+    """Sends log lines to the server, which writes them as it writes its own."""
 
     def __init__(self, channel: Channel) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Which processes belong to which, whatever sessions they have made for themselves and whoever has started them."""
+"""Which processes descend from which, whatever sessions they have made for themselves and whoever has started them."""
 
 import os
 import secrets
@@ -16,36 +16,36 @@ except ImportError:  # Not a Unix, where no tool runs in a process.
 # through any number of forks and programs, and nobody else sets it. So it tells whose an orphan was.
 _RLIMIT_LOCKS = 10
 _PID_BITS = 32
-_FAMILY_BITS = 30
+_MARK_BITS = 30
 # How often to look again for what was started while the others were being killed.
 _ROUNDS = 4
 
 
-def new_family() -> int:
-    """Make a number that no other template's children are marked with, on this machine or in its containers."""
-    return secrets.randbits(_FAMILY_BITS)
+def new_mark() -> int:
+    """Return a number that no other fork server's children are marked with, on this machine or in its containers."""
+    return secrets.randbits(_MARK_BITS)
 
 
-def mark(family: int) -> None:
-    """Mark this process, and with it all that it will start, as its own and as one of this family."""
+def mark_this_process(mark: int) -> None:
+    """Mark this process, and with it all that it will start, with its fork server's mark and its own process id."""
     if sys.platform == "linux":
         with suppress(OSError, OverflowError, ValueError):
             _, hard = resource.getrlimit(_RLIMIT_LOCKS)
-            resource.setrlimit(_RLIMIT_LOCKS, (family << _PID_BITS | os.getpid(), hard))
+            resource.setrlimit(_RLIMIT_LOCKS, (mark << _PID_BITS | os.getpid(), hard))
 
 
-def owner_of(pid: int, family: int) -> int | None:
-    """Say which of a template's children has started a process, itself or by others; None when none is known to."""
+def owner_of(pid: int, mark: int) -> int | None:
+    """Return which of a fork server's children has started a process, itself or by others; None if none is known to."""
     if sys.platform == "linux":
         with suppress(OSError):
-            marked, _ = resource.prlimit(pid, _RLIMIT_LOCKS)
-            if marked >> _PID_BITS == family:
-                return marked & ((1 << _PID_BITS) - 1)
+            found, _ = resource.prlimit(pid, _RLIMIT_LOCKS)
+            if found >> _PID_BITS == mark:
+                return found & ((1 << _PID_BITS) - 1)
     return None
 
 
 def children_of(pid: int) -> list[int]:
-    """List the children of a process, those included that it has yet to bury; none where the system does not tell."""
+    """List the children of a process, those included that it has yet to reap; none where the system does not tell."""
     found: list[int] = []
     with suppress(OSError):  # It is gone.
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -54,8 +54,8 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
-def with_descendants(pids: Iterable[int]) -> list[int]:
-    """List these processes, and all that descend from them, parents first."""
+def add_descendants(pids: Iterable[int]) -> list[int]:
+    """Return these processes and all that descend from them, parents first."""
     found = list(dict.fromkeys(pids))
     for pid in found:  # It grows meanwhile.
         found.extend(children_of(pid))
@@ -69,16 +69,16 @@ def kill(pid: int) -> None:
 
 
 def kill_group(pid: int) -> None:
-    """Kill the group that a process leads or has led."""
+    """Kill the process group that a process leads or has led."""
     with suppress(OSError):
         os.killpg(pid, signal.SIGKILL)
 
 
-def kill_family(family: int) -> None:
-    """Kill what the children of a template that is gone have left to nobody in particular."""
+def kill_marked(mark: int) -> None:
+    """Kill the orphans that the children of a fork server have left, which is gone itself."""
     killed: set[int] = set()
     for _ in range(_ROUNDS):
-        found = {pid for pid in _all() if owner_of(pid, family) is not None} - killed
+        found = {pid for pid in _list_all() if owner_of(pid, mark) is not None} - killed
         for pid in found:
             kill(pid)
         if not found:
@@ -92,7 +92,7 @@ def end_copy_of(pid: int) -> None:
         os._exit(0)
 
 
-def _all() -> list[int]:
+def _list_all() -> list[int]:
     with suppress(OSError):
         return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
     return []

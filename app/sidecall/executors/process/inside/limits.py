@@ -16,7 +16,7 @@ _WRITABLE = 5
 
 
 def writable_bytes() -> int:
-    """Say how much memory this process has that it can write to, touched or not; 0 where the system does not tell."""
+    """Return how much memory this process can write to, touched or not; 0 where the system does not tell."""
     if sys.platform != "linux":
         return 0
     return int(_STATM.read_text().split()[_WRITABLE]) * resource.getpagesize()
@@ -24,7 +24,7 @@ def writable_bytes() -> int:
 
 @contextmanager
 def bounded_memory(most: int) -> Iterator[None]:
-    """Let the body's allocations fail with MemoryError once this process has so many bytes to write to.
+    """Make the body's allocations fail with MemoryError once this process can write to so many bytes.
 
     Only Linux counts them so: threads' stacks count, address space that is merely reserved does not. Elsewhere there is
     no bound.
@@ -33,7 +33,7 @@ def bounded_memory(most: int) -> Iterator[None]:
         yield
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (_least(most, hard), hard))
+    resource.setrlimit(resource.RLIMIT_DATA, (_cap(most, hard), hard))
     try:
         yield
     finally:
@@ -46,5 +46,5 @@ def leave_no_core() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _least(most: int, hard: int) -> int:
+def _cap(most: int, hard: int) -> int:
     return most if hard == resource.RLIM_INFINITY else min(most, hard)

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from sidecall.discovery import discover
 from sidecall.executors.process.executor import ProcessExecutor
 from tests.executors.conftest import answering
+from tests.executors.process import straying_tools
 from tests.executors.process.straying_tools import (
     afork,
     fork,
@@ -39,8 +41,9 @@ def has_ended(process: int, seconds: float = 20) -> bool:
 
 @pytest.fixture
 async def two() -> AsyncIterator[ProcessExecutor]:
-    """Two processes, one of which may die."""
+    """Two processes, one of which may die; their tools are loaded, so that a deadline is all a tool's own."""
     executor = ProcessExecutor(2)
+    await executor.start(discover([straying_tools.__name__]))
     yield executor
     await executor.close()
 
@@ -86,13 +89,13 @@ async def test_what_has_a_session_of_its_own_ends_with_the_last_process(how: str
 
 
 @pytest.mark.parametrize("how", HOW)
-async def test_what_a_killed_template_has_lost_is_found_by_its_successor(two: ProcessExecutor, how: str) -> None:
+async def test_what_a_killed_fork_server_has_lost_is_found_by_its_successor(two: ProcessExecutor, how: str) -> None:
     """It is nobody's child by then."""
     answer = answering(two)
     left = int(str((await answer(stray, {"how": how})).content))
-    assert two.server_pid is not None
-    os.kill(two.server_pid, signal.SIGKILL)
-    assert has_ended(two.server_pid)
+    assert two.fork_server_pid is not None
+    os.kill(two.fork_server_pid, signal.SIGKILL)
+    assert has_ended(two.fork_server_pid)
     after = await answer(pid)
 
     assert after.status == "success"

@@ -1,0 +1,58 @@
+"""From the arguments of a call to the values of its tool's parameters, in the server and in a tool's process alike."""
+
+from sidecall.core.errors import FieldError, InvalidArguments, MissingContext, SidecallError, ToolExecutionError
+from sidecall.core.invocation import Invocation
+
+
+def fill_hidden(invocation: Invocation) -> None:
+    """Fill the hidden parameters from the caller and the server.
+
+    Raises:
+        MissingContext: The caller did not send what one of them needs.
+        ToolExecutionError: The server lacks a secret, or a validator of the author's crashes.
+    """
+    supply = invocation.supply()
+    for injection in invocation.tool.injections:
+        injection.fill(invocation.injected, supply)
+
+
+def check_arguments(invocation: Invocation) -> None:
+    """Turn JSON arguments into the annotated types, and add what was injected.
+
+    Raises:
+        InvalidArguments: They do not fit the schema.
+        MissingContext: What the caller sent for a hidden field of the author's model does not fit.
+        ToolExecutionError: A secret does not, or a validator of the author's crashes.
+    """
+    schema = invocation.tool.args_schema
+    try:
+        invocation.values = schema.validate(invocation.args, invocation.injected, invocation.repaired)
+    except InvalidArguments as failure:
+        if schema.hidden:
+            _blame_no_model(invocation, failure)
+        raise
+    except SidecallError:
+        raise
+    except Exception as error:
+        raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
+    if invocation.injected:
+        given = {name: value for name, value in invocation.injected.items() if name not in schema.hidden}
+        invocation.values.update(given)
+
+
+def _blame_no_model(invocation: Invocation, failure: InvalidArguments) -> None:
+    """Raise an error for whoever supplied a hidden value that does not fit; the model can do nothing about it."""
+    names = {alias: field for field, alias in invocation.tool.args_schema.hidden.items()}
+    for error in failure.errors:
+        hidden = names.get(str(error["loc"][0])) if error["loc"] else None
+        if hidden is not None:
+            raise _fault(invocation, hidden, error) from None
+
+
+def _fault(invocation: Invocation, hidden: str, error: FieldError) -> SidecallError:
+    injection = next(it for it in invocation.tool.injections if it.parameter == hidden)
+    if injection.source != "secret":
+        return MissingContext(f"The tool cannot use what was sent as `{injection.place}`: {error['msg']}.")
+    fault = ToolExecutionError(invocation.tool.name, invocation.call.id)
+    fault.__cause__ = SidecallError(f"The secret {injection.field} is of no use: {error['type']}.")
+    return fault

@@ -1,0 +1,1 @@
+"""What runs in the processes: the one that forks, and those in which tools run."""

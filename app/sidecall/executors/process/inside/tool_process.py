@@ -1,0 +1,108 @@
+"""What runs in a tool's process: find the tool again, run its function, answer with what came of it."""
+
+import asyncio
+import inspect
+import logging
+import os
+from collections.abc import Mapping
+from contextlib import nullcontext
+from contextvars import copy_context
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from sidecall.core.arguments import check_arguments, fill_hidden
+from sidecall.core.context import EventListener
+from sidecall.core.invocation import Invocation
+from sidecall.core.tool import CompiledTool
+from sidecall.executors.process.descendants import end_copy_of
+from sidecall.executors.process.failures import write_failure
+from sidecall.executors.process.finder import Discover, Finder, Home
+from sidecall.executors.process.inside.channel import Channel, LogToServer
+from sidecall.executors.process.inside.limits import bounded_memory, writable_bytes
+from sidecall.executors.process.output import write_output
+from sidecall.executors.process.request import read_request
+from sidecall.executors.results import complete, drain
+from sidecall.telemetry.redact import Redaction
+from sidecall.telemetry.tracing import Tracing, open_tracing
+
+_MB = 1024 * 1024
+_TRACE_DELAY_MS = "200"
+
+
+class ToolProcess:
+    """Run calls, one after the other."""
+
+    def __init__(self, channel: Channel, runner: asyncio.Runner, discover: Discover) -> None:
+        self.lost: dict[str, str] = {}
+        self._channel = channel
+        # One event loop for all calls: clients that a tool's module holds belong to the loop that used them first.
+        self._runner = runner
+        self._discover = discover
+        self._finder = Finder(discover)
+        self._tracing: Tracing | None = None
+        self._baseline = 0
+        self._pid = os.getpid()
+
+    def greet(self, told: Mapping[str, Any]) -> None:
+        """Take over how the server logs, and load the tools that will be asked for."""
+        logging.getLogger().addHandler(LogToServer(self._channel))
+        for name, level in told["levels"].items():
+            logging.getLogger(name).setLevel(level)
+        # What there is to say about discovery, the server has said.
+        logging.getLogger("sidecall").setLevel(logging.ERROR)
+        if told["traces"]:
+            # Spans that wait are lost when this process is killed.
+            os.environ.setdefault("OTEL_BSP_SCHEDULE_DELAY", _TRACE_DELAY_MS)
+            self._tracing = open_tracing("auto", Redaction())
+        self._finder = Finder(self._discover, told["places"], use_entry_points=told["use_entry_points"])
+        for home in told["homes"]:
+            reason = self._finder.explain_loss(home)
+            if reason is not None:
+                self.lost[home["name"]] = reason
+        self._baseline = writable_bytes()
+
+    def call(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Run a call; the answer says what the tool returned or why it failed."""
+        with nullcontext() if self._tracing is None else self._tracing.within(request["trace"]):
+            return self._answer(request)
+
+    def _answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            invocation = read_request(request, self._find(request["home"]), self._make_listener(request))
+            fill_hidden(invocation)
+            check_arguments(invocation)
+            with bounded_memory(self._baseline + request["memory_limit_mb"] * _MB):
+                output = self._run(invocation)
+            return write_output(invocation.tool, output, invocation.call.id)
+        except BaseException as error:
+            return write_failure(error)
+        finally:
+            end_copy_of(self._pid)
+
+    def _find(self, home: Home) -> CompiledTool:
+        is_new = not self._finder.knows(home)
+        tool = self._finder.find(home)
+        if is_new:
+            self._baseline = writable_bytes()
+        return tool
+
+    def _make_listener(self, request: Mapping[str, Any]) -> EventListener | None:
+        def tell(kind: str, _: str, said: Mapping[str, Any]) -> None:
+            self._channel.say("event", request["invocation_id"], [kind, to_jsonable_python(said, fallback=str)])
+
+        return tell if request["is_heard"] else None
+
+    def _run(self, invocation: Invocation) -> Any:
+        """Call the function where no event loop runs, since a sync tool may start one of its own."""
+
+        def say_part(part: Any) -> None:
+            end_copy_of(self._pid)
+            invocation.say_part(part)
+
+        positional, keywords = invocation.tool.bind(invocation.values)
+        result = drain(invocation.tool.function(*positional, **keywords), say_part)
+        if inspect.isawaitable(result) or inspect.isasyncgen(result):
+            # In the present context, which knows the span.
+            return self._runner.run(complete(result, say_part), context=copy_context())
+        return result

@@ -1,0 +1,56 @@
+"""A call as it crosses to a tool's process."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from sidecall.core.context import Caller, EventListener
+from sidecall.core.invocation import CallRequest, Invocation, Surroundings
+from sidecall.core.messages import ToolCall
+from sidecall.core.tool import CompiledTool
+from sidecall.executors.process.finder import Home
+
+
+def write_request(invocation: Invocation, home: Home, memory_limit_mb: int) -> dict[str, Any]:
+    """Reduce a call to what its tool needs, and to no more secrets than it asks for."""
+    context = invocation.tool_context
+    wanted = [injection.field for injection in invocation.tool.injections if injection.source == "secret"]
+    return {
+        "home": home,
+        "args": invocation.args,
+        "call_id": invocation.call.id,
+        "invocation_id": invocation.id,
+        "state": context.state,
+        "context": dict(context.context),
+        "headers": dict(context.headers),
+        "caller": {field.name: getattr(context.caller, field.name) for field in fields(context.caller)},
+        "remaining": context.remaining,
+        "secrets": {name: invocation.surroundings.secrets(name) for name in wanted if name},
+        "memory_limit_mb": invocation.tool.options.memory_limit_mb or memory_limit_mb,
+        "is_heard": invocation.request.listener is not None,
+        "trace": dict(invocation.surroundings.trace()),
+    }
+
+
+def read_request(request: Mapping[str, Any], tool: CompiledTool, listener: EventListener | None) -> Invocation:
+    """Return the same call for the tool in this process."""
+    caller = request["caller"]
+    call = CallRequest(
+        ToolCall(name=request["home"]["name"], args=request["args"], id=request["call_id"]),
+        caller=Caller(**{**caller, "scopes": frozenset(caller["scopes"])}),
+        state=request["state"],
+        context=request["context"],
+        headers=request["headers"],
+        listener=listener,
+    )
+    now = time.monotonic()
+    return Invocation(
+        id=request["invocation_id"],
+        request=call,
+        tool=tool,
+        started=now,
+        deadline=None if request["remaining"] is None else now + request["remaining"],
+        surroundings=Surroundings(secrets=request["secrets"].get),
+        args=request["args"],
+    )
