@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from sidecall.core.invocation import Invocation
-from sidecall.pipeline.bounded import DeadlinePassed, within
-from sidecall.pipeline.deadline import seconds_left
+from sidecall.pipeline.execution.bounded import DeadlinePassed, within
+from sidecall.pipeline.execution.deadline import seconds_left
 
 # Seconds after which a call goes on without a function that hangs.
 PATIENCE = 5.0

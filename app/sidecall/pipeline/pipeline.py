@@ -17,7 +17,7 @@ from sidecall.pipeline.admission import Admission, Gates, Limits
 from sidecall.pipeline.approve import Approve, wants_approval
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.decode import decode
-from sidecall.pipeline.execute import Execute
+from sidecall.pipeline.execution.execute import Execute
 from sidecall.pipeline.format import format_failure, format_output, refuse
 from sidecall.pipeline.guard import guard_input, guard_output, has_input_guardrails, has_output_guardrails
 from sidecall.pipeline.handle import goes_through, let_through

@@ -6,7 +6,7 @@ from sidecall import Registry, ToolCall, tool
 from sidecall.core.invocation import CallRequest, Invocation, new_invocation
 from sidecall.executors.inline import InlineExecutor
 from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.pipeline.deadline import seconds_left, timed_out
+from sidecall.pipeline.execution.deadline import seconds_left, timed_out
 from sidecall.pipeline.pipeline import Pipeline, default_stages
 
 

@@ -10,9 +10,9 @@ from sidecall.core.errors import ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.options import ExecutorName
 from sidecall.executors.base import Executor
-from sidecall.pipeline.attempts import run_again
-from sidecall.pipeline.bounded import Bounded, DeadlinePassed
-from sidecall.pipeline.deadline import seconds_left, timed_out
+from sidecall.pipeline.execution.attempts import run_again
+from sidecall.pipeline.execution.bounded import Bounded, DeadlinePassed
+from sidecall.pipeline.execution.deadline import seconds_left, timed_out
 from sidecall.pipeline.hooks import is_cancelled
 
 
