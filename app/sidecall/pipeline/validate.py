@@ -30,15 +30,15 @@ async def validate(invocation: Invocation) -> None:
 
 
 def _blame_no_model(invocation: Invocation, failure: InvalidArguments) -> None:
-    """Tell whoever supplied a hidden value that it does not fit; the model can do nothing about it."""
+    """Blame whoever supplied a hidden value that does not fit; the model can do nothing about it."""
     names = {alias: field for field, alias in invocation.tool.args_schema.hidden.items()}
     for error in failure.errors:
         hidden = names.get(str(error["loc"][0])) if error["loc"] else None
         if hidden is not None:
-            raise _fault(invocation, hidden, error) from None
+            raise _make_fault(invocation, hidden, error) from None
 
 
-def _fault(invocation: Invocation, hidden: str, error: FieldError) -> SidecallError:
+def _make_fault(invocation: Invocation, hidden: str, error: FieldError) -> SidecallError:
     injection = next(it for it in invocation.tool.injections if it.parameter == hidden)
     if injection.source != "secret":
         return MissingContext(f"The tool cannot use what was sent as `{injection.place}`: {error['msg']}.")
