@@ -1,11 +1,8 @@
 """Answer calls as server-sent events: how far they are, and each answer as soon as it is ready."""
 
 import asyncio
-import re
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from pydantic_core import to_json
 from starlette.requests import Request
@@ -14,88 +11,15 @@ from starlette.types import Receive, Scope, Send
 
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.invocation import CallRequest
-from sidecall.core.jsonable import to_plain
 from sidecall.core.messages import ToolMessage
 from sidecall.http import problems
-from sidecall.http.ending import ending
+from sidecall.http.events import MEDIA_TYPE, Events
 from sidecall.http.presence import until_gone
 from sidecall.http.quota import quota_headers
+from sidecall.http.shutdown import shutdown_problem
 from sidecall.rest.answers import Terms, request_of
 from sidecall.rest.dialects import ReceivedCall, write_answer
 from sidecall.rest.parts import Parts
-
-MEDIA_TYPE = "text/event-stream"
-# A weight of zero says "not this" (RFC 9110 §12.4.2).
-_REFUSED = re.compile(r"\bq=0(\.0*)?\s*(;|$)")
-# Seconds of silence after which a comment keeps proxies from closing the connection.
-_KEEP_ALIVE = 15.0
-# Events that wait for a slow reader; progress beyond that is dropped, answers never are.
-_MOST = 256
-_MOST_BYTES = 1024 * 1024
-
-
-def wants_events(request: Request) -> bool:
-    """Tell whether a client wants its answer as events."""
-    for part in request.headers.get("accept", "").lower().split(","):
-        media_type, _, parameters = part.partition(";")
-        if media_type.strip() == MEDIA_TYPE:
-            return _REFUSED.search(parameters) is None
-    return False
-
-
-class Events:
-    """Collect events from tools, whatever thread they run in, for one reader."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self._size = 0
-        self._coming = 0
-
-    def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> None:
-        """Hear of a tool's progress; never blocks or harms the tool."""
-        if self._coming > _MOST:
-            return  # A burst that the reader's loop has not seen yet.
-        with suppress(ValueError, RuntimeError):  # What JSON cannot say, and a loop that has ended.
-            event = _framed(kind, to_json(to_plain({"tool_call_id": call_id, **said})))
-            self._coming += 1
-            self._loop.call_soon_threadsafe(self._offer, event)
-
-    def _offer(self, event: bytes) -> None:
-        self._coming -= 1
-        if self._queue.qsize() < _MOST and self._size + len(event) <= _MOST_BYTES:
-            self._put(event)
-
-    def _put(self, event: bytes) -> None:
-        self._size += len(event)
-        self._queue.put_nowait(event)
-
-    def answer(self, kind: str, body: bytes) -> None:
-        """Say something that must arrive, after all that was told before it."""
-        self._loop.call_soon(self._put, _framed(kind, body))
-
-    def end(self) -> None:
-        """Say that nothing follows."""
-        self._loop.call_soon(self._queue.put_nowait, None)
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        while True:
-            try:
-                # Not `wait_for`, whose task may take an event and lose it when the reader is cancelled.
-                async with asyncio.timeout(_KEEP_ALIVE):
-                    event = await self._queue.get()
-            except TimeoutError:
-                yield b": still working\n\n"
-                continue
-            if event is None:
-                return
-            self._size -= len(event)
-            yield event
-
-
-def _framed(kind: str, body: bytes) -> bytes:
-    # JSON on one line has no newline that could end the event early.
-    return b"event: %s\ndata: %s\n\n" % (kind.encode(), body)
 
 
 class EventStream(Response):
@@ -151,7 +75,7 @@ class EventStream(Response):
         """Say that the server does not wait any longer, and for which calls; those that are done have been answered."""
         if self._unanswered:
             ids = [sent.call.id for sent in self._unanswered.values()]
-            self._events.answer("error", bytes(ending(self._request, unanswered=ids).body))
+            self._events.answer("error", bytes(shutdown_problem(self._request, unanswered=ids).body))
         self._events.end()
 
     @staticmethod

@@ -19,12 +19,12 @@ from sidecall.serving.refusals import (
     BAD_REQUEST,
     BODY_CHOPPED,
     BODY_LATE,
-    ENDING,
     FULL,
     HEADERS_LARGE,
     HEADERS_LATE,
     MAX_HEADER_BYTES,
     NO_HOST,
+    SHUTTING_DOWN,
     Refusal,
     bytes_of,
     response_to,
@@ -253,7 +253,7 @@ class Connection(HttpToolsProtocol):
     def shutdown(self) -> None:
         """Close, unless an answer is due; called by the server at its end."""
         if self._wanted() == "headers":
-            self.refuse(ENDING)
+            self.refuse(SHUTTING_DOWN)
         else:
             super().shutdown()
 
@@ -267,7 +267,7 @@ class Connection(HttpToolsProtocol):
             return
         cycle.logger = _SILENT
         if not cycle.response_started:
-            await response_to(cycle.scope, ENDING)(cycle.scope, cycle.receive, cycle.send)
+            await response_to(cycle.scope, SHUTTING_DOWN)(cycle.scope, cycle.receive, cycle.send)
             _disconnect(cycle)
 
 

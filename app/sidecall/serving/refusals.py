@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Request, Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from sidecall.http import ending
+from sidecall.http import shutdown
 from sidecall.http.problems import problem
 from sidecall.http.request_id import request_id_of
 
@@ -19,7 +19,7 @@ _NO_ID = b"0" * 36
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Say no, as problem+json; the connection is closed with it."""
+    """A problem after which the connection is closed."""
 
     status: int
     slug: str
@@ -44,7 +44,7 @@ FULL = Refusal(
     "So many connections are open that this server takes no more.",
     "Close connections that you do not use, or come back later.",
 )
-ENDING = Refusal(ending.STATUS, ending.SLUG, ending.TITLE, ending.DETAIL)
+SHUTTING_DOWN = Refusal(shutdown.STATUS, shutdown.SLUG, shutdown.TITLE, shutdown.DETAIL)
 
 
 def response_to(scope: MutableMapping[str, Any], refusal: Refusal) -> Response:
@@ -63,12 +63,12 @@ def response_to(scope: MutableMapping[str, Any], refusal: Refusal) -> Response:
 def bytes_of(refusal: Refusal, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     """Write the whole answer where there is no request to answer; quickly, since there may be thousands at once."""
     lines = b"".join([name + b": " + value + b"\r\n" for name, value in headers])
-    answer = _form(refusal).replace(_NO_ID, request_id_of("").encode())
+    answer = _write(refusal).replace(_NO_ID, request_id_of("").encode())
     return STATUS_LINE[refusal.status] + lines + answer
 
 
 @cache
-def _form(refusal: Refusal) -> bytes:
+def _write(refusal: Refusal) -> bytes:
     response = response_to({"type": "http", "state": {"request_id": _NO_ID.decode()}}, refusal)
     lines = [name + b": " + value + b"\r\n" for name, value in response.raw_headers]
     return b"".join([*lines, b"\r\n", bytes(response.body)])

@@ -8,6 +8,7 @@ from sidecall.core.approval import Approval
 from sidecall.core.errors import BatchTooLarge, NotAToolCall
 from sidecall.core.messages import ToolMessage
 from sidecall.http.body import read_body, read_json
+from sidecall.http.events import wants_events
 from sidecall.http.presence import DisconnectListener
 from sidecall.http.problems import Problem
 from sidecall.http.quota import DOCUMENTED
@@ -17,7 +18,7 @@ from sidecall.rest.dialects import DialectName, ReceivedCall, read_call, read_ca
 from sidecall.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.rest.openapi import array_of, one_of
 from sidecall.rest.parts import PartsDep
-from sidecall.rest.stream import EventStream, wants_events
+from sidecall.rest.stream import EventStream
 from sidecall.rest.wire import (
     AnthropicToolResult,
     AnthropicToolUse,
