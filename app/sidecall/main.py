@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from sidecall.auth.caller import Callers
+from sidecall.auth.caller_header import CallerHeader
 from sidecall.core.invocation import Surroundings
 from sidecall.core.options import ExecutorName
 from sidecall.core.tool import CompiledTool
@@ -15,6 +15,7 @@ from sidecall.executors.base import Executor
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.process.executor import ProcessExecutor
 from sidecall.executors.thread import ThreadExecutor
+from sidecall.http.application import Application
 from sidecall.http.body import Bounds
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.ledger.contents import MemoryArtifacts
@@ -42,7 +43,7 @@ from sidecall.worker import Finder, refuse_unfit
 
 def create_app(
     settings: Settings | None = None, registry: Registry | None = None, lifecycle: Lifecycle | None = None
-) -> FastAPI:
+) -> Application:
     """Build the ASGI application.
 
     Args:
@@ -80,10 +81,10 @@ def create_app(
         max_batch=settings.max_batch,
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
-        callers=None if settings.caller_header is None else Callers(settings.caller_header),
         quotas=admission.quotas,
     )
-    return build_api(parts, _lifespan(settings, parts, executors, watch))
+    authenticator = None if settings.caller_header is None else CallerHeader(settings.caller_header)
+    return build_api(parts, _lifespan(settings, parts, executors, watch), authenticator)
 
 
 def _lifespan(

@@ -39,8 +39,7 @@ class HiddenTool(UnknownTool):
     """It is there, but not for you."""
 
 
-class Crowded(Overloaded):
-    pass
+Crowded = type("Crowded", (Overloaded,), {})
 
 
 class Strange(RequestError):

@@ -12,8 +12,9 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
 
-from sidecall.auth.caller import InvalidCaller
+from sidecall.auth.caller_header import InvalidCaller
 from sidecall.core.errors import (
     ApprovalConflict,
     BatchTooLarge,
@@ -102,6 +103,12 @@ def install(app: FastAPI) -> None:
 async def answer(request: Request, error: Exception) -> Response:
     """Make the answer to an error outside the framework, as its handlers would."""
     return await (_answer_request_error if isinstance(error, RequestError) else _answer_crash)(request, error)
+
+
+async def refuse(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:
+    """Answer a request outside the framework with an error."""
+    response = await answer(Request(scope), error)
+    await response(scope, receive, send)
 
 
 def nearest_known(kind: type[RequestError]) -> type[RequestError]:

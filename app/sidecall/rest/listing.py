@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
+from sidecall.http.reply import Reply
 from sidecall.registry import Registry
 
 # Different queries of one server are few. Beyond them the oldest goes, so that whoever makes up queries costs others at
@@ -12,7 +13,7 @@ _MOST = 64
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Hold one answer: its bytes, and the ETag that changes when they do."""
+    """The bytes of one answer, and the ETag that changes when they do."""
 
     body: bytes
     etag: str
@@ -40,7 +41,7 @@ class Listings:
         self._known: dict[bytes, Listing] = {}
 
     def find(self, query: bytes) -> Listing | None:
-        """Find the answer to this query."""
+        """Return the answer to this query, unless it is not known."""
         if self._version != self._registry.version:
             self._version = self._registry.version
             self._known = {}
@@ -55,7 +56,14 @@ class Listings:
                 del self._known[next(iter(self._known))]
 
 
+def answer_listing(listing: Listing, if_none_match: str | None) -> Reply:
+    """Answer with the listing, or with 304 when the client has it."""
+    if has(if_none_match, listing.etag):
+        return Reply(b"", 304, listing.headers)
+    return Reply(listing.body, 200, listing.headers)
+
+
 def has(if_none_match: str | None, etag: str) -> bool:
-    """Compare as RFC 9110 §13.1.2 says: weakly, against each of a list, `*` matching anything."""
+    """Return whether a client has what bears this ETag, compared weakly, as RFC 9110 §13.1.2 wants it."""
     known = [part.strip().removeprefix("W/") for part in (if_none_match or "").split(",")]
     return etag in known or "*" in known

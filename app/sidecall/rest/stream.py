@@ -13,12 +13,13 @@ from sidecall.core.approval import ApprovalRequired
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.http import problems
+from sidecall.http.context import RequestContext
 from sidecall.http.events import MEDIA_TYPE, Events
 from sidecall.http.presence import until_gone
 from sidecall.http.quota import quota_headers
 from sidecall.http.shutdown import shutdown_problem
-from sidecall.rest.answers import Terms, request_of
-from sidecall.rest.dialects import ReceivedCall, write_answer
+from sidecall.rest.answers import make_request
+from sidecall.rest.dialects import DialectName, ReceivedCall, write_answer
 from sidecall.rest.parts import Parts
 
 
@@ -29,17 +30,23 @@ class EventStream(Response):
     """
 
     def __init__(
-        self, parts: Parts, request: Request, calls: Sequence[ReceivedCall] | ReceivedCall, terms: Terms
+        self,
+        parts: Parts,
+        request: Request,
+        calls: Sequence[ReceivedCall] | ReceivedCall,
+        context: RequestContext,
+        form: DialectName | None,
     ) -> None:
         """Take one call, or those of a batch."""
-        quota = quota_headers(parts.quota_of(parts.caller_of(request.headers)))
+        quota = quota_headers(parts.quota_of(context.caller))
         headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **quota}
         super().__init__(media_type=MEDIA_TYPE, headers=headers)
         del self.headers["content-length"]
         self._parts = parts
         self._request = request
         self._calls = calls
-        self._terms = terms
+        self._context = context
+        self._form = form
         self._events = Events()
         self._unsent = b""
         self._unanswered = dict(enumerate([calls] if isinstance(calls, ReceivedCall) else calls))
@@ -96,7 +103,7 @@ class EventStream(Response):
             self._events.end()
 
     def _heard(self, sent: ReceivedCall) -> CallRequest:
-        return replace(request_of(self._parts, sent, self._request.headers, self._terms), listener=self._events.tell)
+        return replace(make_request(sent, self._context), listener=self._events.tell)
 
     async def _all(self, calls: Sequence[ReceivedCall]) -> None:
         requests = [self._heard(sent) for sent in calls]
@@ -104,7 +111,7 @@ class EventStream(Response):
 
     def _ready(self, index: int, message: ToolMessage) -> None:
         sent = self._unanswered.pop(index)
-        self._events.answer("message", to_json(write_answer(message, self._terms.form or sent.dialect)))
+        self._events.answer("message", to_json(write_answer(message, self._form or sent.dialect)))
 
     async def _one(self, sent: ReceivedCall) -> None:
         try:

@@ -29,6 +29,7 @@ from sidecall.serving.refusals import (
     bytes_of,
     response_to,
 )
+from sidecall.serving.responses import has_begun, hold_head
 
 logger = logging.getLogger("sidecall")
 
@@ -148,6 +149,7 @@ class Connection(HttpToolsProtocol):
         if not self.headers or self.headers[0][0] != b"host":
             self._check_host()
         super().on_headers_complete()
+        hold_head(self.cycle)
         self._chunks = self._chunk_bytes = 0
         if not self.pipeline:
             self._running = self.cycle
@@ -266,7 +268,7 @@ class Connection(HttpToolsProtocol):
         if cycle is None or cycle.response_complete:
             return
         cycle.logger = _SILENT
-        if not cycle.response_started:
+        if not has_begun(cycle):
             await response_to(cycle.scope, SHUTTING_DOWN)(cycle.scope, cycle.receive, cycle.send)
             _disconnect(cycle)
 

@@ -10,7 +10,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from sidecall.http import shutdown
 from sidecall.http.problems import problem
-from sidecall.http.request_id import request_id_of
+from sidecall.http.request_id import make_request_id
 
 MAX_HEADER_BYTES = 32 * 1024
 # Of the length that ids have.
@@ -49,8 +49,7 @@ SHUTTING_DOWN = Refusal(shutdown.STATUS, shutdown.SLUG, shutdown.TITLE, shutdown
 
 def response_to(scope: MutableMapping[str, Any], refusal: Refusal) -> Response:
     """Make the answer to a request, under the id that it came with."""
-    sent = dict(scope.get("headers", ())).get(b"x-request-id", b"").decode("latin-1")
-    request_id = scope.setdefault("state", {}).setdefault("request_id", request_id_of(sent))
+    request_id = scope.setdefault("state", {}).setdefault("request_id", make_request_id(scope.get("headers", ())))
     may_return = refusal.status == 503
     members: dict[str, Any] = {"retryable": True} if may_return else {}
     response = problem(Request(scope), refusal.status, refusal.slug, refusal.title, refusal.detail, **members)
@@ -63,7 +62,7 @@ def response_to(scope: MutableMapping[str, Any], refusal: Refusal) -> Response:
 def bytes_of(refusal: Refusal, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     """Write the whole answer where there is no request to answer; quickly, since there may be thousands at once."""
     lines = b"".join([name + b": " + value + b"\r\n" for name, value in headers])
-    answer = _write(refusal).replace(_NO_ID, request_id_of("").encode())
+    answer = _write(refusal).replace(_NO_ID, make_request_id(()).encode())
     return STATUS_LINE[refusal.status] + lines + answer
 
 
