@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 # Puts something around an application.
 Wrapper = Callable[[ASGIApp], ASGIApp]
@@ -30,6 +30,17 @@ class Application(FastAPI):
         super().__init__(**options)
         self._wrappers = tuple(wrappers)
         self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request or one lifespan.
+
+        Requests do not take FastAPI's own way to the same stack, which is there for spans of requests and costs.
+        """
+        if scope["type"] != "http" or self.root_path or self.middleware_stack is None:
+            await super().__call__(scope, receive, send)
+            return
+        scope["app"] = self
+        await self.middleware_stack(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
         """Join the framework and what stands around it; called once, by the framework, at the first request."""

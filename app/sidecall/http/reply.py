@@ -7,6 +7,7 @@ from starlette.responses import Response
 from starlette.types import Send
 
 _NOT_MODIFIED = 304
+_JSON = (b"content-type", b"application/json")
 
 
 @dataclass(slots=True)
@@ -24,9 +25,10 @@ class Reply:
 
     async def send(self, send: Send) -> None:
         """Send it without the framework, as that would send it."""
-        named = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in self.headers.items()]
+        named = []
         if self.status != _NOT_MODIFIED:
-            named.append((b"content-length", b"%d" % len(self.body)))
-            named.append((b"content-type", b"application/json"))
+            named = [(b"content-length", b"%d" % len(self.body)), _JSON]
+        if self.headers:
+            named += [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in self.headers.items()]
         await send({"type": "http.response.start", "status": self.status, "headers": named})
         await send({"type": "http.response.body", "body": self.body})

@@ -13,20 +13,22 @@ _MOST = 64
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The bytes of one answer, and the ETag that changes when they do."""
+    """An answer, the ETag that changes when it does, and the shorter answer to who has it already."""
 
-    body: bytes
     etag: str
+    whole: Reply
+    unchanged: Reply
 
-    @property
-    def headers(self) -> dict[str, str]:
-        """The headers that go with it."""
-        return {"ETag": self.etag, "Cache-Control": "no-cache"}
+    def reply_to(self, if_none_match: str | None) -> Reply:
+        """Return the answer to a client that has what it names here."""
+        return self.unchanged if has(if_none_match, self.etag) else self.whole
 
 
 def make_listing(body: bytes) -> Listing:
     """Give bytes their ETag."""
-    return Listing(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {"ETag": etag, "Cache-Control": "no-cache"}
+    return Listing(etag, Reply(body, 200, headers), Reply(b"", 304, headers))
 
 
 class Listings:
@@ -54,13 +56,6 @@ class Listings:
             self._known[query] = listing
             if len(self._known) > _MOST:
                 del self._known[next(iter(self._known))]
-
-
-def answer_listing(listing: Listing, if_none_match: str | None) -> Reply:
-    """Answer with the listing, or with 304 when the client has it."""
-    if has(if_none_match, listing.etag):
-        return Reply(b"", 304, listing.headers)
-    return Reply(listing.body, 200, listing.headers)
 
 
 def has(if_none_match: str | None, etag: str) -> bool:

@@ -9,7 +9,7 @@ from sidecall.http.context import make_context
 from sidecall.http.door import Shortcut
 from sidecall.http.reply import Reply
 from sidecall.rest.answers import answer_call
-from sidecall.rest.listing import Listing, answer_listing
+from sidecall.rest.listing import Listing
 from sidecall.rest.parts import Parts
 
 # More digits than any limit has, so that nobody makes us parse a number of thousands.
@@ -75,4 +75,4 @@ async def _read_body(receive: Receive) -> bytes:
 
 async def _list(listing: Listing, scope: Scope) -> Reply:
     if_none_match = _by_name(scope["headers"]).get(b"if-none-match", b"")
-    return answer_listing(listing, if_none_match.decode("latin-1"))
+    return listing.reply_to(if_none_match.decode("latin-1"))

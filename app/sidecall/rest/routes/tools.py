@@ -14,7 +14,7 @@ from sidecall.core.tool import CompiledTool
 from sidecall.http.problems import Problem
 from sidecall.registry import nearest
 from sidecall.rest.examples import LISTING
-from sidecall.rest.listing import answer_listing, make_listing
+from sidecall.rest.listing import make_listing
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.schema.definitions import DefinitionFormat, render
@@ -96,7 +96,7 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
         chosen = [tool for tool in await parts.pipeline.visible(caller) if _is_chosen(tool, tag, name)]
         listing = make_listing(to_json(render(chosen, format, strict=strict)))
         parts.listings.keep(query, listing, version)
-    return answer_listing(listing, if_none_match).to_response()
+    return listing.reply_to(if_none_match).to_response()
 
 
 def _is_chosen(tool: CompiledTool, tags: list[str] | None, names: list[str] | None) -> bool:
