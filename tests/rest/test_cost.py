@@ -1,4 +1,4 @@
-"""An ordinary call makes as many function calls as were counted when it was last looked at, which no busy machine changes.
+"""An ordinary request makes no more function calls than were counted once, however busy the machine is.
 
 Whoever makes the way of a call shorter, or longer for a good reason, writes the new number here.
 """

@@ -29,13 +29,14 @@ EVERYTHING: dict[str, Any] = {
 async def _files(app: Application, target: str = "/tool_calls") -> list[str]:
     peer = await exchange(app, scope_of("POST", target, sized(CALL, ("x-user", "ann"))), CALL)
     assert peer.status == 200
-    files: list[str] = json.loads(json.loads(peer.content)["content"])
+    files: list[str] = json.loads(json.loads(peer.content)["content"])["files"]
     return files
 
 
 @pytest.fixture(params=[{}, EVERYTHING], ids=["as it ships", "with everything on"])
-async def app(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    """Build the server."""
+async def app(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Build the server; its spans go nowhere."""
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "always_off")
     made = create_app(Settings(**request.param, secrets_dir=tmp_path), Registry([way]))
     async with made.router.lifespan_context(made):
         yield made

@@ -10,11 +10,11 @@ FRAMEWORK = ("fastapi/routing.py", "starlette/routing.py", "starlette/middleware
 
 
 @tool
-async def way() -> list[str]:
+async def way() -> dict[str, list[str]]:
     """List the framework's files that this call came through."""
     frame = sys._getframe()
     files: list[str] = []
     while frame is not None:
         files.append(Path(frame.f_code.co_filename).as_posix())
         frame = frame.f_back
-    return sorted({name for name in FRAMEWORK for file in files if file.endswith(name)})
+    return {"files": sorted({name for name in FRAMEWORK for file in files if file.endswith(name)})}
