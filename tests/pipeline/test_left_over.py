@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 
 from sidecall import Registry, ToolException, tool
 from sidecall.core.errors import ToolCallFailed
 from sidecall.core.invocation import Invocation
+from sidecall.http.context import RequestContext
 from sidecall.http.presence import DisconnectListener
 from sidecall.main import create_app
 from sidecall.rest.answers import answer_call
@@ -97,7 +97,7 @@ async def serve(name: str, args: dict[str, Any]) -> bytes:
 
     async def answer(name: str, args: dict[str, Any], call_id: str) -> bytes:
         body = json.dumps({"name": name, "args": args, "id": call_id, "type": "tool_call"}).encode()
-        reply = await DisconnectListener(receive).over(answer_call(app.state.parts, body, Headers({})))
+        reply = await DisconnectListener(receive).over(answer_call(app.state.parts, body, RequestContext()))
         return reply.body
 
     async with app.router.lifespan_context(app):

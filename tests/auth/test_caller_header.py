@@ -3,7 +3,7 @@
 import pytest
 from starlette.datastructures import Headers
 
-from sidecall.auth.caller import Callers, InvalidCaller
+from sidecall.auth.caller_header import CallerHeader, InvalidCaller
 from sidecall.core.context import ANONYMOUS, Caller
 
 
@@ -11,7 +11,7 @@ def _sent(*values: bytes) -> Headers:
     return Headers(raw=[(b"accept", b"*/*"), *((b"x-forwarded-user", value) for value in values)])
 
 
-CALLERS = Callers("X-Forwarded-User")
+CALLERS = CallerHeader("X-Forwarded-User")
 
 
 @pytest.mark.parametrize(
@@ -27,15 +27,15 @@ CALLERS = Callers("X-Forwarded-User")
         (b"anonymous", "anonymous"),
     ],
 )
-def test_the_header_names_the_caller(value: bytes, subject: str) -> None:
+async def test_the_header_names_the_caller(value: bytes, subject: str) -> None:
     """In UTF-8; tenant and scopes are what everybody has."""
-    assert CALLERS.of(_sent(value)) == Caller(subject)
+    assert await CALLERS.authenticate(_sent(value)) == Caller(subject)
 
 
 @pytest.mark.parametrize("values", [(), (b"",), (b"  ",)], ids=["missing", "empty", "blank"])
-def test_whoever_is_not_named_is_anonymous(values: tuple[bytes, ...]) -> None:
+async def test_whoever_is_not_named_is_anonymous(values: tuple[bytes, ...]) -> None:
     """As everybody is where no gateway tells them apart."""
-    assert CALLERS.of(_sent(*values)) is ANONYMOUS
+    assert await CALLERS.authenticate(_sent(*values)) is ANONYMOUS
 
 
 @pytest.mark.parametrize(
@@ -52,24 +52,24 @@ def test_whoever_is_not_named_is_anonymous(values: tuple[bytes, ...]) -> None:
         ((b"", b"ann"), "must come once; it came 2 times"),
     ],
 )
-def test_what_names_nobody_for_certain_is_refused(values: tuple[bytes, ...], complaint: str) -> None:
+async def test_what_names_nobody_for_certain_is_refused(values: tuple[bytes, ...], complaint: str) -> None:
     """Two values may be the client's and the gateway's; what was sent is not shown."""
     with pytest.raises(InvalidCaller) as refused:
-        CALLERS.of(_sent(*values))
+        await CALLERS.authenticate(_sent(*values))
 
     assert refused.value.message == f"The header X-Forwarded-User {complaint}."
 
 
-def test_what_was_refused_once_is_refused_again() -> None:
+async def test_what_was_refused_once_is_refused_again() -> None:
     """Only what names a caller is remembered."""
     with pytest.raises(InvalidCaller):
-        CALLERS.of(_sent(b"\x01"))
+        await CALLERS.authenticate(_sent(b"\x01"))
     with pytest.raises(InvalidCaller):
-        CALLERS.of(_sent(b"\x01"))
+        await CALLERS.authenticate(_sent(b"\x01"))
 
 
-def test_the_same_name_is_the_same_caller() -> None:
+async def test_the_same_name_is_the_same_caller() -> None:
     """Read once."""
-    callers = Callers("x-forwarded-user")
+    callers = CallerHeader("x-forwarded-user")
 
-    assert callers.of(_sent(b"ann")) is callers.of(_sent(b"ann"))
+    assert await callers.authenticate(_sent(b"ann")) is await callers.authenticate(_sent(b"ann"))

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from sidecall.rest.stream import Events
+from sidecall.http.events import Events
 
 _PIECE = "x" * 10_000
 

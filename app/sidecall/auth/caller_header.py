@@ -1,4 +1,4 @@
-"""Tell callers apart by a header that a trusted gateway sets."""
+"""Name callers by a header that a trusted gateway sets."""
 
 from functools import lru_cache
 
@@ -17,18 +17,18 @@ class InvalidCaller(RequestError):
     """The header that says who calls does not name one caller."""
 
 
-class Callers:
-    """Take callers from the header in which a gateway says who they are."""
+class CallerHeader:
+    """Take callers from the header in which a gateway names them; whoever is not named is anonymous."""
 
     def __init__(self, header: str) -> None:
         self._header = header
         self._read = lru_cache(_REMEMBERED)(self._caller)
 
-    def of(self, headers: Headers) -> Caller:
-        """Tell who sends a request; whoever is not named is anonymous.
+    async def authenticate(self, headers: Headers) -> Caller:
+        """Return who sends a request with these headers.
 
         Raises:
-            InvalidCaller: It is said twice, or too long, or not in printable UTF-8.
+            InvalidCaller: The header comes twice, or is too long, or not in printable UTF-8.
         """
         values = headers.getlist(self._header)
         if len(values) > 1:

@@ -1,4 +1,4 @@
-"""What is said of a request that the end of the server does not let finish."""
+"""The problem that answers a request which the end of the server does not let finish."""
 
 from typing import Any
 
@@ -15,6 +15,6 @@ DETAIL = (
 )
 
 
-def ending(request: Request, **members: Any) -> Response:
-    """Make the problem that tells the client program to come back."""
+def shutdown_problem(request: Request, **members: Any) -> Response:
+    """Make the answer that asks the client program to send its request again."""
     return problem(request, STATUS, SLUG, TITLE, DETAIL, retryable=True, **members)
