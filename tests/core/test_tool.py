@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from sidecall import BaseTool, tool
-from sidecall.core.errors import InvalidToolName
+from sidecall.core.errors import InvalidToolName, ToolOutputError
 from sidecall.schema.signature import source_of
 
 
@@ -235,3 +235,18 @@ def test_the_source_outside_the_working_directory_is_absolute(monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
 
     assert source_of(_synchronous).startswith("/")
+
+
+@pytest.mark.parametrize("output", [["a", 1], ("a",), {"a", 1}], ids=["list", "single", "set"])
+def test_what_promises_a_pair_returns_one(output: Any) -> None:
+    """Content and artifact; a tool that promises content alone may return a pair as its content."""
+    pairing = _returning(Any, response_format="content_and_artifact").compiled
+
+    assert pairing.split(("a", 1)) == ("a", 1)
+    assert _returning(Any).compiled.split(("a", 1)) == (("a", 1), None)
+    with pytest.raises(ToolOutputError) as caught:
+        pairing.split(output)
+    assert caught.value.message == (
+        "Error: take has response_format='content_and_artifact' and must return a pair (content, artifact), but"
+        f" returned {type(output).__name__}."
+    )

@@ -6,9 +6,8 @@ from typing import Any
 from sidecall.core.command import ReadCommand, Spoken, is_command, is_message, read_command, spoken_by
 from sidecall.core.errors import RequestError, ToolFailure
 from sidecall.core.invocation import Invocation, new_invocation_id
-from sidecall.core.jsonable import Lose, failure_text, losing_silently, sendable, to_plain, to_text
-from sidecall.core.messages import Content, ToolCall, ToolMessage
-from sidecall.core.output import are_blocks, no_json_form, split_output
+from sidecall.core.jsonable import Lose, failure_text, losing_silently, no_json_form, sendable, to_plain, to_text
+from sidecall.core.messages import Content, ToolCall, ToolMessage, are_blocks
 from sidecall.pipeline.guard import guarded_text
 from sidecall.pipeline.handle import ask_handler
 from sidecall.pipeline.lost_numbers import LostNumbers
@@ -31,7 +30,7 @@ async def format_output(invocation: Invocation) -> None:
     if type(invocation.output) in _SIMPLE and invocation.tool.options.response_format == "content":
         invocation.message = _message(invocation, {}, {"content": _content(name, invocation.output)})
         return
-    content, artifact = split_output(invocation.tool, invocation.output)
+    content, artifact = invocation.tool.split(invocation.output)
     lost = LostNumbers()
     told: dict[str, Any] = {}
     fields: dict[str, Any] = {}
