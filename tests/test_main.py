@@ -140,4 +140,4 @@ async def test_calls_and_people_share_the_approvals_of_a_server(here: Path) -> N
     with pytest.raises(ApprovalRequired) as caught:
         await parts.pipeline.run(CallRequest(ToolCall(name="remember", args={"text": "a"}, id="call_1")))
 
-    assert parts.approvals.list() == [caught.value.approval]
+    assert [record.approval for record in await parts.approvals.list()] == [caught.value.approval]

@@ -18,7 +18,7 @@ from sidecall.core.invocation import CallRequest
 from sidecall.executors.inline import InlineExecutor
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline, default_stages
-from sidecall.registry import nearest
+from sidecall.registry import find_nearest
 
 
 def _named(name: str) -> StructuredTool:
@@ -56,12 +56,12 @@ def test_a_tool_is_found_by_its_exact_name() -> None:
 )
 def test_names_that_look_alike_are_found(name: str, expected: list[str]) -> None:
     """Best first."""
-    assert nearest(name, ["search_files", "search_web", "sum"]) == expected
+    assert find_nearest(name, ["search_files", "search_web", "sum"]) == expected
 
 
 def test_no_more_than_three_names_are_offered() -> None:
     """A hint, not the list."""
-    assert len(nearest("search_", [f"search_{letter}" for letter in "abcdef"])) == 3
+    assert len(find_nearest("search_", [f"search_{letter}" for letter in "abcdef"])) == 3
 
 
 def test_two_tools_of_one_name_are_refused_with_both_places() -> None:

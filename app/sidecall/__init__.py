@@ -9,7 +9,6 @@ from sidecall.authoring.retriever import RetrieverInput, create_retriever_tool
 from sidecall.authoring.structured import StructuredTool, Tool
 from sidecall.authoring.tool import BaseTool
 from sidecall.authoring.toolkit import BaseToolkit
-from sidecall.core.annotations import ToolAnnotations
 from sidecall.core.callbacks import BaseCallbackHandler
 from sidecall.core.command import Command
 from sidecall.core.context import Caller, ToolContext
@@ -23,6 +22,7 @@ from sidecall.core.guardrails import (
 )
 from sidecall.core.injection import InjectedState, InjectedStore, InjectedToolArg, InjectedToolCallId, Secret
 from sidecall.core.messages import ToolCall, ToolMessage
+from sidecall.core.options import ToolAnnotations
 from sidecall.core.retry import Retry
 from sidecall.core.store import Store
 from sidecall.registry import Registry

@@ -16,7 +16,7 @@ from sidecall.core.errors import DefinitionError, DiscoveryError
 from sidecall.core.tool import CompiledTool
 from sidecall.loading import load_file, load_named, public_files
 from sidecall.registry import Registry
-from sidecall.schema.signature import source_of
+from sidecall.schema.signature import find_source
 
 GROUP = "sidecall.tools"
 
@@ -93,7 +93,7 @@ def _is_toolkit(item: object) -> bool:
 def _tools(offer: Any) -> list[Any]:
     if _is_tool(offer):
         return [offer]
-    where = f"{source_of(offer.get_tools)}: toolkit {type(offer).__name__}"
+    where = f"{find_source(offer.get_tools)}: toolkit {type(offer).__name__}"
     try:
         tools = list(offer.get_tools())
     except DefinitionError:

@@ -8,7 +8,7 @@ Phase = Literal["starting", "ready", "draining"]
 
 
 class Lifecycle:
-    """Say whether the process takes traffic; it goes from starting over ready to draining, and never back."""
+    """The phase a process is in; it goes from starting over ready to draining, and never back."""
 
     def __init__(self) -> None:
         self.phase: Phase = "starting"
@@ -33,7 +33,7 @@ class Lifecycle:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Hold the seconds that a server waits: for its load balancer, its tools, its clients and its own event loop."""
+    """The seconds that a server waits: for its load balancer, its tools, its clients and its own event loop."""
 
     drain_grace: float = 2.0
     drain_timeout: float = 30.0

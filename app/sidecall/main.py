@@ -7,18 +7,21 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from sidecall.auth.caller import Callers
+from sidecall.core.contents import Contents
 from sidecall.core.invocation import Surroundings
+from sidecall.core.store import ItemStore
 from sidecall.discovery import discover
 from sidecall.executors.process.finder import Finder, Search
 from sidecall.executors.process.home import refuse_unfit
 from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, start_all
 from sidecall.http.body import Bounds
 from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.ledger.contents import MemoryArtifacts
-from sidecall.ledger.items import MemoryStore
+from sidecall.ledger.base import Ledger
+from sidecall.ledger.contents import MemoryContents
+from sidecall.ledger.items import MemoryItems
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.admission import Admission, Limits
-from sidecall.pipeline.budget import Budget
+from sidecall.pipeline.budget import Budget, Keep
 from sidecall.pipeline.pipeline import Pipeline, default_stages
 from sidecall.pipeline.quotas import Rate
 from sidecall.registry import Registry
@@ -26,7 +29,7 @@ from sidecall.reload import watching
 from sidecall.rest.app import Lifespan, build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
-from sidecall.rest.routes.artifacts import artifact_url
+from sidecall.rest.routes.contents import content_url
 from sidecall.secrets import secrets_in, warn_of_missing
 from sidecall.settings import Settings
 from sidecall.telemetry.calls import CallTelemetry
@@ -58,19 +61,19 @@ def create_app(
     admission = Admission(_limits(settings))
     metrics = _metrics(registry, executors, admission, lifecycle)
     watch = _watch(settings, metrics)
-    surroundings = Surroundings(MemoryStore(), secrets_in(settings.secrets_dir), admission.abandon, watch.headers)
+    ledger = build_ledger(settings)
+    store = ItemStore(ledger.items)
+    surroundings = Surroundings(store, secrets_in(settings.secrets_dir), admission.abandon, watch.headers)
     warn_of_missing(registry, surroundings.secrets)
     refuse_unfit(registry, Finder(discover, settings.tools, use_entry_points=settings.entry_points))
-    approvals = MemoryApprovals(settings.approval_ttl, settings.max_approvals)
-    artifacts = MemoryArtifacts(settings.artifact_ttl, settings.max_artifact_bytes)
-    budget = Budget(settings.max_content_bytes, lambda body: artifact_url(artifacts.keep(body)))
-    stages = default_stages(executors, approvals, budget)
+    budget = Budget(settings.max_content_bytes, _keep_in(ledger.contents))
+    stages = default_stages(executors, ledger.approvals, budget)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
         registry=registry,
         pipeline=pipeline,
-        approvals=approvals,
-        artifacts=artifacts,
+        approvals=ledger.approvals,
+        contents=ledger.contents,
         listings=Listings(registry),
         bounds=Bounds(settings.max_body_bytes, settings.max_json_values),
         max_batch=settings.max_batch,
@@ -80,6 +83,22 @@ def create_app(
         quotas=admission.quotas,
     )
     return build_api(parts, _lifespan(settings, parts, executors, watch))
+
+
+def build_ledger(settings: Settings) -> Ledger:
+    """Make the ledger that the settings ask for."""
+    return Ledger(
+        approvals=MemoryApprovals(settings.approval_ttl, settings.max_approvals),
+        contents=MemoryContents(settings.artifact_ttl, settings.max_artifact_bytes),
+        items=MemoryItems(),
+    )
+
+
+def _keep_in(contents: Contents) -> Keep:
+    async def keep(body: str | bytes, tenant: str) -> str | None:
+        return content_url(await contents.keep(body, tenant))
+
+    return keep
 
 
 def _lifespan(settings: Settings, parts: Parts, executors: Executors, watch: CallTelemetry) -> Lifespan:
@@ -134,8 +153,9 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
     """Build the pipeline alone, for callers without a server; its executors are closed afterwards."""
     executors = build_executors(settings)
     try:
-        stages = default_stages(executors, MemoryApprovals())
-        surroundings = Surroundings(MemoryStore(), secrets_in(settings.secrets_dir))
+        ledger = build_ledger(settings)
+        stages = default_stages(executors, ledger.approvals)
+        surroundings = Surroundings(ItemStore(ledger.items), secrets_in(settings.secrets_dir))
         yield Pipeline(registry, stages, settings.tool_timeout, surroundings)
     finally:
         await close_all(executors)

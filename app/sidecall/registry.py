@@ -7,34 +7,39 @@ from typing import Any
 
 from sidecall.core.callbacks import Callback, make_callback
 from sidecall.core.errors import ToolAlreadyRegistered
-from sidecall.core.guardrails import ToolInputGuardrail, ToolOutputGuardrail, input_guardrail, output_guardrail
+from sidecall.core.guardrails import (
+    ToolInputGuardrail,
+    ToolOutputGuardrail,
+    make_input_guardrail,
+    make_output_guardrail,
+)
 from sidecall.core.tool import Compilable, CompiledTool
 
 
 @dataclass(frozen=True, slots=True)
-class Hooks:
-    """Hold what stands over every tool of a registry."""
+class SharedHooks:
+    """The callbacks and guardrails of every tool in a registry."""
 
     callbacks: tuple[Callback, ...]
     tool_input_guardrails: tuple[ToolInputGuardrail, ...]
     tool_output_guardrails: tuple[ToolOutputGuardrail, ...]
 
-    def over(self, tool: CompiledTool) -> CompiledTool:
-        """Put them before the tool's own; a tool is the same object when there are none."""
+    def apply_to(self, tool: CompiledTool) -> CompiledTool:
+        """Put these before the tool's own; a tool is the same object when there are none."""
         ours = {field.name: getattr(self, field.name) for field in fields(self)}
         if not any(ours.values()):
             return tool
-        joined: dict[str, Any] = {name: _before(hooks, getattr(tool.options, name)) for name, hooks in ours.items()}
+        joined: dict[str, Any] = {name: _prepend(hooks, getattr(tool.options, name)) for name, hooks in ours.items()}
         return replace(tool, options=replace(tool.options, **joined))
 
 
-def _before(hooks: tuple[Any, ...], own: tuple[Any, ...]) -> tuple[Any, ...]:
+def _prepend(hooks: tuple[Any, ...], own: tuple[Any, ...]) -> tuple[Any, ...]:
     """Put hooks before a tool's own, but for those that stand there already."""
     return (*(hook for hook in hooks if hook not in own), *own)
 
 
 class Registry:
-    """Hold tools in the order they were registered.
+    """The tools of a server, in the order they were registered.
 
     Readers always see one complete set: `replace` swaps it in a single assignment, and `version` says which it is.
     """
@@ -60,10 +65,10 @@ class Registry:
         """
         self.version = 0
         self.is_conditional = False
-        self._hooks = Hooks(
+        self._hooks = SharedHooks(
             tuple(map(make_callback, callbacks)),
-            tuple(map(input_guardrail, tool_input_guardrails)),
-            tuple(map(output_guardrail, tool_output_guardrails)),
+            tuple(map(make_input_guardrail, tool_input_guardrails)),
+            tuple(map(make_output_guardrail, tool_output_guardrails)),
         )
         self._tools: dict[str, CompiledTool] = {}
         self._offered: list[CompiledTool] = []
@@ -115,12 +120,12 @@ class Registry:
         # What stays is the same object as before, by which others know that nothing about it has changed.
         known = {id(tool): self._tools[tool.name] for tool in self._offered}
         self._offered = list(fresh.values())
-        self._tools = {name: known.get(id(tool)) or self._hooks.over(tool) for name, tool in fresh.items()}
+        self._tools = {name: known.get(id(tool)) or self._hooks.apply_to(tool) for name, tool in fresh.items()}
         self.is_conditional = any(callable(tool.options.is_enabled) for tool in fresh.values())
         self.version += 1
 
 
-def nearest(name: str, names: Iterable[str]) -> list[str]:
+def find_nearest(name: str, names: Iterable[str]) -> list[str]:
     """Name up to three of these names that look like this one, best first."""
     # Bounded, since the name comes from outside and the comparison is quadratic in its length.
     return difflib.get_close_matches(name[:64], list(names), n=3, cutoff=0.6)

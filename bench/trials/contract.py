@@ -72,8 +72,8 @@ CASES: tuple[Case, ...] = (
     Case(BATCH, 200, "/tool_calls/batch", [_call("choose", one="first"), _call("fail_through"), _call("forbidden")]),
     Case(BATCH, 422, "/tool_calls/batch", [1]),
     *_posts(BATCH, "/tool_calls/batch", [_call("kept")]),
-    Case("get /artifacts/{artifact_id}", 200, "{artifact}"),
-    Case("get /artifacts/{artifact_id}", 404, "/artifacts/none"),
+    Case("get /contents/{content_id}", 200, "{content}"),
+    Case("get /contents/{content_id}", 404, "/contents/none"),
     Case("get /approvals", 200, "/approvals?status=pending"),
     Case("get /approvals", 422, "/approvals?status=lost"),
     Case("get /approvals/{approval_id}", 200, "{approval}"),
@@ -142,10 +142,10 @@ def _client(server: Served) -> httpx.Client:
 
 
 def _known(client: httpx.Client) -> dict[str, str]:
-    """Make an artifact and an approval, whose addresses later requests need."""
+    """Make a cut content and an approval, whose addresses later requests need."""
     cut = client.post("/tool_calls", json=_call("kept")).json()
     waiting = client.post("/tool_calls", json=_call("approved", amount=1))
-    return {"{artifact}": cut["response_metadata"]["artifact_url"], "{approval}": waiting.headers["location"]}
+    return {"{content}": cut["response_metadata"]["artifact_url"], "{approval}": waiting.headers["location"]}
 
 
 def _tried(client: httpx.Client, case: Case, known: Mapping[str, str]) -> Judged:

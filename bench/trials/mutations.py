@@ -11,7 +11,7 @@ _MOST_AHEAD = 5
 _PATHS = (
     "/tool_calls /tool_calls?format=anthropic /tool_calls/batch /tools /tools?strict=true&format=gemini"
     " /tools/calculator /healthz /readyz /metrics /approvals /approvals/nobody"
-    " /artifacts/nothing /openapi.json /nowhere"
+    " /contents/nothing /openapi.json /nowhere"
 ).split()
 _TAILS = "/ . .. ? & = ; : @ ~ a %20 %00 %ff %2f %E2%80 % format= name=calculator strict=yes".split()
 _METHODS = ("GET", "GET", "GET", "POST", "POST", "PUT", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE")

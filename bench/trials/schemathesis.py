@@ -18,7 +18,7 @@ from bench.trials.server import Served
 _CONFIGURATION = """
 [parameters]
 "path.approval_id" = "{approval}"
-"path.artifact_id" = "{artifact}"
+"path.content_id" = "{content}"
 
 [[operations]]
 include-operation-id = "list_tools"
@@ -52,7 +52,7 @@ class Conformance:
 
 
 async def conform(server: Served, max_examples: int, seed: int = 1) -> Conformance:
-    """Run all checks of all phases against a server, with an approval and an artifact that there are."""
+    """Run all checks of all phases against a server, with an approval and a content that there are."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "schemathesis.toml").write_text(await _configuration(server))
@@ -72,8 +72,8 @@ async def _configuration(server: Served) -> str:
     async with httpx.AsyncClient(base_url=server.url, trust_env=False) as client:
         waiting = await client.post("/tool_calls", json={"name": "approved", "args": {"amount": 1}})
         cut = await client.post("/tool_calls", json={"name": "kept", "args": {}})
-    artifact = cut.json()["response_metadata"]["artifact_url"].rpartition("/")[2]
-    return _CONFIGURATION.format(approval=waiting.json()["id"], artifact=artifact)
+    content = cut.json()["response_metadata"]["artifact_url"].rpartition("/")[2]
+    return _CONFIGURATION.format(approval=waiting.json()["id"], content=content)
 
 
 def read_report(report: Mapping[str, Any]) -> Conformance:

@@ -96,7 +96,7 @@ def test_handlers_and_guardrails_are_made_ready() -> None:
         tool_output_guardrails=(tool_output_guardrail(name="first")(judge), judge),
     )(work).compiled.options
 
-    assert [len(callback.listeners) for callback in options.callbacks] == [3, 3]
+    assert [len(callback.methods) for callback in options.callbacks] == [3, 3]
     assert [it.name for it in options.tool_input_guardrails] == ["judge", "second"]
     assert [it.name for it in options.tool_output_guardrails] == ["first", "judge"]
 

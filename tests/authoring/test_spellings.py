@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sidecall import ToolException, tool
-from sidecall.authoring.spellings import canonical
+from sidecall.authoring.spellings import rename_options
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError, ToolCallFailed
 from sidecall.core.options import ToolOptions
@@ -84,7 +84,7 @@ def test_options_are_said_in_our_words(given: dict[str, Any], expected: Any) -> 
     """Those that are the same, or unknown, stay."""
     before = dict(given)
 
-    assert canonical(given) == (given if expected is ... else expected)
+    assert rename_options(given) == (given if expected is ... else expected)
     assert given == before
 
 

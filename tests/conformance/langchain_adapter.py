@@ -19,8 +19,9 @@ from langchain_cases import (
 import sidecall
 from sidecall import StructuredTool, ToolContext, ToolException, ToolMessage, tool
 from sidecall.core.errors import RequestError
-from sidecall.ledger.items import MemoryStore
-from sidecall.schema.definitions import render
+from sidecall.core.store import ItemStore
+from sidecall.ledger.items import MemoryItems
+from sidecall.schema.definitions import render_definitions
 
 NAMES = {
     "StateUpdate": sidecall.Command,
@@ -68,7 +69,7 @@ class Adapter:
 
     def schema(self, made: StructuredTool) -> dict[str, Any]:
         """Give the OpenAI definition."""
-        definition: dict[str, Any] = render([made.compiled], "openai")[0]
+        definition: dict[str, Any] = render_definitions([made.compiled], "openai")[0]
         return definition
 
     def call(self, made: StructuredTool, case: Case) -> dict[str, Any]:
@@ -87,7 +88,7 @@ class Adapter:
     async def _run(self, made: StructuredTool, case: Case) -> ToolMessage:
         store = None
         if case.store is not None:
-            store = MemoryStore()
+            store = ItemStore(MemoryItems())
             for namespace, key, value in case.store:
                 store.put(namespace, key, value)
         call = json.loads(json.dumps(case.input, default=str))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sidecall import StructuredTool, ToolContext
-from sidecall.schema.strict import strict_obstacles, to_strict
+from sidecall.schema.strict import find_strict_obstacles, to_strict
 
 ContextType = ToolContext
 ToolContextType = ToolContext
@@ -32,7 +32,7 @@ def schema(
         func, name=name_override, description=description_override, **asked
     ).compiled
     parameters = compiled.args_schema.json_schema
-    obstacles = strict_obstacles(parameters) if strict else []
+    obstacles = find_strict_obstacles(parameters) if strict else []
     if obstacles:
         raise ValueError("; ".join(obstacles))
     return {

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from sidecall.core.tool import Schema
-from sidecall.schema.json_schema import map_children
-from sidecall.schema.strict import strict_obstacles, to_strict
+from sidecall.schema.strict import find_strict_obstacles, to_strict
+from sidecall.schema.walk import map_children
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -28,7 +28,7 @@ def _with_all_required(schema: Schema) -> Schema:
 
 def _transform_level(recorded: dict[str, Schema]) -> str:
     schema = _with_all_required(recorded["input"])
-    ours = None if strict_obstacles(schema) else to_strict(schema)
+    ours = None if find_strict_obstacles(schema) else to_strict(schema)
     return "exact" if ours == recorded.get("output") else "DIFF"
 
 

@@ -1,13 +1,18 @@
 """An approval says which call waits, and a decision what becomes of it."""
 
-from datetime import UTC, datetime
+import math
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from sidecall import ToolCall
-from sidecall.core.approval import Approval, ApprovalRequired, Decision
+from sidecall import Caller, ToolCall, ToolMessage
+from sidecall.core.approval import Approval, ApprovalRecord, ApprovalRequired, Decision, compute_fingerprint
+from sidecall.core.context import ANONYMOUS
+from sidecall.core.errors import ApprovalConflict
+from sidecall.core.invocation import CallRequest
+from sidecall.core.record import CallRecord
 
 APPROVAL = Approval(
     id="7",
@@ -70,3 +75,88 @@ def test_a_wrong_decision_is_located(given: dict[str, Any], loc: tuple[str, ...]
         Decision.model_validate(given)
 
     assert [error["loc"] for error in caught.value.errors()] == [loc]
+
+
+ASKED = ToolCall(name="delete", args={"order": 7}, id="call_1")
+
+
+def _record(
+    caller: Caller = ANONYMOUS,
+    state: Any = None,
+    context: dict[str, Any] | None = None,
+) -> CallRecord:
+    return CallRecord.of(CallRequest(ASKED, caller, state, context or {}), "invocation")
+
+
+def _waiting() -> ApprovalRecord:
+    return ApprovalRecord.of(_record(Caller("ada", "acme")), ASKED, 10.0)
+
+
+def test_a_call_that_waits_is_kept_with_what_a_person_sees_of_it() -> None:
+    """And with whose it is."""
+    record = _waiting()
+
+    assert (record.tenant, record.asked, record.approval.tool_call) == ("acme", ASKED, ASKED)
+    assert (record.approval.status, record.approval.requested_by) == ("pending", "ada")
+    assert record.approval.expires_at - record.approval.created_at == timedelta(seconds=10)
+    assert record.require_pending() is record.call
+
+
+def test_a_record_can_be_written_down_in_every_state() -> None:
+    """Whatever has become of the call."""
+    waiting = _waiting()
+    running = waiting.decide(Decision(decision="approve", args={"order": 8}, reason="Yes."), "eve")
+    answered = running.answer(ToolMessage(content="done", tool_call_id="call_1"))
+
+    for record in (waiting, running, answered):
+        assert ApprovalRecord.model_validate_json(record.model_dump_json()) == record
+    assert [record.is_running for record in (waiting, running, answered)] == [False, True, False]
+    assert answered.call is None
+
+
+def test_a_change_leaves_the_record_before_it_as_it_was() -> None:
+    """A ledger keeps one of the two."""
+    waiting = _waiting()
+
+    decided = waiting.decide(Decision(decision="approve", args={"order": 8}), "eve")
+
+    assert (waiting.approval.status, decided.approval.status) == ("pending", "approved")
+    assert (waiting.approval.tool_call.args, decided.approval.tool_call.args) == ({"order": 7}, {"order": 8})
+    assert decided.reopen() == waiting
+
+
+def test_what_is_decided_is_not_decided_again() -> None:
+    """Before anything is written."""
+    decided = _waiting().decide(Decision(decision="reject"), "eve")
+
+    with pytest.raises(ApprovalConflict, match=r"^The approval was rejected already, by eve\.$"):
+        decided.decide(Decision(decision="approve"), "bo")
+
+
+def test_the_same_call_has_the_same_fingerprint() -> None:
+    """However often it comes, and whatever id each time has."""
+    again = CallRecord.of(CallRequest(ASKED), "another invocation")
+
+    assert compute_fingerprint(_record(), ASKED) == compute_fingerprint(again, ASKED)
+
+
+DIFFERENT: list[Any] = [
+    pytest.param({"name": "create"}, {}, id="tool"),
+    pytest.param({"id": "call_2"}, {}, id="call id"),
+    pytest.param({"args": {"order": 8}}, {}, id="args"),
+    pytest.param({"args": {"order": "7"}}, {}, id="type of an argument"),
+    pytest.param({}, {"caller": Caller("ada")}, id="caller"),
+    pytest.param({}, {"caller": Caller(tenant="acme")}, id="tenant"),
+    pytest.param({}, {"state": {"user": "bo"}}, id="state"),
+    pytest.param({}, {"context": {"tenant": "acme"}}, id="context"),
+    pytest.param({}, {"state": math.inf}, id="number that JSON lacks"),
+    pytest.param({}, {"context": {"db": object()}}, id="object of the caller's process"),
+]
+
+
+@pytest.mark.parametrize(("asked", "beside"), DIFFERENT)
+def test_a_call_that_differs_in_anything_has_another_fingerprint(asked: dict[str, Any], beside: dict[str, Any]) -> None:
+    """Nobody approves what they have not seen."""
+    other = compute_fingerprint(_record(**beside), ASKED.model_copy(update=asked))
+
+    assert other != compute_fingerprint(_record(), ASKED)

@@ -66,7 +66,7 @@ def test_the_methods_that_a_handler_has_are_found(handler: Any, expected: dict[s
     """With whether they are async; those it does not have are never called."""
     callback = make_callback(handler)
 
-    assert {event: listener.is_async for event, listener in callback.listeners.items()} == expected
+    assert {event: listener.is_async for event, listener in callback.methods.items()} == expected
 
 
 @pytest.mark.parametrize(
@@ -78,14 +78,14 @@ def test_the_methods_that_a_handler_has_are_found(handler: Any, expected: dict[s
 )
 def test_a_method_is_given_what_it_takes(event: str, expected: dict[str, Any]) -> None:
     """A handler need not know every keyword argument there is."""
-    listener = make_callback(Choosy()).listeners[event]
+    listener = make_callback(Choosy()).methods[event]
 
-    assert listener.chosen(DETAILS) == expected
+    assert listener.pick(DETAILS) == expected
 
 
 def test_a_method_that_takes_none_is_given_none() -> None:
     """Only the event's own arguments."""
-    assert make_callback(OnlyErrors()).listeners["on_tool_error"].chosen(DETAILS) == {}
+    assert make_callback(OnlyErrors()).methods["on_tool_error"].pick(DETAILS) == {}
 
 
 @pytest.mark.parametrize(

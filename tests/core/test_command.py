@@ -9,7 +9,7 @@ from langchain_core.messages import ToolMessage as LangChainMessage
 from langgraph import types as langgraph
 
 from sidecall import Command, ToolMessage
-from sidecall.core.command import Spoken, is_command, is_command_type, read_command
+from sidecall.core.command import MessageParts, is_command, is_command_type, read_command
 from sidecall.core.errors import ToolOutputError
 
 WANTED = "it should be a mapping of the state's keys to their new values, or a list of such pairs."
@@ -44,17 +44,20 @@ def test_a_promise_of_a_command_is_recognized(annotation: Any, expected: bool) -
 @pytest.mark.parametrize(
     ("message", "spoken"),
     [
-        (ToolMessage(content="ok"), Spoken("ok")),
-        (ToolMessage(content="ok", tool_call_id="c1", status="error"), Spoken("ok", status="error")),
-        (LangChainMessage("ok", tool_call_id="c1", artifact={1}), Spoken("ok", {1})),
-        ({"content": "ok", "tool_call_id": "c1", "status": "success", "artifact": 1}, Spoken("ok", 1)),
-        ({"content": 1, "tool_call_id": None, "additional_kwargs": {"a": 1}}, Spoken(1, None, "success", {"a": 1})),
-        (SimpleNamespace(tool_call_id="", content="ok"), Spoken("ok")),
-        ({"tool_call_id": "c1"}, Spoken(None)),
+        (ToolMessage(content="ok"), MessageParts("ok")),
+        (ToolMessage(content="ok", tool_call_id="c1", status="error"), MessageParts("ok", status="error")),
+        (LangChainMessage("ok", tool_call_id="c1", artifact={1}), MessageParts("ok", {1})),
+        ({"content": "ok", "tool_call_id": "c1", "status": "success", "artifact": 1}, MessageParts("ok", 1)),
+        (
+            {"content": 1, "tool_call_id": None, "additional_kwargs": {"a": 1}},
+            MessageParts(1, None, "success", {"a": 1}),
+        ),
+        (SimpleNamespace(tool_call_id="", content="ok"), MessageParts("ok")),
+        ({"tool_call_id": "c1"}, MessageParts(None)),
     ],
 )
 @pytest.mark.parametrize("alone", [True, False])
-def test_the_message_that_answers_the_call_is_taken_out(message: Any, spoken: Spoken, alone: bool) -> None:
+def test_the_message_that_answers_the_call_is_taken_out(message: Any, spoken: MessageParts, alone: bool) -> None:
     """Of whatever kind it is, alone or in a list."""
     read = read_command("give", Command(update={"seen": 1, "messages": message if alone else [message]}), "c1")
 
@@ -68,7 +71,7 @@ def test_other_messages_stay() -> None:
 
     read = read_command("give", langgraph.Command(update=update), "c1")
 
-    assert read.answer == Spoken("ok")
+    assert read.answer == MessageParts("ok")
     assert read.update == {"messages": [human, other, "text"]}
 
 
@@ -84,14 +87,14 @@ def test_a_command_may_have_no_answer(command: Any, update: dict[str, Any]) -> N
     """Where LangGraph does not ask for one: without an update, for the graph above, or when all messages go."""
     read = read_command("give", command, "c1")
 
-    assert (read.answer, read.update) == (Spoken(None), update)
+    assert (read.answer, read.update) == (MessageParts(None), update)
 
 
 def test_pairs_are_a_mapping() -> None:
     """LangGraph takes them too."""
     read = read_command("give", Command(update=[("a", 1), ["messages", [ToolMessage(content="ok")]]]), "c1")
 
-    assert (read.answer, read.update) == (Spoken("ok"), {"a": 1})
+    assert (read.answer, read.update) == (MessageParts("ok"), {"a": 1})
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,12 @@ from sidecall import (
     tool_output_guardrail,
 )
 from sidecall.core.errors import InvalidToolOption
-from sidecall.core.guardrails import ToolInputGuardrail, ToolOutputGuardrail, input_guardrail, output_guardrail
+from sidecall.core.guardrails import (
+    ToolInputGuardrail,
+    ToolOutputGuardrail,
+    make_input_guardrail,
+    make_output_guardrail,
+)
 
 DATA = ToolInputGuardrailData(
     context=ToolContext(tool_name="search", tool_call_id="call_1", invocation_id="i"), args={"query": "q"}
@@ -84,7 +89,7 @@ async def test_an_answer_that_is_no_verdict_is_an_error(answer: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("take", "kind"), [(input_guardrail, ToolInputGuardrail), (output_guardrail, ToolOutputGuardrail)]
+    ("take", "kind"), [(make_input_guardrail, ToolInputGuardrail), (make_output_guardrail, ToolOutputGuardrail)]
 )
 def test_a_plain_function_will_do(take: Any, kind: type) -> None:
     """The option says already what it judges."""
@@ -96,21 +101,21 @@ def test_a_guardrail_that_is_made_already_is_taken_as_it_is() -> None:
     """Under its own name."""
     before, after = tool_input_guardrail(name="a")(look), tool_output_guardrail(name="b")(look)
 
-    assert input_guardrail(before) is before
-    assert output_guardrail(after) is after
+    assert make_input_guardrail(before) is before
+    assert make_output_guardrail(after) is after
 
 
 REFUSED: list[Any] = [
     (
-        lambda: input_guardrail(tool_output_guardrail(look)),
+        lambda: make_input_guardrail(tool_output_guardrail(look)),
         "guardrail look judges outputs; give it as one of tool_output_guardrails",
     ),
     (
-        lambda: output_guardrail(tool_input_guardrail(look)),
+        lambda: make_output_guardrail(tool_input_guardrail(look)),
         "guardrail look judges arguments; give it as one of tool_input_guardrails",
     ),
-    (lambda: input_guardrail("no"), "a guardrail is a function, not str"),
-    (lambda: output_guardrail(None), "a guardrail is a function, not NoneType"),
+    (lambda: make_input_guardrail("no"), "a guardrail is a function, not str"),
+    (lambda: make_output_guardrail(None), "a guardrail is a function, not NoneType"),
     (lambda: tool_input_guardrail(name="x")(5), "a guardrail is a function, not int"),  # type: ignore[arg-type]
     (lambda: tool_output_guardrail(name="x")(5), "a guardrail is a function, not int"),  # type: ignore[arg-type]
 ]

@@ -8,7 +8,8 @@ import pytest
 
 from sidecall import ToolCall, ToolContext, tool
 from sidecall.core.invocation import NOWHERE, CallRequest, Surroundings, new_invocation, new_invocation_id
-from sidecall.ledger.items import MemoryStore
+from sidecall.core.store import ItemStore
+from sidecall.ledger.items import MemoryItems
 
 REQUEST = CallRequest(ToolCall(name="wait", args={}, id="call_1"), state=1, context={"a": 2}, headers={"h": "3"})
 
@@ -88,7 +89,7 @@ def test_whoever_asks_about_a_call_is_told_the_same() -> None:
 def test_a_call_knows_where_it_is() -> None:
     """The store and the secrets are the server's; without one there are only variables."""
     wait = tool("wait", description="Wait.")(lambda: None)
-    store = MemoryStore()
+    store = ItemStore(MemoryItems())
 
     on_server = new_invocation(REQUEST, wait.compiled, None, Surroundings(store, {"KEY": "s3cret"}.get))
     nowhere = new_invocation(REQUEST, wait.compiled, None)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic_core import from_json
 
-from sidecall.core.json_text import MOST_VALUES, holds_more, is_finite, json_kind, parse_json
+from sidecall.core.json_text import MOST_VALUES, holds_more, is_finite, name_json_type, parse_json
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_text_may_hold_so_many_values() -> None:
 )
 def test_kinds_are_named_as_json_names_them(value: Any, kind: str) -> None:
     """Not as Python does."""
-    assert json_kind(value) == kind
+    assert name_json_type(value) == kind
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, Field, v1
 
 from sidecall.core.errors import ToolException
-from sidecall.core.jsonable import failure_text, sendable, to_plain, to_text
+from sidecall.core.jsonable import render_failure, replace_surrogates, to_plain, to_text
 
 
 class Reading(BaseModel):
@@ -105,7 +105,7 @@ def test_what_json_cannot_say_is_refused(value: Any) -> None:
 @pytest.mark.parametrize(("text", "sent"), [("plain", "plain"), ("ü", "ü"), ("a\udfffb", "a?b")])
 def test_text_can_always_be_sent(text: str, sent: str) -> None:
     """As UTF-8."""
-    assert sendable(text) == sent
+    assert replace_surrogates(text) == sent
 
 
 def test_numbers_that_json_does_not_have_are_told() -> None:
@@ -134,7 +134,7 @@ def test_numbers_that_json_does_not_have_are_told() -> None:
 )
 def test_the_first_argument_of_a_tool_exception_is_its_content(arguments: tuple[object, ...], expected: str) -> None:
     """Text is passed on as it is, anything else as JSON."""
-    assert failure_text(ToolException(*arguments)) == expected
+    assert render_failure(ToolException(*arguments)) == expected
 
 
 @pytest.mark.parametrize(
@@ -144,4 +144,4 @@ def test_the_first_argument_of_a_tool_exception_is_its_content(arguments: tuple[
 )
 def test_a_tool_exception_with_odd_contents_still_has_a_text(argument: object) -> None:
     """An error that cannot be worded would become a crash of the server."""
-    assert failure_text(ToolException(argument))
+    assert render_failure(ToolException(argument))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.core.pointer import field_path, follow, steps_of
+from sidecall.core.pointer import follow, format_path, split_reference
 
 DOCUMENT: dict[str, Any] = {
     "$defs": {"A": 1, "a/b": 2, "m~n": 3, "c%d": 4, "ä": 5, "": 6, "~1": 7},
@@ -46,7 +46,7 @@ def test_a_reference_is_followed_step_by_step(reference: str, found: Any) -> Non
 @pytest.mark.parametrize(("reference", "steps"), [("#", []), ("#/a/b~1c", ["a", "b/c"]), ("x", None), ("#x", None)])
 def test_a_reference_is_split_into_its_steps(reference: str, steps: list[str] | None) -> None:
     """One that leads out of the document has none."""
-    assert steps_of(reference) == steps
+    assert split_reference(reference) == steps
 
 
 @pytest.mark.parametrize(
@@ -63,4 +63,4 @@ def test_a_reference_is_split_into_its_steps(reference: str, steps: list[str] | 
 )
 def test_a_path_is_written_as_in_python(loc: tuple[str | int, ...], expected: str) -> None:
     """Names are joined by dots, indexes stand in brackets."""
-    assert field_path(loc) == expected
+    assert format_path(loc) == expected

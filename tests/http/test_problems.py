@@ -10,7 +10,7 @@ import pytest
 from sidecall import InjectedToolArg, Registry, ToolException, ToolGuardrailFunctionOutput, tool
 from sidecall.http.body import Bounds
 from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.ledger.contents import MemoryArtifacts
+from sidecall.ledger.contents import MemoryContents
 from sidecall.rest.app import build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
@@ -65,7 +65,7 @@ async def crashing() -> AsyncIterator[httpx.AsyncClient]:
         registry=registry,
         pipeline=Crash(),  # type: ignore[arg-type]
         approvals=MemoryApprovals(),
-        artifacts=MemoryArtifacts(),
+        contents=MemoryContents(),
         listings=Listings(registry),
         bounds=Bounds(1024, 100),
         max_batch=2,

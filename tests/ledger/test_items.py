@@ -6,22 +6,23 @@ import pytest
 
 from sidecall import InjectedStore, Store, ToolContext, tool
 from sidecall.core.errors import MissingContext
-from sidecall.ledger.items import MemoryStore
+from sidecall.core.store import ItemStore
+from sidecall.ledger.items import MemoryItems
 
 CALL = {"type": "tool_call", "name": "remember", "args": {"text": "tea"}, "id": "call_1"}
 
 
 @pytest.fixture
-def store() -> MemoryStore:
+def store() -> ItemStore:
     """A store with three items."""
-    store = MemoryStore()
+    store = ItemStore(MemoryItems())
     store.put(("users", "ada"), "tea", {"kind": "drink", "cups": 1})
     store.put(("users", "bob"), "cake", {"kind": "food"})
     store.put(("teams",), "note", "plain text")
     return store
 
 
-def test_what_was_put_can_be_got(store: MemoryStore) -> None:
+def test_what_was_put_can_be_got(store: ItemStore) -> None:
     """With its place and its times."""
     item = store.get(("users", "ada"), "tea")
 
@@ -30,7 +31,7 @@ def test_what_was_put_can_be_got(store: MemoryStore) -> None:
     assert item.created_at == item.updated_at
 
 
-def test_a_second_put_replaces_the_value(store: MemoryStore) -> None:
+def test_a_second_put_replaces_the_value(store: ItemStore) -> None:
     """And keeps the time of the first."""
     before = store.get(("users", "ada"), "tea")
     store.put(("users", "ada"), "tea", "cold")
@@ -42,7 +43,7 @@ def test_a_second_put_replaces_the_value(store: MemoryStore) -> None:
     assert after.created_at == before.created_at
 
 
-def test_what_was_deleted_is_gone(store: MemoryStore) -> None:
+def test_what_was_deleted_is_gone(store: ItemStore) -> None:
     """Deleting what is not there is no error."""
     store.delete(("users", "ada"), "tea")
     store.delete(("users", "ada"), "tea")
@@ -50,7 +51,7 @@ def test_what_was_deleted_is_gone(store: MemoryStore) -> None:
     assert store.get(("users", "ada"), "tea") is None
 
 
-def test_nobody_changes_what_others_read(store: MemoryStore) -> None:
+def test_nobody_changes_what_others_read(store: ItemStore) -> None:
     """Values are copied on their way in and out."""
     value = {"list": [1]}
     store.put(("users",), "mine", value)
@@ -78,7 +79,7 @@ def test_nobody_changes_what_others_read(store: MemoryStore) -> None:
         ((), {"offset": 2}, ["note"]),
     ],
 )
-def test_items_are_found(store: MemoryStore, namespace: tuple[str, ...], options: Any, keys: list[str]) -> None:
+def test_items_are_found(store: ItemStore, namespace: tuple[str, ...], options: Any, keys: list[str]) -> None:
     """By namespace and by members of their values, oldest first."""
     assert [item.key for item in store.search(namespace, **options)] == keys
 
@@ -96,7 +97,7 @@ def remember(text: str, store: Annotated[Store, InjectedStore], context: ToolCon
 
 async def test_tools_remember_from_call_to_call() -> None:
     """The parameter is hidden from the model and filled by the server."""
-    store = MemoryStore()
+    store = ItemStore(MemoryItems())
 
     first = await remember.ainvoke(CALL, store=store)
     second = await remember.ainvoke({**CALL, "args": {"text": "cake", "store": "forged"}}, store=store)

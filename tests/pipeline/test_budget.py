@@ -2,16 +2,17 @@
 
 import random
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic_core import to_json
 
-from sidecall import ToolCall, ToolMessage, tool
+from sidecall import Caller, ToolCall, ToolMessage, tool
 from sidecall.core.invocation import CallRequest, Invocation, new_invocation
 from sidecall.pipeline.budget import Budget, cut
 
-URL = "/artifacts/0123456789abcdef0123456789abcdef"
+URL = "/contents/0123456789abcdef0123456789abcdef"
 
 
 class Kept:
@@ -19,10 +20,12 @@ class Kept:
 
     def __init__(self, url: str | None = URL) -> None:
         self.bodies: list[bytes] = []
+        self.tenants: list[str] = []
         self._url = url
 
-    def __call__(self, body: str | bytes) -> str | None:
+    async def __call__(self, body: str | bytes, tenant: str) -> str | None:
         """Keep it."""
+        self.tenants.append(tenant)
         self.bodies.append(body.encode() if isinstance(body, str) else body)
         return self._url
 
@@ -87,6 +90,17 @@ async def test_what_is_over_its_budget_is_cut_and_kept(content: Any, whole: byte
     assert _size(message.content) <= 200
     assert message.response_metadata == {"duration_ms": 1, "truncated": True, "artifact_url": URL}
     assert kept.bodies == [whole]
+
+
+async def test_what_is_kept_belongs_to_the_callers_tenant() -> None:
+    """Which a ledger keeps beside it."""
+    kept = Kept()
+    invocation = _invocation("a" * 1000)
+    invocation.request = replace(invocation.request, caller=Caller("ada", "acme"))
+
+    await Budget(200, kept)(invocation)
+
+    assert kept.tenants == ["acme"]
 
 
 async def test_what_cannot_be_kept_is_cut_all_the_same() -> None:

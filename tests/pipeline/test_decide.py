@@ -10,9 +10,12 @@ from sidecall import Registry, StructuredTool, ToolCall, ToolContext, ToolExcept
 from sidecall.core.approval import Approval, ApprovalRequired, Decision
 from sidecall.core.errors import ApprovalConflict, InvalidDecision, UnknownApproval
 from sidecall.core.invocation import CallRequest
+from sidecall.core.overload import Overloaded
+from sidecall.core.record import CallNotRecorded
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.thread import ThreadExecutor
 from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.decide import decide
 from sidecall.pipeline.pipeline import Pipeline, default_stages
 
@@ -76,7 +79,7 @@ async def test_an_approved_call_runs_with_what_came_beside_it(desk: Desk) -> Non
     assert approval.message is not None
     assert (approval.status, approval.decided_by) == ("approved", "eve")
     assert (approval.message.content, approval.message.tool_call_id) == ("deleted 7 for bo", "call_1")
-    assert desk.approvals.get(waiting) == approval
+    assert (await desk.approvals.get(waiting)).approval == approval
 
 
 async def test_a_person_may_change_the_arguments(desk: Desk) -> None:
@@ -108,7 +111,7 @@ async def test_wrong_arguments_of_the_person_change_nothing(
 
     assert caught.value.message == message
     assert [error["loc"] for error in caught.value.members["errors"]] == [loc]
-    assert desk.approvals.get(waiting).status == "pending"
+    assert (await desk.approvals.get(waiting)).approval.status == "pending"
     assert (await desk.decide(waiting)).status == "approved"
 
 
@@ -137,7 +140,7 @@ async def test_who_rejects_changes_no_arguments(desk: Desk) -> None:
         await desk.decide(waiting, Decision(decision="reject", args={"order": 8}))
 
     assert caught.value.message == "`args` go with an approval only; say in `reason` what was wrong with the call."
-    assert desk.approvals.get(waiting).status == "pending"
+    assert (await desk.approvals.get(waiting)).approval.status == "pending"
 
 
 @pytest.mark.parametrize("first", [APPROVE, Decision(decision="reject")], ids=["approve", "reject"])
@@ -219,13 +222,57 @@ async def test_a_call_that_is_interrupted_is_answered_for_whoever_asks_later(des
     waiting = await desk.ask("hang")
     deciding = asyncio.ensure_future(desk.decide(waiting))
     await started.wait()
-    running = desk.approvals.get(waiting)
+    running = (await desk.approvals.get(waiting)).approval
     deciding.cancel()
     with pytest.raises(asyncio.CancelledError):
         await deciding
-    message = desk.approvals.get(waiting).message
+    message = (await desk.approvals.get(waiting)).approval.message
 
     assert (running.status, running.message) == ("approved", None)
     assert message is not None
     assert message.content == "Error: the call was interrupted; it may have had effects."
     assert message.response_metadata["error"]["kind"] == "execution_error"
+
+
+async def test_a_call_with_objects_of_this_process_can_be_rejected_but_not_run(desk: Desk) -> None:
+    """Without them it would be another call than the one that was asked about."""
+    request = CallRequest(ToolCall(name="delete", args={"order": 7}, id="call_1"), state=object())
+    with pytest.raises(ApprovalRequired) as caught:
+        await desk.pipeline.run(request)
+    waiting = caught.value.approval.id
+
+    with pytest.raises(CallNotRecorded, match=r"JSON cannot say `state`\.$"):
+        await desk.decide(waiting)
+    rejected = await desk.decide(waiting, Decision(decision="reject"))
+
+    assert rejected.status == "rejected"
+
+
+async def test_a_call_for_which_there_is_no_room_waits_on_as_it_came(desk: Desk) -> None:
+    """Whoever decides next decides about the call that would run."""
+    waiting = await desk.ask("delete", order=7)
+    full = Pipeline(
+        desk.registry,
+        default_stages({"inline": InlineExecutor()}, desk.approvals),
+        admission=Admission(Limits(concurrency=1, queue=0)),
+    )
+    is_full = asyncio.Event()
+
+    @tool
+    async def stay() -> None:
+        """Take the only place."""
+        is_full.set()
+        await asyncio.Event().wait()
+
+    desk.registry.add(stay)
+    staying = asyncio.ensure_future(full.run(CallRequest(ToolCall(name="stay", args={}, id="call_2"))))
+    await is_full.wait()
+    edited = Decision(decision="approve", args={"order": 8})
+    with pytest.raises(Overloaded):
+        await decide(full, desk.approvals, waiting, edited, "eve")
+    staying.cancel()
+    await asyncio.wait([staying])
+    shown = (await desk.approvals.get(waiting)).approval
+
+    assert (shown.status, shown.tool_call.args, shown.decided_by) == ("pending", {"order": 7}, None)
+    assert (await desk.decide(waiting)).message is not None

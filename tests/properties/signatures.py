@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sidecall import StructuredTool, ToolMessage, tool
 from sidecall.core.tool import Schema
-from sidecall.schema.definitions import render
+from sidecall.schema.definitions import render_definitions
 from tests.properties.classes import kinds
 from tests.properties.composites import Kinds
 from tests.properties.json_values import Values, texts
@@ -122,7 +122,7 @@ class Made:
     @property
     def schema(self) -> Schema:
         """What `GET /tools` advertises."""
-        parameters: Schema = render([self.tool.compiled], "openai")[0]["function"]["parameters"]
+        parameters: Schema = render_definitions([self.tool.compiled], "openai")[0]["function"]["parameters"]
         return parameters
 
     @property

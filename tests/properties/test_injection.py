@@ -8,7 +8,8 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from sidecall import Store, ToolContext
-from sidecall.ledger.items import MemoryStore
+from sidecall.core.store import ItemStore
+from sidecall.ledger.items import MemoryItems
 from tests.properties.conftest import Post
 from tests.properties.json_values import any_json
 from tests.properties.kinds import ANYTHING
@@ -130,7 +131,7 @@ def test_no_forged_value_reaches_the_function(program: Program, policy: str, dat
     hidden, visible = _split(program)
     names = [it.name for it in hidden]
     values = {it.name: _VALUES.get(it.type) for it in hidden}
-    beside = Sent(values, values, MemoryStore())
+    beside = Sent(values, values, ItemStore(MemoryItems()))
     with running(program, unknown_args=policy) as made:
         forged = data.draw(st.fixed_dictionaries(dict.fromkeys(names, any_json)))
         message = made.call({**data.draw(arguments(visible)), **forged}, **vars(beside))

@@ -8,7 +8,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from sidecall import StructuredTool, ToolMessage, tool
-from sidecall.schema.definitions import render
+from sidecall.schema.definitions import render_definitions
 from tests.properties.json_values import allowed_by, any_json
 from tests.properties.runs import examples
 from tests.properties.signatures import Program, programs, running
@@ -47,7 +47,7 @@ def test_what_a_json_schema_allows_reaches_the_function_as_it_is(program: Progra
     with running(program) as described:
         note(described.schema)
         made = _made(described.schema, calls)
-    sent = data.draw(allowed_by(render([made.compiled], "openai")[0]["function"]["parameters"]))
+    sent = data.draw(allowed_by(render_definitions([made.compiled], "openai")[0]["function"]["parameters"]))
     message = _call(made, sent)
 
     assert (message.status, message.content) == ("success", "done"), message.content

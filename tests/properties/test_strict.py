@@ -8,8 +8,8 @@ from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
 from sidecall.core.tool import Schema
-from sidecall.schema.definitions import render
-from sidecall.schema.strict import strict_obstacles
+from sidecall.schema.definitions import render_definitions
+from sidecall.schema.strict import find_strict_obstacles
 from tests.properties.json_values import allowed_by
 from tests.properties.runs import examples
 from tests.properties.signatures import Made, Program, parameters, programs, running
@@ -82,7 +82,7 @@ _programs = programs(parameters(places=("/", "", "*args", "*")).filter(lambda it
 
 
 def _strict_schema(made: Made) -> tuple[bool, Schema]:
-    function = render([made.tool.compiled], "openai", strict=True)[0]["function"]
+    function = render_definitions([made.tool.compiled], "openai", strict=True)[0]["function"]
     return function.get("strict", False), function["parameters"]
 
 
@@ -94,7 +94,7 @@ def test_a_schema_without_obstacles_is_said_by_the_rules(program: Program) -> No
     with running(program) as made:
         is_strict, schema = _strict_schema(made)
 
-        assert is_strict == (strict_obstacles(made.schema) == [])
+        assert is_strict == (find_strict_obstacles(made.schema) == [])
         assert schema["type"] == "object"
         assert not is_strict or list(_offences(schema)) == []
 
@@ -106,7 +106,7 @@ def test_only_what_no_strict_schema_can_say_is_an_obstacle(program: Program) -> 
     assume(all(it.kind.sayable and it.annotation for it in program.parameters))
     note(program.source)
     with running(program) as made:
-        assert strict_obstacles(made.schema) == []
+        assert find_strict_obstacles(made.schema) == []
 
 
 @given(program=_programs, data=st.data())
@@ -116,7 +116,7 @@ def test_what_a_strict_model_sends_means_the_same(program: Program, data: st.Dat
     assume(all(it.kind.exact for it in program.parameters))
     note(program.source)
     with running(program) as made:
-        assume(strict_obstacles(made.schema) == [])
+        assume(find_strict_obstacles(made.schema) == [])
         sent = data.draw(allowed_by(_strict_schema(made)[1]))
         plain = _Plain(made.schema).said(sent, made.schema)
         messages = [made.call(sent), made.call(plain)]

@@ -91,7 +91,7 @@ def test_every_operation_has_a_stable_name() -> None:
         "get_tool": "GET /tools/{name}",
         "create_tool_call": "POST /tool_calls",
         "create_tool_call_batch": "POST /tool_calls/batch",
-        "get_artifact": "GET /artifacts/{artifact_id}",
+        "get_content": "GET /contents/{content_id}",
         "list_approvals": "GET /approvals",
         "get_approval": "GET /approvals/{approval_id}",
         "decide_approval": "POST /approvals/{approval_id}",
@@ -113,7 +113,7 @@ def test_every_operation_has_a_stable_name() -> None:
         ("decide_approval", {"200", "400", "404", "409", "413", "415", "422"}),
         ("get_health", {"200"}),
         ("get_readiness", {"200"}),
-        ("get_artifact", {"200", "404"}),
+        ("get_content", {"200", "404"}),
     ],
 )
 def test_every_answer_is_documented(operation_id: str, statuses: set[str]) -> None:

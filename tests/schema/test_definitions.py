@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from sidecall import ToolContext, tool
-from sidecall.schema.definitions import FORMATS, DefinitionFormat, render
+from sidecall.schema.definitions import FORMATS, DefinitionFormat, render_definitions
 
 
 class Place(BaseModel):
@@ -160,7 +160,7 @@ NAMED = {"name": "book", "description": "Book a room."}
 )
 def test_a_tool_is_rendered_in_each_form(form: DefinitionFormat, expected: dict[str, Any]) -> None:
     """Without titles, references, injected parameters, tags or metadata."""
-    assert render([book.compiled], form) == [expected]
+    assert render_definitions([book.compiled], form) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_tool_is_rendered_in_each_form(form: DefinitionFormat, expected: dict[
 )
 def test_a_tool_is_rendered_strictly_where_the_form_has_that(form: DefinitionFormat, expected: dict[str, Any]) -> None:
     """Every property required, optional ones nullable, objects closed, and the flag set."""
-    assert render([book.compiled], form, strict=True) == [expected]
+    assert render_definitions([book.compiled], form, strict=True) == [expected]
 
 
 def test_a_tool_with_an_obstacle_stays_plain_among_strict_ones() -> None:
@@ -183,7 +183,7 @@ def test_a_tool_with_an_obstacle_stays_plain_among_strict_ones() -> None:
     def store(values: dict[str, int]) -> None:
         """Store."""
 
-    rendered = render([store.compiled, ping.compiled], "openai", strict=True)
+    rendered = render_definitions([store.compiled, ping.compiled], "openai", strict=True)
 
     assert rendered == [
         {
@@ -213,12 +213,12 @@ def test_a_tool_with_an_obstacle_stays_plain_among_strict_ones() -> None:
 @pytest.mark.parametrize("form", FORMATS)
 def test_no_tools_are_an_empty_list(form: DefinitionFormat) -> None:
     """Also in Gemini's form, which wraps them."""
-    assert render([], form) == []
+    assert render_definitions([], form) == []
 
 
 def test_gemini_gets_all_tools_in_one_wrapper_and_none_without_parameters() -> None:
     """It refuses an object without properties."""
-    assert render([ping.compiled, ping.compiled], "gemini") == [
+    assert render_definitions([ping.compiled, ping.compiled], "gemini") == [
         {
             "functionDeclarations": [
                 {"name": "ping", "description": "Answer."},
@@ -230,7 +230,7 @@ def test_gemini_gets_all_tools_in_one_wrapper_and_none_without_parameters() -> N
 
 def test_mcp_gets_an_output_schema_only_of_an_object() -> None:
     """The protocol allows no other."""
-    assert render([ping.compiled], "mcp") == [
+    assert render_definitions([ping.compiled], "mcp") == [
         {"name": "ping", "description": "Answer.", "inputSchema": {"type": "object", "properties": {}}}
     ]
 
@@ -287,6 +287,6 @@ def test_gemini_gets_its_own_subset(annotation: Any, default: tuple[Any, ...], e
     take.__annotations__["x"] = annotation
     take.__defaults__ = default or None
 
-    rendered = render([tool(take).compiled], "gemini")
+    rendered = render_definitions([tool(take).compiled], "gemini")
 
     assert rendered[0]["functionDeclarations"][0]["parameters"]["properties"] == {"x": expected}

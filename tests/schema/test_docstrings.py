@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.schema.docstrings import Docstring, Style, detect_style, parse_docstring
+from sidecall.schema.docstrings import Docstring, DocstringStyle, detect_style, parse_docstring
 
 GOOGLE = """Add numbers.
 
@@ -88,7 +88,7 @@ def test_a_docstring_is_split_into_text_parameters_and_result(text: str | None, 
         ("Add numbers.", "google"),
     ],
 )
-def test_the_style_is_told_from_the_headings(text: str, expected: Style) -> None:
+def test_the_style_is_told_from_the_headings(text: str, expected: DocstringStyle) -> None:
     """Google is assumed when there are none."""
     assert detect_style(text) == expected
 
@@ -105,7 +105,7 @@ def test_the_style_is_told_from_the_headings(text: str, expected: Style) -> None
         pytest.param("S.\n\nParameters\n--\na : int", "google", id="two dashes are no heading"),
     ],
 )
-def test_a_docstring_of_many_styles_is_told_by_kinds_of_headings(text: str, expected: Style) -> None:
+def test_a_docstring_of_many_styles_is_told_by_kinds_of_headings(text: str, expected: DocstringStyle) -> None:
     """The OpenAI Agents SDK tells by the same."""
     assert detect_style(text) == expected
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from sidecall.schema.explain import data_path, explain, field_errors, first_details, without
+from sidecall.schema.explain import explain, list_details, make_field_errors
 
 SCHEMA = {
     "type": "object",
@@ -46,7 +46,7 @@ def test_the_first_errors_are_listed(wrong: int, count: int) -> None:
     with pytest.raises(ValidationError) as raised:
         TypeAdapter(list[int]).validate_python(["x"] * wrong)
 
-    assert [error["loc"] for error in first_details(raised.value)] == [(index,) for index in range(count)]
+    assert [error["loc"] for error in list_details(raised.value)] == [(index,) for index in range(count)]
 
 
 def test_errors_without_number_are_only_counted() -> None:
@@ -54,7 +54,7 @@ def test_errors_without_number_are_only_counted() -> None:
     with pytest.raises(ValidationError) as raised:
         TypeAdapter(list[int]).validate_python(["x"] * 10_001)
 
-    assert field_errors(first_details(raised.value), SCHEMA) == [
+    assert make_field_errors(list_details(raised.value), SCHEMA) == [
         {"loc": [], "type": "too_many_errors", "msg": "10,001 values do not fit"}
     ]
 
@@ -74,38 +74,4 @@ def test_errors_without_number_are_only_counted() -> None:
 )
 def test_what_is_allowed_is_said(error: ErrorDetails, text: str) -> None:
     """At that place of the schema, references followed."""
-    assert field_errors([error], SCHEMA) == [{"loc": list(error["loc"]), "type": error["type"], "msg": text}]
-
-
-@pytest.mark.parametrize(
-    ("loc", "path"),
-    [
-        (("a", "b"), ("a", "b")),
-        (("a", "int"), ("a",)),  # the member of a union that was tried
-        (("pet", "cat", "lives"), ("pet", "lives")),  # the tag of a discriminated one
-        (("list", 1, "x"), ("list", 1, "x")),
-        (("list", 7), ("list",)),
-    ],
-)
-def test_locations_are_reduced_to_paths_in_the_data(loc: tuple[str | int, ...], path: tuple[str | int, ...]) -> None:
-    """Pydantic's have the names of union members in between."""
-    data = {"a": {"b": 1}, "pet": {"lives": None}, "list": [0, {"x": None}]}
-
-    assert data_path(data, loc) == path
-
-
-@pytest.mark.parametrize(
-    ("path", "left"),
-    [
-        (("a",), {"l": [None, {"x": None}]}),
-        (("l", 1, "x"), {"a": None, "l": [None, {}]}),
-        (("l", 0), {"a": None, "l": [None, {"x": None}]}),  # an item of an array stays
-        ((), {"a": None, "l": [None, {"x": None}]}),
-    ],
-)
-def test_a_member_can_be_left_out(path: tuple[str | int, ...], left: Any) -> None:
-    """Of a copy; the data stay as they are."""
-    data = {"a": None, "l": [None, {"x": None}]}
-
-    assert without(data, path) == left
-    assert data == {"a": None, "l": [None, {"x": None}]}
+    assert make_field_errors([error], SCHEMA) == [{"loc": list(error["loc"]), "type": error["type"], "msg": text}]

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from sidecall import ToolMessage, tool
-from sidecall.schema.mend import decoded_at, parse_arguments
+from sidecall.schema.mend import decode_at, parse_arguments
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_text_inside_data_is_decoded(data: Any, path: Any, decoded: Any, repaire
     """In a copy, if it is the text of an object or an array."""
     noted: list[str] = []
 
-    assert decoded_at(data, path, noted) == decoded
+    assert decode_at(data, path, noted) == decoded
     assert noted == repaired
 
 

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, Field, HttpUrl
 
 from sidecall import BaseTool, ToolMessage, tool
-from sidecall.schema.strict import strict_obstacles, to_strict
+from sidecall.schema.strict import find_strict_obstacles, to_strict
 
 OPEN = "strict mode has no objects with free keys (dict, **kwargs)"
 INT_OR_NULL = [{"type": "integer"}, {"type": "null"}]
@@ -117,7 +117,7 @@ def test_a_parameter_is_said_strictly(annotation: Any, default: tuple[Any, ...],
     """Every property is required, optional ones may be null, objects are closed at every depth."""
     schema = _flat(annotation, *default)
 
-    assert strict_obstacles(schema) == []
+    assert find_strict_obstacles(schema) == []
     assert to_strict(schema) == {
         "type": "object",
         "properties": {"x": expected},
@@ -173,14 +173,14 @@ def test_a_tool_without_parameters_is_closed_too() -> None:
 )
 def test_an_obstacle_is_named_with_its_place(annotation: Any, expected: list[str]) -> None:
     """The author learns what to write instead."""
-    assert strict_obstacles(_flat(annotation)) == expected
+    assert find_strict_obstacles(_flat(annotation)) == expected
 
 
 def test_a_format_that_strict_mode_lacks_is_an_obstacle_or_gone() -> None:
     """OpenAI answers 400 to `"format": "uri"`."""
     schema = _flat(HttpUrl)
 
-    assert strict_obstacles(schema) or "format" not in to_strict(schema)["properties"]["x"]
+    assert find_strict_obstacles(schema) or "format" not in to_strict(schema)["properties"]["x"]
 
 
 def test_free_keywords_are_an_obstacle() -> None:
@@ -190,7 +190,7 @@ def test_free_keywords_are_an_obstacle() -> None:
     def take(**more: int) -> None:
         """Take."""
 
-    assert strict_obstacles(take.compiled.args_schema.flat) == [f"arguments: {OPEN}"]
+    assert find_strict_obstacles(take.compiled.args_schema.flat) == [f"arguments: {OPEN}"]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_free_keywords_are_an_obstacle() -> None:
 )
 def test_keywords_without_a_strict_form_are_obstacles(node: dict[str, Any], expected: str) -> None:
     """They can only come from a schema that the author wrote or extended."""
-    assert strict_obstacles(node) == [f"arguments: {expected}"]
+    assert find_strict_obstacles(node) == [f"arguments: {expected}"]
 
 
 def test_the_schema_itself_is_left_alone() -> None:

@@ -11,7 +11,7 @@ import pytest
 from sidecall import InjectedState, ToolCall, ToolException, ToolMessage, tool
 from sidecall.core.invocation import CallRequest
 from sidecall.telemetry.calls import CallTelemetry
-from sidecall.telemetry.current import CALL, request_keys
+from sidecall.telemetry.current import CALL, get_request_keys
 from sidecall.telemetry.metrics import UNKNOWN, Metrics
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
@@ -174,7 +174,7 @@ async def test_whatever_a_tool_calls_knows_the_call(run_watched: Run, how: Any) 
     @tool(executor=how)
     def look() -> dict[str, str]:
         """Look around."""
-        return request_keys()
+        return get_request_keys()
 
     message = await run_watched(
         CallTelemetry(Metrics()), look, CallRequest(ToolCall(name="look", args={}, id="call_1"))
@@ -191,13 +191,13 @@ async def test_a_call_within_a_call_hides_the_outer_one_while_it_lasts(run_watch
     @tool
     async def inner() -> str:
         """Be within."""
-        return request_keys()["call_id"]
+        return get_request_keys()["call_id"]
 
     @tool
     async def outer() -> list[Any]:
         """Be around."""
         said = await run_watched(watch, inner, CallRequest(ToolCall(name="inner", args={}, id="call_2")))
-        return [said.content, request_keys()["call_id"]]
+        return [said.content, get_request_keys()["call_id"]]
 
     message = await run_watched(watch, outer, CallRequest(ToolCall(name="outer", args={}, id="call_1")))
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from sidecall import ToolContext, tool
-from sidecall.telemetry.logs import is_json, log_config
+from sidecall.telemetry.logs import is_json, make_log_config
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 
@@ -198,7 +198,7 @@ def test_lines_without_a_terminal_are_json_unless_told_otherwise(
 
 def test_the_configuration_is_plain_and_covers_everything(capfd: pytest.CaptureFixture[str]) -> None:
     """It goes to worker processes, and sends every library's lines the same way."""
-    config = log_config("warning", "json", ("iban",))
+    config = make_log_config("warning", "json", ("iban",))
     before = logging.root.handlers[:], logging.root.level, logging.getLogger("uvicorn").level
     try:
         dictConfig(json.loads(json.dumps(config)))

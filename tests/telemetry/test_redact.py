@@ -25,7 +25,7 @@ class Unwritable:
 )
 def test_fields_with_secrets_are_known_by_name(name: str) -> None:
     """However the words are joined."""
-    assert REDACTION.fields({name: "canary-4711"}) == {name: "[redacted]"}
+    assert REDACTION.redact_fields({name: "canary-4711"}) == {name: "[redacted]"}
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_fields_with_secrets_are_known_by_name(name: str) -> None:
 )
 def test_fields_that_only_sound_like_it_are_shown(name: str) -> None:
     """Whole words count."""
-    assert REDACTION.fields({name: 7}) == {name: 7}
+    assert REDACTION.redact_fields({name: 7}) == {name: 7}
 
 
 @pytest.mark.parametrize(
@@ -67,4 +67,4 @@ def test_fields_that_only_sound_like_it_are_shown(name: str) -> None:
 )
 def test_values_are_made_fit_for_a_line(value: Any, shown: Any) -> None:
     """Whatever a model or a tool came up with."""
-    assert REDACTION.value(value) == shown
+    assert REDACTION.redact(value) == shown

@@ -1,1 +1,1 @@
-"""What tool authors write with: the names that `app` exports."""
+"""What tool authors write with: the names that `sidecall` exports."""

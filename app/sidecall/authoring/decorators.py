@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, overload
 
 from sidecall.authoring.foreign.adopt import adopt
-from sidecall.authoring.spellings import canonical
+from sidecall.authoring.spellings import rename_options
 from sidecall.authoring.structured import StructuredTool, Tool
 from sidecall.authoring.tool import BaseTool
 from sidecall.core.errors import InvalidToolOption
@@ -12,8 +12,8 @@ from sidecall.core.errors import InvalidToolOption
 Function = Callable[..., Any]
 
 
-class MadeElsewhere(Protocol):
-    """Stand for a tool of LangChain or of the OpenAI Agents SDK."""
+class AdoptableTool(Protocol):
+    """A tool of LangChain or of the OpenAI Agents SDK."""
 
     name: str
     description: str
@@ -21,7 +21,7 @@ class MadeElsewhere(Protocol):
 
 @overload
 def tool(
-    name_or_function: "Function | classmethod[Any, ..., Any] | MadeElsewhere", /, **options: Any
+    name_or_function: "Function | classmethod[Any, ..., Any] | AdoptableTool", /, **options: Any
 ) -> StructuredTool: ...
 @overload
 def tool(name_or_function: str | None = None, /, **options: Any) -> Callable[[Any], StructuredTool]: ...
@@ -45,7 +45,7 @@ def tool(
         InvalidToolOption: An option does not exist or has a value it does not take.
         DefinitionError: A tool of another library cannot be offered.
     """
-    options = canonical(options)
+    options = rename_options(options)
     is_named = isinstance(name_or_function, str)
     if {"func", "coroutine"} & options.keys() or (is_named and "name" in options):
         raise InvalidToolOption("@tool takes one name and decorates one function; leave out what is said twice.")
@@ -53,18 +53,18 @@ def tool(
         raise InvalidToolOption("the name comes first: tool('name', runnable).")
     name = name_or_function if is_named else options.pop("name", None)
     if is_named or name_or_function is None:
-        return _decorator(name, options) if runnable is None else _offered(runnable, name, options)
-    return _offered(name_or_function, name, options, "@tool takes a name or a function first")
+        return _make_decorator(name, options) if runnable is None else _offer(runnable, name, options)
+    return _offer(name_or_function, name, options, "@tool takes a name or a function first")
 
 
-def _decorator(name: str | None, options: Mapping[str, Any]) -> Callable[[Any], StructuredTool]:
+def _make_decorator(name: str | None, options: Mapping[str, Any]) -> Callable[[Any], StructuredTool]:
     def decorate(function: Any) -> StructuredTool:
-        return _offered(function, name, options)
+        return _offer(function, name, options)
 
     return decorate
 
 
-def _offered(
+def _offer(
     thing: Any, name: str | None, options: Mapping[str, Any], wanted: str = "@tool decorates a function"
 ) -> StructuredTool:
     if isinstance(thing, BaseTool):

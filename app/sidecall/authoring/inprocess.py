@@ -10,7 +10,7 @@ from uuid_utils import uuid4
 
 from sidecall.core.invocation import CallRequest, Invocation, Surroundings
 from sidecall.core.messages import ToolCall
-from sidecall.core.store import Store
+from sidecall.core.store import Store, SyncStore
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.table import EXECUTORS, ExecutorSettings
 from sidecall.ledger.approvals import MemoryApprovals
@@ -25,7 +25,7 @@ class CallInputs:
 
     state: Any = None
     context: Mapping[str, Any] = field(default_factory=dict)
-    store: Store | None = None
+    store: Store | SyncStore | None = None
     approved: bool = False
 
 
@@ -49,7 +49,7 @@ def invoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], beside: Call
         return thread.submit(lambda: asyncio.run(ainvoke(tool, input, beside))).result()
 
 
-async def _run(tool: CompiledTool, request: CallRequest, store: Store | None) -> Invocation:
+async def _run(tool: CompiledTool, request: CallRequest, store: Store | SyncStore | None) -> Invocation:
     executor = EXECUTORS[tool.executor](ExecutorSettings())
     try:
         await executor.start([tool])
@@ -62,7 +62,11 @@ async def _run(tool: CompiledTool, request: CallRequest, store: Store | None) ->
 def _budget(tool: CompiledTool) -> Budget | None:
     """Hold a tool to what it says itself; there is no server with a bound for all, nor one that keeps the whole."""
     most = tool.options.max_content_bytes
-    return None if most is None else Budget(most, lambda _: None)
+    return None if most is None else Budget(most, _keep_nothing)
+
+
+async def _keep_nothing(_body: str | bytes, _tenant: str) -> None:
+    pass
 
 
 def _tool_call(tool: CompiledTool, input: ToolCall | Mapping[str, Any], is_call: bool) -> ToolCall:

@@ -1,4 +1,4 @@
-"""Tell the methods of classes from other functions."""
+"""Recognize the methods of classes, and bind them."""
 
 import inspect
 from collections.abc import Callable
@@ -7,18 +7,18 @@ from typing import Any
 
 
 def is_written_in(function: Any, owner: type) -> bool:
-    """Tell whether a function stands in the body of this class; one that is only assigned there does not."""
-    return (getattr(function, "__module__", None), _scope(function)) == (owner.__module__, owner.__qualname__)
+    """Return whether a function stands in the body of this class; one that is only assigned there does not."""
+    return (getattr(function, "__module__", None), _find_scope(function)) == (owner.__module__, owner.__qualname__)
 
 
-def unbound_from(function: Any, *, is_method: bool) -> str | None:
+def find_missing_owner(function: Any, *, is_method: bool) -> str | None:
     """Name the class whose method this is, as long as the method has no instance.
 
     Args:
         function: Any callable.
         is_method: Whether it is known to be a method; otherwise its first parameter tells.
     """
-    scope = _scope(function)
+    scope = _find_scope(function)
     if not scope or scope.endswith("<locals>"):
         return None
     looks_like_one = inspect.isfunction(function) and next(iter(inspect.signature(function).parameters), "") in _FIRST
@@ -28,17 +28,17 @@ def unbound_from(function: Any, *, is_method: bool) -> str | None:
 _FIRST = ("self", "cls")
 
 
-def bound(function: Callable[..., Any] | None, holder: object) -> Callable[..., Any] | None:
-    """Make the method of one instance."""
+def bind(function: Callable[..., Any] | None, holder: object) -> Callable[..., Any] | None:
+    """Bind a function to an instance, or to a class."""
     return None if function is None else MethodType(function, holder)
 
 
-def plain(function: Any) -> Any:
+def unwrap_method(function: Any) -> Any:
     """Take a function out of @classmethod, which cannot be called itself, or out of @staticmethod."""
     return function.__func__ if isinstance(function, classmethod | staticmethod) else function
 
 
-def _scope(function: Any) -> str:
+def _find_scope(function: Any) -> str:
     if inspect.isclass(function) or inspect.ismethod(function):
         return ""
     return str(getattr(function, "__qualname__", "")).rpartition(".")[0]

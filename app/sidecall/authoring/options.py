@@ -7,11 +7,18 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from sidecall.core.annotations import ToolAnnotations
 from sidecall.core.callbacks import make_callback
 from sidecall.core.errors import InvalidToolOption
-from sidecall.core.guardrails import input_guardrail, output_guardrail
-from sidecall.core.options import Condition, ExecutorName, ResponseFormat, TimeoutBehavior, ToolOptions, UnknownArgs
+from sidecall.core.guardrails import make_input_guardrail, make_output_guardrail
+from sidecall.core.options import (
+    Condition,
+    ExecutorName,
+    ResponseFormat,
+    TimeoutBehavior,
+    ToolAnnotations,
+    ToolOptions,
+    UnknownArgs,
+)
 from sidecall.core.retry import Retry
 
 HandlerOption = StrictBool | Annotated[str, Field(min_length=1)] | Callable[..., Any]
@@ -19,7 +26,7 @@ SwitchOption = StrictBool | Callable[..., Any]
 
 
 class OptionFields(BaseModel):
-    """Hold the options that every way of writing a tool takes."""
+    """The options that every way of writing a tool takes."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
@@ -49,8 +56,8 @@ class OptionFields(BaseModel):
     retry: Retry | None = None
     max_content_bytes: Annotated[int, Field(ge=200)] | None = None
 
-    def _options(self) -> ToolOptions:
-        """Make them ready, once.
+    def _compile_options(self) -> ToolOptions:
+        """Compile the options, once.
 
         Raises:
             InvalidToolOption: A function does not take what it will be given, or a handler has no method.
@@ -66,14 +73,14 @@ class OptionFields(BaseModel):
             "extras": self.extras or {},
             "annotations": self.annotations or ToolAnnotations(),
             "callbacks": tuple(map(make_callback, self.callbacks or ())),
-            "tool_input_guardrails": tuple(map(input_guardrail, self.tool_input_guardrails or ())),
-            "tool_output_guardrails": tuple(map(output_guardrail, self.tool_output_guardrails or ())),
-            "requires_approval": _policy(self.requires_approval),
+            "tool_input_guardrails": tuple(map(make_input_guardrail, self.tool_input_guardrails or ())),
+            "tool_output_guardrails": tuple(map(make_output_guardrail, self.tool_output_guardrails or ())),
+            "requires_approval": _make_policy(self.requires_approval),
         }
         return ToolOptions(**made)
 
 
-def _policy(given: SwitchOption) -> Condition:
+def _make_policy(given: SwitchOption) -> Condition:
     """Make a policy take the ToolContext and the arguments, whichever of the two forms it was written in."""
     if isinstance(given, bool):
         return given
@@ -99,7 +106,7 @@ def _refuse_unfit(options: OptionFields) -> None:
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
-    """Tell whether a function can be called with so many positional arguments."""
+    """Return whether a function can be called with so many positional arguments."""
     try:
         inspect.signature(function).bind(*range(count))
     except TypeError:

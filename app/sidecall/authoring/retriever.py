@@ -12,7 +12,7 @@ from sidecall.core.options import ResponseFormat
 
 
 class RetrieverInput(BaseModel):
-    """Hold what a model looks up."""
+    """The arguments of a retriever: what to look up."""
 
     query: str = Field(description="query to look up in retriever")
 
@@ -47,10 +47,10 @@ def create_retriever_tool(
     Raises:
         InvalidToolOption: The retriever cannot be called.
     """
-    look_up = _look_up(retriever, name)
+    look_up = _find_lookup(retriever, name)
 
-    def written(found: Iterable[Any]) -> Any:
-        documents = [_document(item) for item in found]
+    def write(found: Iterable[Any]) -> Any:
+        documents = [_read_document(item) for item in found]
         content = document_separator.join(
             document_prompt.format(page_content=document["page_content"], **document["metadata"])
             for document in documents
@@ -58,10 +58,10 @@ def create_retriever_tool(
         return (content, documents) if response_format == "content_and_artifact" else content
 
     async def aretrieve(query: str) -> Any:
-        return written(await look_up(query))
+        return write(await look_up(query))
 
     def retrieve(query: str) -> Any:
-        return written(look_up(query))
+        return write(look_up(query))
 
     return StructuredTool.from_function(
         aretrieve if inspect.iscoroutinefunction(look_up) else retrieve,
@@ -72,7 +72,7 @@ def create_retriever_tool(
     )
 
 
-def _look_up(retriever: Any, name: str) -> Callable[[str], Any]:
+def _find_lookup(retriever: Any, name: str) -> Callable[[str], Any]:
     for method in ("ainvoke", "invoke"):
         if callable(getattr(retriever, method, None)):
             found: Callable[[str], Any] = getattr(retriever, method)
@@ -84,7 +84,7 @@ def _look_up(retriever: Any, name: str) -> Callable[[str], Any]:
     return function
 
 
-def _document(item: Any) -> dict[str, Any]:
+def _read_document(item: Any) -> dict[str, Any]:
     if isinstance(item, str):
         return {"page_content": item, "metadata": {}}
     if isinstance(item, Mapping):

@@ -14,7 +14,7 @@ _NAMES: Mapping[str, str] = {
 }
 
 
-def canonical(options: Mapping[str, Any]) -> dict[str, Any]:
+def rename_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Rename what `function_tool` calls differently.
 
     Raises:
@@ -26,10 +26,10 @@ def canonical(options: Mapping[str, Any]) -> dict[str, Any]:
         if own in renamed or (own != name and own in options):
             raise InvalidToolOption(f"@tool was given `{own}` twice; `{name}` is another name of it.")
         renamed[own] = value
-    return _as_ours(renamed)
+    return _translate_values(renamed)
 
 
-def _as_ours(options: dict[str, Any]) -> dict[str, Any]:
+def _translate_values(options: dict[str, Any]) -> dict[str, Any]:
     if options.get("timeout_behavior") == "raise_exception":
         options["timeout_behavior"] = "raise"
     # None means there that the exception goes through; left out means a text.

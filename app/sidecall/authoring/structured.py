@@ -8,13 +8,13 @@ from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, PrivateAttr
 
-from sidecall.authoring.methods import bound, is_written_in, plain, unbound_from
+from sidecall.authoring.methods import bind, find_missing_owner, is_written_in, unwrap_method
 from sidecall.authoring.tool import BaseTool
 from sidecall.core.errors import DefinitionError, InvalidToolOption
 from sidecall.core.tool import ArgsSchema, CompiledTool
-from sidecall.schema.pydantic_1.models import V1Model
-from sidecall.schema.signature import innermost, source_of
-from sidecall.schema.single_input import SingleInput
+from sidecall.schema.models import ModelType
+from sidecall.schema.signature import find_source, unwrap
+from sidecall.schema.single_input import SingleInputArgsSchema
 
 
 class StructuredTool(BaseTool):
@@ -39,7 +39,7 @@ class StructuredTool(BaseTool):
         coroutine: Callable[..., Any] | None = None,
         name: str | None = None,
         description: str | None = None,
-        args_schema: type[BaseModel] | V1Model | dict[str, Any] | None = None,
+        args_schema: ModelType | dict[str, Any] | None = None,
         **options: Any,
     ) -> Self:
         """Make a tool of a function.
@@ -60,8 +60,10 @@ class StructuredTool(BaseTool):
             raise InvalidToolOption("Function and/or coroutine must be provided")
         if description is not None:
             options["description"] = description
-        name = name or _name_of(target)
-        made = cls(name=name, func=plain(func), coroutine=plain(coroutine), args_schema=args_schema, **options)
+        name = name or _find_name(target)
+        made = cls(
+            name=name, func=unwrap_method(func), coroutine=unwrap_method(coroutine), args_schema=args_schema, **options
+        )
         made._kind = type(target).__name__
         return made
 
@@ -71,12 +73,12 @@ class StructuredTool(BaseTool):
     def __get__(self, instance: object, owner: type | None = None) -> Self:
         holder = owner if self._kind == "classmethod" else instance
         is_free = holder is None or self._kind == "staticmethod" or not self._is_method
-        return self if is_free else self._bound_to(holder)
+        return self if is_free else self._bind_to(holder)
 
-    def _bound_to(self, holder: object) -> Self:
+    def _bind_to(self, holder: object) -> Self:
         known = self._bound.get(id(holder))
         if known is None:
-            functions = {"func": bound(self.func, holder), "coroutine": bound(self.coroutine, holder)}
+            functions = {"func": bind(self.func, holder), "coroutine": bind(self.coroutine, holder)}
             known = self.model_copy(update=functions)
             known._is_method = False
             known._bound = WeakValueDictionary()
@@ -91,27 +93,27 @@ class StructuredTool(BaseTool):
             DefinitionError: The tool cannot be offered; a method has to be reached through an instance.
         """
         function = self.func or self.coroutine
-        owner = unbound_from(function, is_method=self._is_method and self._kind != "staticmethod")
+        owner = find_missing_owner(function, is_method=self._is_method and self._kind != "staticmethod")
         if owner is not None:
-            where = f"{source_of(function)}: tool {self.name!r} is a method of {owner} and has no instance"
-            mend = f"Make one and offer its method, {owner}(...).{_name_of(function)}"
+            where = f"{find_source(function)}: tool {self.name!r} is a method of {owner} and has no instance"
+            mend = f"Make one and offer its method, {owner}(...).{_find_name(function)}"
             raise DefinitionError(f"{where}. {mend}; for a class method, write @tool above @classmethod.")
         return super().compiled
 
-    def _function(self) -> Callable[..., Any]:
-        return self.func or self._target()
+    def _get_function(self) -> Callable[..., Any]:
+        return self.func or self._get_target()
 
-    def _target(self) -> Callable[..., Any]:
+    def _get_target(self) -> Callable[..., Any]:
         target = self.coroutine or self.func
         if target is None:
             raise InvalidToolOption(f"Tool {self.name!r} has to be given a function: func=... or coroutine=...")
         return target
 
-    def _origin(self) -> object:
-        return self._target()
+    def _get_origin(self) -> object:
+        return self._get_target()
 
-    def _documentation(self) -> str | None:
-        return _docstring_of(self.func or self._target())
+    def _get_docstring(self) -> str | None:
+        return _find_docstring(self.func or self._get_target())
 
 
 class Tool(StructuredTool):
@@ -125,20 +127,20 @@ class Tool(StructuredTool):
     ) -> None:
         super().__init__(name=name, func=func, **({"description": description} if description else {}), **options)
 
-    def _function(self) -> Callable[..., Any]:
-        return self.func or super()._target()
+    def _get_function(self) -> Callable[..., Any]:
+        return self.func or super()._get_target()
 
-    def _target(self) -> Callable[..., Any]:
-        return _single_input(super()._target())
+    def _get_target(self) -> Callable[..., Any]:
+        return _wrap_single_input(super()._get_target())
 
-    def _origin(self) -> object:
-        return super()._target()
+    def _get_origin(self) -> object:
+        return super()._get_target()
 
-    def _arguments(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
-        return SingleInput(self.name)
+    def _get_args_schema(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
+        return SingleInputArgsSchema(self.name)
 
 
-def _single_input(function: Callable[[str], Any]) -> Callable[..., Any]:
+def _wrap_single_input(function: Callable[[str], Any]) -> Callable[..., Any]:
     def run(tool_input: str) -> Any:
         return function(tool_input)
 
@@ -148,17 +150,17 @@ def _single_input(function: Callable[[str], Any]) -> Callable[..., Any]:
     return arun if inspect.iscoroutinefunction(function) else run
 
 
-def _docstring_of(function: Callable[..., Any]) -> str | None:
+def _find_docstring(function: Callable[..., Any]) -> str | None:
     """Find what is said of a callable: of an object that is called, its `__call__` says it, else its class."""
     if isinstance(function, functools.partial) and "__doc__" not in vars(function):
-        function = innermost(function)
+        function = unwrap(function)
     call = type(function).__call__
     own = call.__doc__ if inspect.isfunction(call) else None
     return own or function.__doc__
 
 
-def _name_of(function: Any) -> str:
+def _find_name(function: Any) -> str:
     name = getattr(function, "__name__", None)
     if name is None:
-        raise InvalidToolOption(f"{source_of(function)}: this callable has no name of its own; give one: name='...'.")
+        raise InvalidToolOption(f"{find_source(function)}: this callable has no name of its own; give one: name='...'.")
     return str(name)

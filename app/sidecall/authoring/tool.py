@@ -11,13 +11,13 @@ from sidecall.authoring.options import OptionFields
 from sidecall.core.errors import InvalidToolOption
 from sidecall.core.messages import ToolCall
 from sidecall.core.options import ToolOptions
-from sidecall.core.pointer import field_path
-from sidecall.core.store import Store
+from sidecall.core.pointer import format_path
+from sidecall.core.store import Store, SyncStore
 from sidecall.core.tool import ArgsSchema, CompiledTool
-from sidecall.schema.compile import Documentation, compile_tool
-from sidecall.schema.docstrings import Style
-from sidecall.schema.pydantic_1.models import V1Model
-from sidecall.schema.signature import source_of
+from sidecall.schema.compile import DescriptionTexts, compile_tool
+from sidecall.schema.docstrings import DocstringStyle
+from sidecall.schema.models import ModelType
+from sidecall.schema.signature import find_source
 
 
 class BaseTool(OptionFields):
@@ -34,10 +34,10 @@ class BaseTool(OptionFields):
 
     name: str
     description: str = ""
-    args_schema: type[BaseModel] | V1Model | dict[str, Any] | None = None
+    args_schema: ModelType | dict[str, Any] | None = None
     parse_docstring: bool | None = None
     error_on_invalid_docstring: bool = False
-    docstring_style: Style | None = None
+    docstring_style: DocstringStyle | None = None
     use_docstring_info: bool = True
 
     def __init__(self, **options: Any) -> None:
@@ -48,7 +48,7 @@ class BaseTool(OptionFields):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function as it was written, past schema and pipeline."""
-        return self._function()(*args, **kwargs)
+        return self._get_function()(*args, **kwargs)
 
     @cached_property
     def compiled(self) -> CompiledTool:
@@ -57,20 +57,20 @@ class BaseTool(OptionFields):
         Raises:
             DefinitionError: The tool cannot be offered.
         """
-        documentation = Documentation(
-            description=self._given_description(),
-            docstring=self._documentation() if self.use_docstring_info else None,
+        texts = DescriptionTexts(
+            description=self._get_description(),
+            docstring=self._get_docstring() if self.use_docstring_info else None,
             style=self.docstring_style,
             parse=self.parse_docstring,
             strict=self.error_on_invalid_docstring,
         )
         return compile_tool(
-            self._target(),
-            self._ready_options(),
+            self._get_target(),
+            self._compile_located_options(),
             name=self.name,
-            documentation=documentation,
-            args_schema=self._arguments(),
-            origin=self._origin(),
+            texts=texts,
+            args_schema=self._get_args_schema(),
+            origin=self._get_origin(),
         )
 
     async def ainvoke(
@@ -79,7 +79,7 @@ class BaseTool(OptionFields):
         *,
         state: Any = None,
         context: Mapping[str, Any] | None = None,
-        store: Store | None = None,
+        store: Store | SyncStore | None = None,
         approved: bool = False,
     ) -> Any:
         """Run a call through the pipeline that the server uses.
@@ -105,53 +105,55 @@ class BaseTool(OptionFields):
         *,
         state: Any = None,
         context: Mapping[str, Any] | None = None,
-        store: Store | None = None,
+        store: Store | SyncStore | None = None,
         approved: bool = False,
     ) -> Any:
         """Do what `ainvoke` does from code that is not async."""
         return invoke(self.compiled, input, CallInputs(state, context or {}, store, approved))
 
-    def _ready_options(self) -> ToolOptions:
+    def _compile_located_options(self) -> ToolOptions:
         try:
-            return self._options()
+            return self._compile_options()
         except InvalidToolOption as error:
-            raise InvalidToolOption(f"{source_of(self._origin())}: tool {self.name!r}: {error.message}") from error
+            raise InvalidToolOption(
+                f"{find_source(self._get_origin())}: tool {self.name!r}: {error.message}"
+            ) from error
 
-    def _function(self) -> Callable[..., Any]:
-        return self._target()
+    def _get_function(self) -> Callable[..., Any]:
+        return self._get_target()
 
-    def _target(self) -> Callable[..., Any]:
+    def _get_target(self) -> Callable[..., Any]:
         method = getattr(self, "_arun", None) or getattr(self, "_run", None)
         if method is None:
             kind = type(self)
-            raise InvalidToolOption(f"{source_of(kind)}: tool {self.name!r} has to define `_run` or `_arun`.")
+            raise InvalidToolOption(f"{find_source(kind)}: tool {self.name!r} has to define `_run` or `_arun`.")
         bound: Callable[..., Any] = method
         return bound
 
-    def _origin(self) -> object:
-        return self._target()
+    def _get_origin(self) -> object:
+        return self._get_target()
 
-    def _arguments(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
+    def _get_args_schema(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
         return self.args_schema
 
-    def _given_description(self) -> str | None:
-        """Tell an empty description that was asked for from none at all; a JSON Schema may bring one."""
+    def _get_description(self) -> str | None:
+        """Return the description, None where none was given; an empty one counts, and a JSON Schema may bring one."""
         if self.description or "description" in self.model_fields_set:
             return self.description
         from_schema = self.args_schema.get("description") if isinstance(self.args_schema, dict) else None
-        return None if self._documentation() else from_schema
+        return None if self._get_docstring() else from_schema
 
-    def _documentation(self) -> str | None:
-        """Say where the description comes from when none was given: the method, then the class."""
+    def _get_docstring(self) -> str | None:
+        """Return the docstring of the method, else of the class."""
         own = type(self).__doc__ if type(self).__doc__ != BaseTool.__doc__ else None
-        return self._target().__doc__ or own
+        return self._get_target().__doc__ or own
 
 
 def _explain(kind: type[BaseTool], options: Mapping[str, Any], error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     target = options.get("func") or options.get("coroutine") or kind
-    where = f"{source_of(target)}: tool {options.get('name') or getattr(target, '__name__', '?')!r}"
+    where = f"{find_source(target)}: tool {options.get('name') or getattr(target, '__name__', '?')!r}"
     if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
         known = ", ".join(name for name in kind.model_fields if name not in ("name", "func", "coroutine"))
         return f"{where}: there is no option `{first['loc'][0]}`; the options are: {known}."
-    return f"{where}: option `{field_path(first['loc'])}`: {first['msg']}."
+    return f"{where}: option `{format_path(first['loc'])}`: {first['msg']}."

@@ -9,7 +9,7 @@ from sidecall.authoring.methods import is_written_in
 from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.tool import BaseTool
 from sidecall.core.errors import DefinitionError
-from sidecall.schema.signature import source_of
+from sidecall.schema.signature import find_source
 
 
 class BaseToolkit(BaseModel):
@@ -26,30 +26,30 @@ class BaseToolkit(BaseModel):
             DefinitionError: There are none.
         """
         kind = type(self)
-        tools = [_reached(self, name) for name in _tool_methods(kind)]
+        tools = [_reach(self, name) for name in _list_tool_methods(kind)]
         if not tools:
-            where = f"{source_of(kind)}: toolkit {kind.__name__}"
+            where = f"{find_source(kind)}: toolkit {kind.__name__}"
             raise DefinitionError(f"{where} has no tools. Decorate its methods with @tool, or define get_tools.")
         return tools
 
 
-def _tool_methods(kind: type) -> list[str]:
+def _list_tool_methods(kind: type) -> list[str]:
     """Name the decorated methods, those of base classes first; a method that a subclass takes away is gone."""
     written = [name for base in reversed(kind.__mro__) for name, value in vars(base).items() if _is_tool(value, base)]
     names = [name for name in dict.fromkeys(written) if not name.startswith("_")]
-    return [name for name in names if isinstance(_below(inspect.getattr_static(kind, name)), StructuredTool)]
+    return [name for name in names if isinstance(_unwrap(inspect.getattr_static(kind, name)), StructuredTool)]
 
 
 def _is_tool(value: object, owner: type) -> bool:
-    tool = _below(value)
+    tool = _unwrap(value)
     return isinstance(tool, StructuredTool) and is_written_in(tool.func or tool.coroutine, owner)
 
 
-def _below(value: object) -> object:
+def _unwrap(value: object) -> object:
     return value.__func__ if isinstance(value, staticmethod | classmethod) else value
 
 
-def _reached(toolkit: BaseToolkit, name: str) -> Any:
+def _reach(toolkit: BaseToolkit, name: str) -> Any:
     """Reach a method through the instance, but for @classmethod over @tool, which says itself why it is refused."""
     written = inspect.getattr_static(toolkit, name)
     return written.__func__ if isinstance(written, classmethod) else getattr(toolkit, name)

@@ -25,7 +25,7 @@ from sidecall.serving.open_files import room_for
 from sidecall.serving.server import LAST_STEPS, Server
 from sidecall.serving.supervisor import START_FAILED, Supervisor
 from sidecall.settings import Settings, unknown_names
-from sidecall.telemetry.logs import log_config
+from sidecall.telemetry.logs import make_log_config
 
 logger = logging.getLogger("sidecall")
 
@@ -128,4 +128,4 @@ def _patience(settings: Settings) -> Patience:
 
 def _log_config(settings: Settings) -> dict[str, Any]:
     """Log in one way, in worker processes too."""
-    return log_config(settings.log_level, settings.log_format, settings.log_redact)
+    return make_log_config(settings.log_level, settings.log_format, settings.log_redact)

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from sidecall.cli.options import Tools, registry_of, settings_with
 from sidecall.core.tool import CompiledTool
-from sidecall.schema.definitions import DefinitionFormat, render
-from sidecall.schema.json_schema import describe
+from sidecall.schema.definitions import DefinitionFormat, render_definitions
+from sidecall.schema.describe import describe
 
 
 def tools(
@@ -22,7 +22,7 @@ def tools(
     registry = registry_of(settings_with(tools=tools))
     console = Console()
     if format is not None:
-        console.print_json(data=render(list(registry), format, strict=strict))
+        console.print_json(data=render_definitions(list(registry), format, strict=strict))
         return
     table = Table("tool", "arguments", "description", "tags", "source", box=None, header_style="bold")
     for tool in registry:

@@ -1,4 +1,4 @@
-"""Tell programs what happens to calls, as LangChain's callback handlers are told."""
+"""Callback handlers, which are told what happens to calls, as in LangChain."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ class BaseCallbackHandler:
 
 @dataclass(frozen=True, slots=True)
 class CallbackMethod:
-    """Hold one method of a handler.
+    """One method of a handler.
 
     `accepted` names the keyword arguments it takes, None stands for any. `hanging` has one entry for each of its calls
     that run in a thread and have not ended.
@@ -42,7 +42,7 @@ class CallbackMethod:
     accepted: frozenset[str] | None
     hanging: list[Any] = field(default_factory=list, compare=False)
 
-    def chosen(self, details: Mapping[str, Any]) -> dict[str, Any]:
+    def pick(self, details: Mapping[str, Any]) -> dict[str, Any]:
         """Pick what the method takes."""
         if self.accepted is None:
             return dict(details)
@@ -51,9 +51,9 @@ class CallbackMethod:
 
 @dataclass(frozen=True, slots=True)
 class Callback:
-    """Hold a handler made ready: the methods it has, by the event's name."""
+    """A handler made ready: the methods it has, by the event's name."""
 
-    listeners: Mapping[str, CallbackMethod]
+    methods: Mapping[str, CallbackMethod]
 
 
 def make_callback(handler: Any) -> Callback:
@@ -64,15 +64,15 @@ def make_callback(handler: Any) -> Callback:
     """
     if isinstance(handler, type):
         raise InvalidToolOption(f"a callback handler is an object; make one: {handler.__name__}()")
-    methods = {event: getattr(handler, event, None) for event in EVENTS}
-    listeners = {event: _listener(method) for event, method in methods.items() if callable(method)}
-    if not listeners:
+    found = {event: getattr(handler, event, None) for event in EVENTS}
+    methods = {event: _read_method(method) for event, method in found.items() if callable(method)}
+    if not methods:
         raise InvalidToolOption(f"a callback handler has one of {', '.join(EVENTS)}; {type(handler).__name__} has none")
     # LangChain's handlers turn the events of tools off with this.
-    return Callback({} if getattr(handler, "ignore_agent", False) is True else listeners)
+    return Callback({} if getattr(handler, "ignore_agent", False) is True else methods)
 
 
-def _listener(method: Callable[..., Any]) -> CallbackMethod:
+def _read_method(method: Callable[..., Any]) -> CallbackMethod:
     parameters = inspect.signature(method).parameters.values()
     takes_all = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
     names = frozenset(parameter.name for parameter in parameters)

@@ -26,8 +26,8 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """Hold what a message of the tool's own says."""
+class MessageParts:
+    """The parts of a message that a tool has made itself."""
 
     content: Any
     artifact: Any = None
@@ -36,39 +36,39 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadCommand:
-    """Hold a command taken apart; `goto` is empty when the graph goes on as it would."""
+class CommandParts:
+    """The parts of a command; `goto` is empty when the graph goes on as it would."""
 
-    answer: Spoken
+    answer: MessageParts
     update: Mapping[str, Any]
     goto: Any
 
 
 def is_command(value: Any) -> bool:
-    """Tell our Command and LangGraph's, which is not imported, from other results."""
+    """Return whether a result is a Command: ours or LangGraph's, which is not imported."""
     return type(value).__name__ == "Command" and hasattr(value, "update") and hasattr(value, "goto")
 
 
 def is_message(value: Any) -> bool:
-    """Tell our ToolMessage and LangChain's from other results."""
+    """Return whether a result is a ToolMessage, ours or LangChain's."""
     return type(value).__name__ == "ToolMessage" and hasattr(value, "content") and hasattr(value, "tool_call_id")
 
 
 def is_command_type(annotation: Any) -> bool:
-    """Tell an annotation that promises a command, `Command[Literal["node"]]` included; it says nothing of content."""
+    """Return whether an annotation promises a command, `Command[Literal["node"]]` included."""
     return getattr(typing.get_origin(annotation) or annotation, "__name__", "") == "Command"
 
 
-def spoken_by(message: Any) -> Spoken:
+def read_message(message: Any) -> MessageParts:
     """Read a message: one of ours, or any object or mapping with the same names."""
-    status: Status = "error" if _part(message, "status") == "error" else "success"
-    kwargs = _part(message, "additional_kwargs")
-    return Spoken(
-        _part(message, "content"), _part(message, "artifact"), status, kwargs if isinstance(kwargs, Mapping) else {}
+    status: Status = "error" if _get(message, "status") == "error" else "success"
+    kwargs = _get(message, "additional_kwargs")
+    return MessageParts(
+        _get(message, "content"), _get(message, "artifact"), status, kwargs if isinstance(kwargs, Mapping) else {}
     )
 
 
-def read_command(tool: str, command: Any, call_id: str) -> ReadCommand:
+def read_command(tool: str, command: Any, call_id: str) -> CommandParts:
     """Take a command apart: the answer to the call, and what is left of the update.
 
     Args:
@@ -79,25 +79,25 @@ def read_command(tool: str, command: Any, call_id: str) -> ReadCommand:
     Raises:
         ToolOutputError: Its update is no mapping, or has no message that answers the call, as in LangGraph's ToolNode.
     """
-    update = _mapping(tool, command.update)
+    update = _read_update(tool, command.update)
     messages = update.get("messages", ())
     messages = list(messages) if isinstance(messages, (list, tuple)) else [messages]
     answers = [index for index, message in enumerate(messages) if _is_answer(message, call_id)]
-    goto = _goto(command.goto)
+    goto = _write_goto(command.goto)
     if answers:
-        answer = spoken_by(messages.pop(answers[0]))
+        answer = read_message(messages.pop(answers[0]))
         rest = {key: value for key, value in update.items() if key != "messages"}
-        return ReadCommand(answer, {**rest, **({"messages": messages} if messages else {})}, goto)
+        return CommandParts(answer, {**rest, **({"messages": messages} if messages else {})}, goto)
     is_expected = command.update is not None and getattr(command, "graph", None) is None
-    if is_expected and not any(_part(message, "id") == _REMOVE_ALL for message in messages):
+    if is_expected and not any(_get(message, "id") == _REMOVE_ALL for message in messages):
         raise ToolOutputError(
             f"Error: {tool} returned a Command whose update has no message that answers the call; it should have one"
             " among its messages: Command(update={'messages': [ToolMessage(content='...')], ...})."
         )
-    return ReadCommand(Spoken(None), update, goto)
+    return CommandParts(MessageParts(None), update, goto)
 
 
-def _mapping(tool: str, update: Any) -> Mapping[str, Any]:
+def _read_update(tool: str, update: Any) -> Mapping[str, Any]:
     if update is None:
         return {}
     if isinstance(update, Mapping):
@@ -120,16 +120,16 @@ def _is_pair(item: Any) -> bool:
 _ABSENT = object()
 
 
-def _part(message: Any, name: str, default: Any = None) -> Any:
+def _get(message: Any, name: str, default: Any = None) -> Any:
     return message.get(name, default) if isinstance(message, Mapping) else getattr(message, name, default)
 
 
 def _is_answer(message: Any, call_id: str) -> bool:
-    return _part(message, "tool_call_id", _ABSENT) in (call_id, "", None)
+    return _get(message, "tool_call_id", _ABSENT) in (call_id, "", None)
 
 
-def _goto(goto: Any) -> Any:
-    """Say LangGraph's Send as an object; it has no JSON form of its own."""
+def _write_goto(goto: Any) -> Any:
+    """Write LangGraph's Send as an object; it has no JSON form of its own."""
     if isinstance(goto, Sequence) and not isinstance(goto, str):
-        return [_goto(node) for node in goto]
+        return [_write_goto(node) for node in goto]
     return {"node": goto.node, "arg": goto.arg} if type(goto).__name__ == "Send" else goto

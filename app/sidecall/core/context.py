@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from types import GenericAlias
 from typing import Any, ClassVar, Protocol
 
-from sidecall.core.store import Store
+from sidecall.core.store import DEFAULT_TENANT, Store
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Say who asks: an authenticated program, or `anonymous`."""
+    """Who asks: an authenticated program, or `anonymous`."""
 
     subject: str = "anonymous"
-    tenant: str = "default"
+    tenant: str = DEFAULT_TENANT
     scopes: frozenset[str] = frozenset()
 
 
@@ -49,14 +49,14 @@ EventListener = Callable[[str, str, Mapping[str, Any]], None]
 
 
 class Presence(Protocol):
-    """Tell whether the client of a request has gone."""
+    """Whether the client of a request has gone."""
 
     is_gone: bool
 
 
 @dataclass(slots=True)
 class Signals:
-    """Hold what passes between a running tool and those who wait for it."""
+    """What passes between a running tool and those who wait for it."""
 
     cancelled: bool = False
     listener: EventListener | None = None
@@ -65,7 +65,7 @@ class Signals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """Tell a tool about the call it serves; a parameter of this type is never shown to the model.
+    """What a tool may ask about the call it serves; a parameter of this type is never shown to the model.
 
     `state` and `context` are what the calling program sent beside the call. `deadline` is a reading of
     `time.monotonic()`, or None when the tool may run for ever.
@@ -91,7 +91,7 @@ class ToolContext:
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     async def progress(self, done: float, total: float | None = None, message: str = "") -> None:
-        """Say how far the tool has come, for instance `await context.progress(3, 10, "third page")`."""
+        """Report how far the tool has come, for instance `await context.progress(3, 10, "third page")`."""
         self.report_progress(done, total, message)
 
     def report_progress(self, done: float, total: float | None = None, message: str = "") -> None:

@@ -15,7 +15,7 @@
     + MissingContext
     + GuardrailTripped
     + ToolCallFailed           for tools whose failures are not the model's: 500
-    + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownArtifact
+    + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownContent
     + Overloaded, TooManyCalls, QuotaExceeded, TooManyApprovals in `app/sidecall/core/overload.py`
     + InvalidCaller in `app/sidecall/auth/caller.py`
   x ApprovalRequired           a person: 202
@@ -37,7 +37,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
-from sidecall.core.pointer import field_path
+from sidecall.core.pointer import format_path
 from sidecall.core.quota import Quota
 
 # Twice what a tool may be called: enough to see a typing error, too little to fill a context.
@@ -62,7 +62,7 @@ ErrorKind = Literal[
 
 
 class FieldError(TypedDict):
-    """Say what is wrong with one argument: where (path), which rule, and the sentence for people."""
+    """What is wrong with one argument: where (path), which rule, and the sentence for people."""
 
     loc: list[str | int]
     type: str
@@ -167,8 +167,8 @@ class InvalidDecision(RequestError):
     """The decision does not fit the call."""
 
 
-class UnknownArtifact(RequestError):
-    """There is no such artifact, or it has expired."""
+class UnknownContent(RequestError):
+    """There is no such content, or it has expired."""
 
 
 class ToolFailure(SidecallError):
@@ -213,7 +213,7 @@ class InvalidArguments(ToolFailure):
 
     def __init__(self, errors: Sequence[FieldError], original: Exception | None = None) -> None:
         self.errors = errors[:MOST_FIELDS]
-        lines = [f"{field_path(error['loc'])}: {error['msg']}" for error in self.errors]
+        lines = [f"{format_path(error['loc'])}: {error['msg']}" for error in self.errors]
         super().__init__("\n".join([*lines, "… and more"] if len(errors) > MOST_FIELDS else lines))
         self.original = original
 

@@ -13,7 +13,7 @@ Verdict = Literal["allow", "reject_content", "raise_exception", "replace"]
 
 @dataclass(frozen=True, slots=True)
 class ToolGuardrailFunctionOutput:
-    """Hold the verdict of a guardrail; make one with the class methods.
+    """The verdict of a guardrail; make one with the class methods.
 
     `output_info` is for the calling program: it stands in the answer's `response_metadata`, never in its content.
     """
@@ -50,7 +50,7 @@ class ToolGuardrailFunctionOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolInputGuardrailData:
-    """Hold what an input guardrail judges: the validated arguments by name, without what is injected."""
+    """What an input guardrail judges: the validated arguments by name, without what is injected."""
 
     context: ToolContext
     args: Mapping[str, Any]
@@ -58,7 +58,7 @@ class ToolInputGuardrailData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutputGuardrailData:
-    """Hold what an output guardrail judges: what the tool returned, or the text of its failure."""
+    """What an output guardrail judges: what the tool returned, or the text of its failure."""
 
     context: ToolContext
     args: Mapping[str, Any]
@@ -70,7 +70,7 @@ Judged = TypeVar("Judged", ToolInputGuardrailData, ToolOutputGuardrailData)
 
 @dataclass(frozen=True, slots=True)
 class Guardrail(Generic[Judged]):
-    """Hold a guardrail's function and its name."""
+    """A guardrail's function and its name."""
 
     guardrail_function: Callable[[Judged], Any]
     name: str
@@ -90,11 +90,11 @@ class Guardrail(Generic[Judged]):
 
 
 class ToolInputGuardrail(Guardrail[ToolInputGuardrailData]):
-    """Judge the arguments of a call."""
+    """A guardrail that judges the arguments of a call."""
 
 
 class ToolOutputGuardrail(Guardrail[ToolOutputGuardrailData]):
-    """Judge the output of a call."""
+    """A guardrail that judges the output of a call."""
 
 
 InputJudge = Callable[[ToolInputGuardrailData], Any]
@@ -107,7 +107,7 @@ def tool_input_guardrail(function: InputJudge, /) -> ToolInputGuardrail: ...
 def tool_input_guardrail(*, name: str | None = None) -> Callable[[InputJudge], ToolInputGuardrail]: ...
 def tool_input_guardrail(function: InputJudge | None = None, /, *, name: str | None = None) -> Any:
     """Make an input guardrail of a function: `@tool_input_guardrail` or `@tool_input_guardrail(name=...)`."""
-    return _made(ToolInputGuardrail, function, name)
+    return _make(ToolInputGuardrail, function, name)
 
 
 @overload
@@ -116,26 +116,26 @@ def tool_output_guardrail(function: OutputJudge, /) -> ToolOutputGuardrail: ...
 def tool_output_guardrail(*, name: str | None = None) -> Callable[[OutputJudge], ToolOutputGuardrail]: ...
 def tool_output_guardrail(function: OutputJudge | None = None, /, *, name: str | None = None) -> Any:
     """Make an output guardrail of a function: `@tool_output_guardrail` or `@tool_output_guardrail(name=...)`."""
-    return _made(ToolOutputGuardrail, function, name)
+    return _make(ToolOutputGuardrail, function, name)
 
 
-def _made(kind: type[Guardrail[Any]], function: Any, name: str | None) -> Any:
+def _make(kind: type[Guardrail[Any]], function: Any, name: str | None) -> Any:
     if function is None:
-        return lambda it: _made(kind, _judging(it), name)
-    return kind(_judging(function), name or _name_of(function))
+        return lambda it: _make(kind, _require_function(it), name)
+    return kind(_require_function(function), name or _choose_name(function))
 
 
-def _judging(function: Any) -> Any:
+def _require_function(function: Any) -> Any:
     if not callable(function):
         raise InvalidToolOption(f"a guardrail is a function, not {type(function).__name__}")
     return function
 
 
-def _name_of(function: Any) -> str:
+def _choose_name(function: Any) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def input_guardrail(given: Any) -> ToolInputGuardrail:
+def make_input_guardrail(given: Any) -> ToolInputGuardrail:
     """Take a guardrail as the option's value: made by the decorator, or a plain function.
 
     Raises:
@@ -143,15 +143,15 @@ def input_guardrail(given: Any) -> ToolInputGuardrail:
     """
     if isinstance(given, ToolOutputGuardrail):
         raise InvalidToolOption(f"guardrail {given.name} judges outputs; give it as one of tool_output_guardrails")
-    return given if isinstance(given, ToolInputGuardrail) else tool_input_guardrail(_judging(given))
+    return given if isinstance(given, ToolInputGuardrail) else tool_input_guardrail(_require_function(given))
 
 
-def output_guardrail(given: Any) -> ToolOutputGuardrail:
-    """Do the same for outputs.
+def make_output_guardrail(given: Any) -> ToolOutputGuardrail:
+    """Take an output guardrail as the option's value.
 
     Raises:
         InvalidToolOption: It is neither.
     """
     if isinstance(given, ToolInputGuardrail):
         raise InvalidToolOption(f"guardrail {given.name} judges arguments; give it as one of tool_input_guardrails")
-    return given if isinstance(given, ToolOutputGuardrail) else tool_output_guardrail(_judging(given))
+    return given if isinstance(given, ToolOutputGuardrail) else tool_output_guardrail(_require_function(given))

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import MissingContext, SidecallError, ToolExecutionError
-from sidecall.core.pointer import field_path
+from sidecall.core.pointer import format_path
 from sidecall.core.store import Store
 
 
@@ -44,7 +44,7 @@ class FromCaller(InjectedToolArg):
     """Hide a parameter and fill it from `context` by its name, or else from `state`."""
 
 
-class Made(InjectedToolArg):
+class FromFunction(InjectedToolArg):
     """Hide a parameter and fill it with what a function makes of the call's ToolContext."""
 
     def __init__(self, make: Callable[[ToolContext], Any]) -> None:
@@ -59,7 +59,7 @@ Source = Literal["context", "call_id", "state", "store", "secret", "tool_context
 
 @dataclass(frozen=True, slots=True)
 class Supply:
-    """Hold what one call may be given besides its arguments.
+    """What one call may be given besides its arguments.
 
     `tool_context` is what a ToolContext parameter gets; `secrets` finds a secret by its name.
     """
@@ -73,7 +73,7 @@ class Supply:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """Plan how one hidden parameter is filled.
+    """How one hidden parameter is filled.
 
     `adapter` checks what the caller sent against the annotation; what the server makes itself needs no check. `make`
     makes the value where nothing else supplies it.
@@ -105,7 +105,7 @@ class Injection:
             made = self.make(supply.tool_context)
             values.update({} if made is ABSENT else {self.parameter: made})
         else:
-            self._fill_from_caller(values, self._given(supply), supply)
+            self._fill_from_caller(values, self._choose_given(supply), supply)
 
     def _fill_store(self, values: dict[str, Any], store: Store | None) -> None:
         if store is not None:
@@ -116,7 +116,7 @@ class Injection:
     def _fill_secret(self, values: dict[str, Any], supply: Supply) -> None:
         secret = supply.secrets(self.field or "")
         if secret is None and self.required:
-            raise _unfit(supply, f"The secret {self.field} is not set, neither as a variable nor as a file.")
+            raise _make_error(supply, f"The secret {self.field} is not set, neither as a variable nor as a file.")
         if secret is None:
             return
         try:
@@ -128,9 +128,9 @@ class Injection:
         else:
             return
         # Outside the handler, since the error itself would show the secret in the log.
-        raise _unfit(supply, f"The secret {self.field} is of no use: {rule}.")
+        raise _make_error(supply, f"The secret {self.field} is of no use: {rule}.")
 
-    def _given(self, supply: Supply) -> Any:
+    def _choose_given(self, supply: Supply) -> Any:
         if self.source == "caller":
             return supply.context if self.field in supply.context else supply.state
         return supply.state if self.source == "state" else supply.context
@@ -141,7 +141,7 @@ class Injection:
         elif given is None:
             given = ABSENT
         if given is not ABSENT:
-            values[self.parameter] = self._checked(given, supply)
+            values[self.parameter] = self._check(given, supply)
         elif self.required:
             raise MissingContext(
                 f"The tool needs `{self.place}` beside the call, for its parameter `{self.parameter}`."
@@ -153,21 +153,21 @@ class Injection:
         source = "context" if self.source == "caller" else self.source
         return f"{source}.{self.field}" if self.field else source
 
-    def _checked(self, value: Any, supply: Supply) -> Any:
+    def _check(self, value: Any, supply: Supply) -> Any:
         if self.adapter is None:
             return value
         try:
             return self.adapter.validate_python(value)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            where = field_path((self.place, *first["loc"]))
+            where = format_path((self.place, *first["loc"]))
             raise MissingContext(f"The tool cannot use what was sent as `{where}`: {first['msg']}.") from None
         except Exception as error:  # A validator of the author's crashed.
             context = supply.tool_context
             raise ToolExecutionError(context.tool_name, context.tool_call_id) from error
 
 
-def _unfit(supply: Supply, reason: str) -> ToolExecutionError:
+def _make_error(supply: Supply, reason: str) -> ToolExecutionError:
     context = supply.tool_context
     error = ToolExecutionError(context.tool_name, context.tool_call_id)
     error.__cause__ = SidecallError(reason)

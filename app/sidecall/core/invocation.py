@@ -12,7 +12,7 @@ from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence, Si
 from sidecall.core.errors import ToolFailure
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
-from sidecall.core.store import Store
+from sidecall.core.store import Store, SyncStore, pick_tenant
 from sidecall.core.tool import CompiledTool
 
 
@@ -59,7 +59,7 @@ class Surroundings:
     is current, as headers.
     """
 
-    store: Store | None = None
+    store: Store | SyncStore | None = None
     secrets: Callable[[str], str | None] = _from_environment
     abandon: Callable[[CompiledTool], Release] = _uncounted
     trace: Callable[[], Mapping[str, str]] = dict
@@ -119,7 +119,7 @@ class Invocation:
                 state=self.request.state,
                 context=self.request.context,
                 headers=self.request.headers,
-                store=self.surroundings.store,
+                store=pick_tenant(self.surroundings.store, self.request.caller.tenant),
                 deadline=self.deadline,
                 signals=Signals(listener=self.request.listener, presence=self.request.presence),
             )

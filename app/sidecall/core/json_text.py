@@ -34,7 +34,7 @@ def parse_json(text: bytes, most: int | None = MOST_VALUES) -> Any:
 
 
 def holds_more(text: bytes, most: int) -> bool:
-    """Tell whether JSON text holds more than so many values, those within others included, before it is parsed."""
+    """Return whether JSON text holds more than so many values, those within others included, before it is parsed."""
     # Each value but the last takes two bytes at least, so that no more has to be known of what is sent all day.
     if len(text) <= 2 * most or text.count(b",") + text.count(b"[") + text.count(b"{") < most:
         return False
@@ -48,7 +48,7 @@ def holds_more(text: bytes, most: int) -> bool:
 
 
 def is_finite(value: Any) -> bool:
-    """Tell whether every number in parsed JSON is one that JSON has."""
+    """Return whether every number in parsed JSON is one that JSON has."""
     kind = type(value)
     if kind is float:
         return math.isfinite(value)
@@ -67,8 +67,8 @@ def is_finite(value: Any) -> bool:
 _NESTED = frozenset((float, dict, list))
 
 
-def json_kind(value: Any) -> str:
-    """Say what a parsed value is in the words of JSON, with an article: `an array`, `null`."""
+def name_json_type(value: Any) -> str:
+    """Name the type of a parsed value in the words of JSON, with an article: `an array`, `null`."""
     return _KINDS.get(type(value), "a number")
 
 

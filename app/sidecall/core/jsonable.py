@@ -1,4 +1,4 @@
-"""Say Python values as JSON that anybody can read."""
+"""Write Python values as JSON that anybody can read."""
 
 import json
 import math
@@ -19,12 +19,12 @@ _anything: TypeAdapter[Any] = TypeAdapter(Any)
 Lose = Callable[[float, tuple[str | int, ...]], None]
 
 
-def losing_silently(_number: float, _path: tuple[str | int, ...]) -> None:
-    """Tell nobody."""
+def lose_silently(_number: float, _path: tuple[str | int, ...]) -> None:
+    """Lose a number without telling anybody."""
 
 
-def to_text(value: Any, lose: Lose = losing_silently) -> str:
-    """Say a value as JSON text, spaced as LangChain does; models, sets and the like by pydantic, never as a repr.
+def to_text(value: Any, lose: Lose = lose_silently) -> str:
+    """Write a value as JSON text, spaced as LangChain does; models, sets and the like by pydantic, never as a repr.
 
     Raises:
         ValueError: JSON cannot say it.
@@ -35,10 +35,10 @@ def to_text(value: Any, lose: Lose = losing_silently) -> str:
         plain = to_plain(value, lose)
         # A date, a UUID or a path is a text; quotes around it would only be in the way.
         text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
-    return sendable(text)
+    return replace_surrogates(text)
 
 
-def to_plain(value: Any, lose: Lose = losing_silently) -> Any:
+def to_plain(value: Any, lose: Lose = lose_silently) -> Any:
     """Reduce a value to what JSON has: NaN and Infinity become null, bytes base64, models objects.
 
     Args:
@@ -49,39 +49,39 @@ def to_plain(value: Any, lose: Lose = losing_silently) -> Any:
         ValueError: JSON cannot say it.
     """
     try:
-        return from_json(sendable(_dumped(_reduced(_with_text_keys(value)), lose)))
+        return from_json(replace_surrogates(_dump(_reduce(_write_keys(value)), lose)))
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(str(error)) from error
     except Exception as error:  # Properties, `__str__` and generators run code of the author's, which may crash.
         raise ValueError(f"{type(error).__name__} on the way to JSON") from error
 
 
-def _reduced(value: Any) -> Any:
+def _reduce(value: Any) -> Any:
     try:
-        return to_jsonable_python(value, bytes_mode="base64", by_alias=True, fallback=_known_otherwise)
+        return to_jsonable_python(value, bytes_mode="base64", by_alias=True, fallback=_reduce_unknown)
     except (PydanticSerializationError, UnicodeDecodeError):
         # A model says its bytes as text, which not all are; here they are still bytes.
-        apart = _anything.dump_python(value, by_alias=True, fallback=_known_otherwise)
-        return to_jsonable_python(apart, bytes_mode="base64", by_alias=True, fallback=_known_otherwise)
+        apart = _anything.dump_python(value, by_alias=True, fallback=_reduce_unknown)
+        return to_jsonable_python(apart, bytes_mode="base64", by_alias=True, fallback=_reduce_unknown)
 
 
 # A generator can be read only once.
 _SERIES = (list, tuple, GeneratorType)
 
 
-def _with_text_keys(value: Any) -> Any:
-    """Say keys as `json` does, where pydantic has another text or none."""
+def _write_keys(value: Any) -> Any:
+    """Write keys as `json` does, where pydantic has another text or none."""
     if type(value) is dict:
-        return {_key(key): _with_text_keys(item) for key, item in value.items()}
-    return [_with_text_keys(item) for item in value] if type(value) in _SERIES else value
+        return {_write_key(key): _write_keys(item) for key, item in value.items()}
+    return [_write_keys(item) for item in value] if type(value) in _SERIES else value
 
 
-def _key(key: Any) -> Any:
-    return "null" if key is None else sendable(key) if type(key) is str else key
+def _write_key(key: Any) -> Any:
+    return "null" if key is None else replace_surrogates(key) if type(key) is str else key
 
 
-def _known_otherwise(value: Any) -> Any:
-    """Say what pydantic does not know: models of pydantic 1 as objects, others as text if their type says how.
+def _reduce_unknown(value: Any) -> Any:
+    """Reduce what pydantic does not know: models of pydantic 1 to objects, others to text if their type defines one.
 
     Python's default repr helps nobody.
     """
@@ -93,21 +93,21 @@ def _known_otherwise(value: Any) -> Any:
     return str(value)
 
 
-def _dumped(plain: Any, lose: Lose) -> str:
+def _dump(plain: Any, lose: Lose) -> str:
     try:
         return json.dumps(plain, ensure_ascii=False, allow_nan=False)
     except ValueError:
-        return json.dumps(_with_null_for_nan(plain, (), lose), ensure_ascii=False)
+        return json.dumps(_replace_nan(plain, (), lose), ensure_ascii=False)
 
 
-def _with_null_for_nan(plain: Any, path: tuple[str | int, ...], lose: Lose) -> Any:
+def _replace_nan(plain: Any, path: tuple[str | int, ...], lose: Lose) -> Any:
     if isinstance(plain, float) and not math.isfinite(plain):
         lose(plain, path)
         return None
     if isinstance(plain, dict):
-        return {key: _with_null_for_nan(item, (*path, key), lose) for key, item in plain.items()}
+        return {key: _replace_nan(item, (*path, key), lose) for key, item in plain.items()}
     if isinstance(plain, list):
-        return [_with_null_for_nan(item, (*path, index), lose) for index, item in enumerate(plain)]
+        return [_replace_nan(item, (*path, index), lose) for index, item in enumerate(plain)]
     return plain
 
 
@@ -117,7 +117,7 @@ def no_json_form(tool_name: str, value: Any) -> ToolOutputError:
     return ToolOutputError(f"Error: {tool_name} returned a value of type {kind}, which cannot be said in JSON.")
 
 
-def failure_text(failure: ToolFailure) -> str:
+def render_failure(failure: ToolFailure) -> str:
     """Write what the model reads of a failure; what JSON cannot say becomes the default message."""
     content = failure.content
     try:
@@ -126,6 +126,6 @@ def failure_text(failure: ToolFailure) -> str:
         return failure.message
 
 
-def sendable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Replace lone surrogates, which have no UTF-8 form."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """Say how full an executor is at one moment.
+    """How full an executor is at one moment.
 
     Attributes:
         size: How many calls it can run at once; None when it has no bound.

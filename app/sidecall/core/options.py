@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sidecall.core.annotations import ToolAnnotations
+from pydantic import BaseModel, ConfigDict
+
 from sidecall.core.callbacks import Callback
 from sidecall.core.guardrails import ToolInputGuardrail, ToolOutputGuardrail
 from sidecall.core.retry import Retry
@@ -17,9 +18,33 @@ Handler = bool | str | Callable[[Any], Any] | None
 Condition = bool | Callable[..., Any]
 
 
+class ToolAnnotations(BaseModel):
+    """What calling a tool does to the world; None means that nothing is known.
+
+    `read_only` changes nothing, `destructive` may undo what is there, `idempotent` has no further effect when the same
+    call is made again. They are hints for the caller, shown by `GET /tools/{name}` and to MCP clients.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+
+    @property
+    def mcp(self) -> dict[str, bool]:
+        """The hints under MCP's names, those that are said."""
+        hints = {
+            "readOnlyHint": self.read_only,
+            "destructiveHint": self.destructive,
+            "idempotentHint": self.idempotent,
+        }
+        return {name: value for name, value in hints.items() if value is not None}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOptions:
-    """Hold what an author may say about a tool besides its function.
+    """The options of a tool, made ready to use.
 
     `timeout` is in seconds; None means the server's default. `executor` None means inline for async functions and a
     thread for the others; `memory_limit_mb` bounds what a call in a process may take, None means the server's bound.

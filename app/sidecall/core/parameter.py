@@ -12,7 +12,7 @@ VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Describe one parameter; `annotation` and `default` are `EMPTY` when the author wrote none."""
+    """One parameter; `annotation` and `default` are `EMPTY` when the author wrote none."""
 
     name: str
     kind: inspect._ParameterKind

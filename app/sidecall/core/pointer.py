@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import unquote
 
 
-def steps_of(reference: str) -> list[str] | None:
+def split_reference(reference: str) -> list[str] | None:
     """Split a reference into the same document into the names and indexes on the way; None for any other.
 
     It is a JSON pointer in a URI fragment (RFC 6901, section 6).
@@ -18,22 +18,22 @@ def steps_of(reference: str) -> list[str] | None:
 
 def follow(reference: str, root: Any) -> Any:
     """Find what a reference into the document points at, None when there is no such thing."""
-    steps = steps_of(reference)
+    steps = split_reference(reference)
     if steps is None:
         return None
     node = root
     for step in steps:
-        node = _member(node, step)
+        node = _get_member(node, step)
     return node
 
 
-def _member(node: Any, step: str) -> Any:
+def _get_member(node: Any, step: str) -> Any:
     if isinstance(node, list):
         node = {str(index): item for index, item in enumerate(node)}
     return node.get(step) if isinstance(node, dict) else None
 
 
-def field_path(loc: Sequence[str | int]) -> str:
+def format_path(loc: Sequence[str | int]) -> str:
     """Write a path as `filters[0].name`; the empty path as `arguments`."""
     text = ""
     for part in loc:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """Say how many of `most` calls in `seconds` a caller has `left`; in `more_in` seconds it has one more."""
+    """How many of `most` calls in `seconds` a caller has `left`; in `more_in` seconds it has one more."""
 
     most: int
     seconds: int

@@ -1,4 +1,4 @@
-"""Say when a failed call of a tool is tried again."""
+"""When a failed call of a tool is tried again."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class Retry:
             raise InvalidToolOption("the `on` of a Retry is a tuple of exception types")
 
     def covers(self, error: BaseException) -> bool:
-        """Tell whether this failure is worth another attempt."""
+        """Return whether this failure is worth another attempt."""
         if isinstance(error, ToolException) and not error.retryable:
             return False
         return isinstance(error, self.on)

@@ -17,7 +17,7 @@ Schema = dict[str, Any]
 
 
 class ArgsSchema(Protocol):
-    """Say and check the arguments of one tool.
+    """The arguments of one tool: how they are described, and how they are checked.
 
     `json_schema` keeps `$defs`, `flat` has references in place. `hidden` maps fields of the author's own model that are
     injected to the names under which the model reads them; `reserved` are all names of those.
@@ -39,7 +39,7 @@ class ArgsSchema(Protocol):
     def reserved(self) -> frozenset[str]:
         """Names that a model must not use."""
 
-    def unknown(self, args: Mapping[str, Any]) -> list[str]:
+    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
         """Name the arguments that no parameter takes and that would be dropped silently."""
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class ArgsSchema(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledTool:
-    """Hold a tool made ready to run; immutable, shared by all calls.
+    """A tool made ready to run; immutable, shared by all calls.
 
     `source` is the file and line of the function, for the author's eyes only.
     """

@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import Request
 
-from sidecall.core.collector import without_collector
+from sidecall.core.collector import pause_collector
 from sidecall.core.errors import BodyTooLarge, MalformedJSON, UnsupportedMediaType
 from sidecall.core.json_text import holds_more, parse_json
 
@@ -51,7 +51,7 @@ def parse_body(body: bytes) -> Any:
     """
     try:
         if len(body) > LARGE:
-            with without_collector():
+            with pause_collector():
                 return parse_json(body, most=None)
         return parse_json(body, most=None)
     except ValueError as error:

@@ -26,7 +26,7 @@ from sidecall.core.errors import (
     RequestError,
     ToolCallFailed,
     UnknownApproval,
-    UnknownArtifact,
+    UnknownContent,
     UnknownTool,
     UnsupportedMediaType,
 )
@@ -43,7 +43,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     GuardrailTripped: (403, "guardrail-tripped"),
     UnknownTool: (404, "unknown-tool"),
     UnknownApproval: (404, "unknown-approval"),
-    UnknownArtifact: (404, "unknown-artifact"),
+    UnknownContent: (404, "unknown-content"),
     ApprovalConflict: (409, "approval-conflict"),
     BodyTooLarge: (413, "body-too-large"),
     UnsupportedMediaType: (415, "unsupported-media-type"),

@@ -1,1 +1,1 @@
-"""Where what tools remember is kept."""
+"""What is remembered: approvals, contents and the items of tools, in memory."""

@@ -1,14 +1,21 @@
 """Stop calls that a person has to approve first."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
 from sidecall.core.approval import ApprovalRequired, Approvals
 from sidecall.core.invocation import Invocation
+from sidecall.core.messages import ToolCall
+from sidecall.core.record import CallRecord
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.hooks import HookFailed, call_hook, patience
 from sidecall.telemetry import log_hook_failure
 
 
 def wants_approval(tool: CompiledTool) -> bool:
-    """Tell whether some calls of this tool need approval."""
+    """Return whether some calls of this tool need approval."""
     return tool.options.requires_approval is not False
 
 
@@ -26,7 +33,15 @@ class Approve:
             TooManyApprovals: Too many calls wait already.
         """
         if not invocation.request.approved and await _is_required(invocation):
-            raise ApprovalRequired(self._approvals.ask(invocation))
+            call = CallRecord.of(invocation.request, invocation.id)
+            asked = ToolCall(name=invocation.tool.name, args=_write_args(invocation.args), id=invocation.call.id)
+            raise ApprovalRequired((await self._approvals.ask(call, asked)).approval)
+
+
+def _write_args(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Write arguments as JSON, also those that a guardrail put in place of the model's."""
+    written: dict[str, Any] = to_jsonable_python(args, fallback=str, inf_nan_mode="strings")
+    return written
 
 
 async def _is_required(invocation: Invocation) -> bool:

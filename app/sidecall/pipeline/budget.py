@@ -1,6 +1,6 @@
 """Keep what a model reads within its budget."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from pydantic_core import to_json
@@ -8,8 +8,8 @@ from pydantic_core import to_json
 from sidecall.core.invocation import Invocation
 from sidecall.core.messages import Content, ContentBlock
 
-# Keeps a body, and says where it can be read; None when it cannot be kept.
-Keep = Callable[[str | bytes], str | None]
+# Keeps the body of a tenant, and returns where it can be read; None when it cannot be kept.
+Keep = Callable[[str | bytes, str], Awaitable[str | None]]
 
 
 class Budget:
@@ -29,7 +29,7 @@ class Budget:
         whole = message.content if isinstance(message.content, str) else to_json(message.content)
         if _size(whole) <= most:
             return
-        url = self._keep(whole)
+        url = await self._keep(whole, invocation.request.caller.tenant)
         message.content = _cut_content(message.content, most, url)
         message.response_metadata.update(truncated=True, artifact_url=url)
         error = message.response_metadata.get("error")
@@ -49,7 +49,7 @@ def _cut_parts(parts: list[str | ContentBlock], most: int, url: str | None) -> l
     """Cut the large parts of a list, so that small ones stay; all become one text when they are too many."""
     limit = _limit([len(to_json(part)) + 1 for part in parts], most - 2)
     if limit < _LEAST:
-        return [_fitted(to_json(parts).decode(), most - 2, url, {"type": "text"})]
+        return [_fit(to_json(parts).decode(), most - 2, url, {"type": "text"})]
     return [part if len(to_json(part)) < limit else _cut_part(part, limit - 1, url) for part in parts]
 
 
@@ -65,17 +65,17 @@ def _limit(sizes: list[int], room: int) -> int:
 
 def _cut_part(part: str | ContentBlock, most: int, url: str | None) -> str | ContentBlock:
     if isinstance(part, str):
-        return str(_fitted(part, most, url, None))
+        return str(_fit(part, most, url, None))
     text: Any = part.get("text")
     beside = {key: value for key, value in part.items() if key != "text"}
     if isinstance(text, str) and len(to_json(beside)) + _LEAST <= most:
-        block: ContentBlock = _fitted(text, most, url, beside)
+        block: ContentBlock = _fit(text, most, url, beside)
         return block
     # Half an image is none.
     return {"type": "text", "text": _note(len(to_json(part)), url)}
 
 
-def _fitted(text: str, most: int, url: str | None, beside: ContentBlock | None) -> Any:
+def _fit(text: str, most: int, url: str | None, beside: ContentBlock | None) -> Any:
     """Cut a text until it fits as JSON, where some characters take more bytes, in its block or alone."""
     room = most
     while True:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from sidecall.core.approval import Approval, Approvals, Decision
 from sidecall.core.errors import CallRejected, CallUnanswered, InvalidDecision
 from sidecall.core.invocation import CallRequest
+from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import Overloaded
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.pipeline import Pipeline
@@ -27,28 +28,34 @@ async def decide(
         ApprovalConflict: It is decided already.
         Overloaded: There is no room to run the call now; it goes on waiting.
         InvalidDecision: The person's own arguments do not fit; the call goes on waiting.
+        CallNotRecorded: The call came from this process, with objects that are not kept; it goes on waiting.
     """
-    request = approvals.request(approval_id)
+    call = (await approvals.get(approval_id)).require_pending()
     if decision.decision == "reject":
         if decision.args is not None:
             raise InvalidDecision("`args` go with an approval only; say in `reason` what was wrong with the call.")
-        approvals.decide(approval_id, decision, by)
-        return approvals.answer(approval_id, refuse(CallRejected(decision.reason), request.call))
-    request = await _approved(pipeline, replace(request, approved=True, deadline=deadline), decision)
-    approvals.decide(approval_id, decision, by)
+        await approvals.decide(approval_id, decision, by)
+        return await _answer(approvals, approval_id, refuse(CallRejected(decision.reason), call.tool_call))
+    request = await _edit(pipeline, replace(call.to_request(), approved=True, deadline=deadline), decision)
+    await approvals.decide(approval_id, decision, by)
     try:
         message = await pipeline.run_isolated(request, Overloaded)
     except Overloaded:
-        approvals.reopen(approval_id)
+        await approvals.reopen(approval_id)
         raise
     except BaseException:
         interrupted = CallUnanswered("execution_error", "Error: the call was interrupted; it may have had effects.")
-        approvals.answer(approval_id, refuse(interrupted, request.call))
+        await _answer(approvals, approval_id, refuse(interrupted, request.call))
         raise
-    return approvals.answer(approval_id, message)
+    return await _answer(approvals, approval_id, message)
 
 
-async def _approved(pipeline: Pipeline, request: CallRequest, decision: Decision) -> CallRequest:
+async def _answer(approvals: Approvals, approval_id: str, message: ToolMessage) -> Approval:
+    return (await approvals.answer(approval_id, message)).approval
+
+
+async def _edit(pipeline: Pipeline, request: CallRequest, decision: Decision) -> CallRequest:
+    """Put the person's arguments in place of the model's, if there are any."""
     if decision.args is None:
         return request
     edited = replace(request, call=request.call.model_copy(update={"args": decision.args}))

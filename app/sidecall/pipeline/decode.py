@@ -2,7 +2,7 @@
 
 from sidecall.core.errors import MalformedArguments
 from sidecall.core.invocation import Invocation
-from sidecall.core.json_text import json_kind
+from sidecall.core.json_text import name_json_type
 from sidecall.schema.mend import parse_arguments
 
 
@@ -28,6 +28,6 @@ def _decoded(text: str, repaired: list[str]) -> dict[str, object]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        kind = json_kind(value)
+        kind = name_json_type(value)
         raise MalformedArguments(f'The arguments must be a JSON object such as {{"name": "value"}}, not {kind}.')
     return value

@@ -3,10 +3,18 @@
 import time
 from typing import Any
 
-from sidecall.core.command import ReadCommand, Spoken, is_command, is_message, read_command, spoken_by
+from sidecall.core.command import CommandParts, MessageParts, is_command, is_message, read_command, read_message
 from sidecall.core.errors import RequestError, ToolFailure
 from sidecall.core.invocation import Invocation, new_invocation_id
-from sidecall.core.jsonable import Lose, failure_text, losing_silently, no_json_form, sendable, to_plain, to_text
+from sidecall.core.jsonable import (
+    Lose,
+    lose_silently,
+    no_json_form,
+    render_failure,
+    replace_surrogates,
+    to_plain,
+    to_text,
+)
 from sidecall.core.messages import Content, ToolCall, ToolMessage, are_blocks
 from sidecall.pipeline.guard import guarded_text
 from sidecall.pipeline.handle import ask_handler
@@ -39,7 +47,7 @@ async def format_output(invocation: Invocation) -> None:
         told = _told(name, command, lost)
         content, artifact, fields = _spoken(name, command.answer, artifact)
     elif is_message(content):
-        content, artifact, fields = _spoken(name, spoken_by(content), artifact)
+        content, artifact, fields = _spoken(name, read_message(content), artifact)
     fields["content"] = _content(name, content, lost.of("content"))
     fields["artifact"] = None if artifact is None else _jsonable(name, artifact, lost.of("artifact"))
     invocation.notes = lost.notes
@@ -82,7 +90,7 @@ def refuse(failure: ToolFailure, call: ToolCall) -> ToolMessage:
 def _failure_message(
     failure: ToolFailure, *, call_id: str, name: str, metadata: dict[str, Any], id: str
 ) -> ToolMessage:
-    text = sendable(failure_text(failure))
+    text = replace_surrogates(render_failure(failure))
     error = {
         "kind": failure.kind,
         "message": text,
@@ -101,13 +109,13 @@ def _failure_message(
     )
 
 
-def _told(name: str, command: ReadCommand, lost: LostNumbers) -> dict[str, Any]:
+def _told(name: str, command: CommandParts, lost: LostNumbers) -> dict[str, Any]:
     """Say what the caller is asked to do."""
     update = {"state_update": _jsonable(name, command.update, lost.of("state update"))}
     return {**update, "goto": _jsonable(name, command.goto)} if command.goto else update
 
 
-def _spoken(name: str, spoken: Spoken, artifact: Any) -> tuple[Any, Any, dict[str, Any]]:
+def _spoken(name: str, spoken: MessageParts, artifact: Any) -> tuple[Any, Any, dict[str, Any]]:
     """Take over what a message of the tool's own says; its artifact beats the pair's."""
     rest = {"status": spoken.status, "additional_kwargs": _jsonable(name, dict(spoken.additional_kwargs))}
     return spoken.content, artifact if spoken.artifact is None else spoken.artifact, rest
@@ -146,10 +154,10 @@ def _nothing_said() -> dict[str, Any]:
     return {"duration_ms": 0.0, "return_direct": False, "ignored_args": [], "repaired": []}
 
 
-def _content(name: str, value: Any, lose: Lose = losing_silently) -> Content:
+def _content(name: str, value: Any, lose: Lose = lose_silently) -> Content:
     """Follow LangChain: text and lists of known blocks as they are, all else as JSON text, but never as a repr."""
     if isinstance(value, str):
-        return sendable(str.__str__(value))
+        return replace_surrogates(str.__str__(value))
     if are_blocks(value):
         blocks: list[Any] = _jsonable(name, list(value), lose)
         return blocks
@@ -159,7 +167,7 @@ def _content(name: str, value: Any, lose: Lose = losing_silently) -> Content:
         raise no_json_form(name, value) from error
 
 
-def _jsonable(name: str, value: Any, lose: Lose = losing_silently) -> Any:
+def _jsonable(name: str, value: Any, lose: Lose = lose_silently) -> Any:
     try:
         return to_plain(value, lose)
     except ValueError as error:

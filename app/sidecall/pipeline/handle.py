@@ -11,7 +11,7 @@ from sidecall.core.errors import (
     ToolTimeout,
 )
 from sidecall.core.invocation import Invocation
-from sidecall.core.jsonable import failure_text, sendable, to_text
+from sidecall.core.jsonable import render_failure, replace_surrogates, to_text
 from sidecall.pipeline.guard import guarded_text
 from sidecall.pipeline.hooks import call_hook
 
@@ -35,9 +35,9 @@ async def let_through(invocation: Invocation, failure: ToolFailure) -> ToolCallF
     Raises:
         GuardrailTripped: One of them refuses the request.
     """
-    said = await guarded_text(invocation, failure, failure_text(failure))
+    said = await guarded_text(invocation, failure, render_failure(failure))
     call = {"tool": invocation.tool.name, "call_id": invocation.call.id, "invocation_id": invocation.id}
-    text = sendable(said if isinstance(said, str) else to_text(said))
+    text = replace_surrogates(said if isinstance(said, str) else to_text(said))
     return ToolCallFailed(text, kind=failure.kind, retryable=failure.retryable, **call)
 
 

@@ -3,7 +3,7 @@
 import math
 
 from sidecall.core.jsonable import Lose
-from sidecall.core.pointer import field_path
+from sidecall.core.pointer import format_path
 
 # More sentences would only bury the first ones.
 _MAX_PLACES = 20
@@ -44,4 +44,4 @@ def _named(number: float) -> str:
 def _place(part: str, path: tuple[str | int, ...]) -> str:
     if not path:
         return f"as the {part}"
-    return f"at `{field_path(path)}`" + ("" if part == "content" else f" of the {part}")
+    return f"at `{format_path(path)}`" + ("" if part == "content" else f" of the {part}")

@@ -30,7 +30,7 @@ from sidecall.pipeline.tell import has_callbacks, tell_end, tell_error, tell_sta
 from sidecall.pipeline.together import together
 from sidecall.pipeline.validate import validate
 from sidecall.pipeline.visible import is_visible, visible
-from sidecall.registry import Registry, nearest
+from sidecall.registry import Registry, find_nearest
 from sidecall.telemetry import log_failure
 
 Ready = Callable[[int, ToolMessage], None]
@@ -269,4 +269,4 @@ class Pipeline:
     async def _unknown(self, request: CallRequest) -> ToolNotFound:
         name = request.call.name
         names = [tool.name for tool in await self.visible(request.caller)]
-        return ToolNotFound(name, names, nearest(name, names))
+        return ToolNotFound(name, names, find_nearest(name, names))

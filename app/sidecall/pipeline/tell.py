@@ -67,13 +67,13 @@ async def _tell(invocation: Invocation, event: str, args: tuple[Any, ...], detai
 
 
 def _listeners(callbacks: tuple[Callback, ...], event: str) -> list[CallbackMethod]:
-    return [callback.listeners[event] for callback in callbacks if event in callback.listeners]
+    return [callback.methods[event] for callback in callbacks if event in callback.methods]
 
 
 async def _hear(
     invocation: Invocation, listener: CallbackMethod, event: str, args: tuple[Any, ...], known: Mapping[str, Any]
 ) -> None:
-    heard = partial(listener.function, *args, **listener.chosen(known))
+    heard = partial(listener.function, *args, **listener.pick(known))
     try:
         await call_hook(heard if listener.is_async else partial(_in_thread, listener, heard))
     except HookFailed as failed:

@@ -12,5 +12,5 @@ async def validate(invocation: Invocation) -> None:
         MissingContext: What the caller sent for a hidden field of the author's model does not fit.
         ToolExecutionError: A secret does not, or a validator of the author's crashes.
     """
-    invocation.ignored.extend(invocation.tool.args_schema.unknown(invocation.args))
+    invocation.ignored.extend(invocation.tool.args_schema.find_unknown(invocation.args))
     check_arguments(invocation)

@@ -12,7 +12,7 @@ from sidecall.http.request_id import RequestId
 from sidecall.rest import explorer, openapi
 from sidecall.rest.door import Door, Sidecall
 from sidecall.rest.parts import Parts
-from sidecall.rest.routes import approvals, artifacts, health, metrics, tool_calls, tools
+from sidecall.rest.routes import approvals, contents, health, metrics, tool_calls, tools
 from sidecall.rest.wire import AnthropicToolUse, LangChainToolCall, OpenAIToolCall, ResponsesFunctionCall
 from sidecall.version import __version__
 
@@ -54,7 +54,7 @@ def build_api(parts: Parts, lifespan: Lifespan | None = None) -> FastAPI:
     )
     app.state.parts = parts
     app.door = Door(parts)
-    for routes in (tools, tool_calls, artifacts, approvals, health, metrics):
+    for routes in (tools, tool_calls, contents, approvals, health, metrics):
         app.include_router(routes.router)
     explorer.install(app)
     problems.install(app)

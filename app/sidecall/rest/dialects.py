@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from uuid_utils import uuid4
 
 from sidecall.core.errors import NotAToolCall
-from sidecall.core.json_text import is_finite, json_kind
+from sidecall.core.json_text import is_finite, name_json_type
 from sidecall.core.messages import Content, ToolCall, ToolMessage
-from sidecall.core.pointer import field_path
+from sidecall.core.pointer import format_path
 from sidecall.http.body import LARGE, parse_body
 from sidecall.rest.wire import (
     AnthropicToolUse,
@@ -119,7 +119,7 @@ def read_call(body: Any) -> ReceivedCall:
 def _not_an_object(body: Any) -> str:
     if isinstance(body, list):
         return "One call is a JSON object; send arrays of calls to POST /tool_calls/batch."
-    return f"A call is a JSON object, not {json_kind(body)}."
+    return f"A call is a JSON object, not {name_json_type(body)}."
 
 
 def _recognize(body: dict[str, Any]) -> DialectName:
@@ -138,7 +138,7 @@ def _recognize(body: dict[str, Any]) -> DialectName:
 def _unfit(dialect: DialectName, error: ValidationError) -> NotAToolCall:
     details = error.errors(include_url=False)
     errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": explain(item)} for item in details]
-    lines = "; ".join(f"`{field_path(item['loc'])}`: {explain(item)}" for item in details)
+    lines = "; ".join(f"`{format_path(item['loc'])}`: {explain(item)}" for item in details)
     return NotAToolCall(f"The call has the form of {dialect}, but {lines}.", errors=errors, example=EXAMPLES[dialect])
 
 

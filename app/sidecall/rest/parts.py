@@ -8,10 +8,10 @@ from starlette.datastructures import Headers
 
 from sidecall.auth.caller import Callers
 from sidecall.core.approval import Approvals
+from sidecall.core.contents import Contents
 from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.quota import Quota
 from sidecall.http.body import Bounds
-from sidecall.ledger.contents import MemoryArtifacts
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Quotas
@@ -30,7 +30,7 @@ class Parts:
     registry: Registry
     pipeline: Pipeline
     approvals: Approvals
-    artifacts: MemoryArtifacts
+    contents: Contents
     listings: Listings
     bounds: Bounds
     max_batch: int

@@ -1,4 +1,4 @@
-"""Take a JSON Schema as the arguments of a tool, and enforce it."""
+"""Check arguments by a JSON Schema."""
 
 import copy
 import importlib
@@ -9,9 +9,12 @@ from typing import Any
 
 from sidecall.core.errors import MOST_FIELDS, FieldError, InvalidArguments, InvalidToolOption, SchemaInferenceError
 from sidecall.core.tool import Schema
-from sidecall.schema.explain import no_such_argument, schema_at
-from sidecall.schema.json_schema import describe, inline_references, inline_root, resolve, strip_titles
-from sidecall.schema.mend import decoded_at
+from sidecall.schema.describe import describe
+from sidecall.schema.explain import explain_unknown_argument
+from sidecall.schema.mend import decode_at
+from sidecall.schema.paths import find_schema
+from sidecall.schema.references import inline_references, inline_root, resolve
+from sidecall.schema.shape import strip_titles
 
 # Stands in messages where the validator would repeat what was sent.
 _MASK = "Input"
@@ -19,7 +22,7 @@ _MASK = "Input"
 
 @dataclass(frozen=True, slots=True)
 class JsonArgsSchema:
-    """Check arguments against a JSON Schema, and fill in the defaults that it names.
+    """The arguments of one tool, described and checked by a JSON Schema, which also fills in its defaults.
 
     The function gets what JSON has: no value is turned into another type.
     """
@@ -31,7 +34,7 @@ class JsonArgsSchema:
     hidden: Mapping[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
 
-    def unknown(self, args: Mapping[str, Any]) -> list[str]:
+    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
         """Name the arguments that the function does not take."""
         return [] if self.takes is None else [name for name in args if name not in self.takes]
 
@@ -49,20 +52,20 @@ class JsonArgsSchema:
         """
         del injected  # A schema has no fields of its own to be injected.
         given: Any = dict(args)
-        errors = self._errors(given)
+        errors = self._find_errors(given)
         mended = given
         for error in errors if len(errors) <= MOST_FIELDS else []:  # Each mend copies all there is.
             if error.kind.name == "type":
-                mended = decoded_at(mended, _path(error, given), repaired)
+                mended = decode_at(mended, _find_path(error, given), repaired)
         if mended is not given:
-            given, errors = mended, self._errors(mended)
+            given, errors = mended, self._find_errors(mended)
         if errors:
-            found = [(error, _path(error, given)) for error in errors]
-            raise InvalidArguments([entry for error, path in found for entry in _entries(error, path, self.flat)])
-        values: dict[str, Any] = _with_defaults(given, self.flat, self.flat)
+            found = [(error, _find_path(error, given)) for error in errors]
+            raise InvalidArguments([entry for error, path in found for entry in _make_entries(error, path, self.flat)])
+        values: dict[str, Any] = _fill_defaults(given, self.flat, self.flat)
         return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
 
-    def _errors(self, given: Any) -> list[Any]:
+    def _find_errors(self, given: Any) -> list[Any]:
         try:
             return list(islice(self.validator.iter_errors(given), MOST_FIELDS + 1))
         except ValueError as error:
@@ -72,7 +75,7 @@ class JsonArgsSchema:
             ) from error
 
 
-def make_json_arguments(
+def make_json_args_schema(
     where: str, schema: Schema, takes: frozenset[str] | None, *, forbid_unknown: bool
 ) -> JsonArgsSchema:
     """Compile a JSON Schema.
@@ -94,7 +97,7 @@ def make_json_arguments(
         reason = f"the function does not take {', '.join(surplus)}" if surplus else "it has to describe an object"
         raise SchemaInferenceError(f"{where}: args_schema: {reason}.")
     if forbid_unknown:
-        clean = _closed(where, clean)
+        clean = _forbid_unknown(where, clean)
     # Loaded with the first tool that needs it, since it holds 3 MB, and most servers have none.
     library = importlib.import_module("jsonschema_rs")
     try:
@@ -109,7 +112,7 @@ def make_json_arguments(
 _ELSEWHERE = ("$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas")
 
 
-def _closed(where: str, schema: Schema) -> Schema:
+def _forbid_unknown(where: str, schema: Schema) -> Schema:
     """Refuse unknown arguments in the words of JSON Schema, which a schema can say more exactly for itself."""
     said = [keyword for keyword in ("additionalProperties", *_ELSEWHERE) if keyword in schema]
     if said and schema.get("additionalProperties") is not False:
@@ -120,7 +123,7 @@ def _closed(where: str, schema: Schema) -> Schema:
     return {**schema, "additionalProperties": False}
 
 
-def _path(error: Any, given: Any) -> tuple[str | int, ...]:
+def _find_path(error: Any, given: Any) -> tuple[str | int, ...]:
     """Find where an error is; the validator takes a key of digits for an index."""
     path: list[str | int] = []
     for step in error.instance_path:
@@ -129,30 +132,32 @@ def _path(error: Any, given: Any) -> tuple[str | int, ...]:
     return tuple(path)
 
 
-def _entries(error: Any, path: tuple[str | int, ...], schema: Schema) -> list[FieldError]:
+def _make_entries(error: Any, path: tuple[str | int, ...], schema: Schema) -> list[FieldError]:
     loc = list(path)
     if error.kind.name == "required":
-        wanted = schema_at(schema, [*loc, error.kind.property]) or {}
+        wanted = find_schema(schema, [*loc, error.kind.property]) or {}
         return [{"loc": [*loc, error.kind.property], "type": "missing", "msg": f"Field required ({describe(wanted)})"}]
     if error.kind.name == "additionalProperties":
-        message = no_such_argument(schema_at(schema, loc))
+        message = explain_unknown_argument(find_schema(schema, loc))
         return [{"loc": [*loc, name], "type": "extra_forbidden", "msg": message} for name in error.kind.unexpected]
-    return [{"loc": loc, "type": error.kind.name, "msg": f"Input should be {describe(schema_at(schema, loc) or {})}"}]
+    return [{"loc": loc, "type": error.kind.name, "msg": f"Input should be {describe(find_schema(schema, loc) or {})}"}]
 
 
-def _with_defaults(value: Any, schema: Schema, root: Schema) -> Any:
+def _fill_defaults(value: Any, schema: Schema, root: Schema) -> Any:
     """Copy a value with the defaults of absent properties filled in, at every depth."""
     schema = resolve(schema, root)
     if isinstance(value, dict):
         properties: Schema = schema.get("properties", {})
         absent = {
-            name: copy.deepcopy(inner["default"]) for name, inner in properties.items() if _fills(inner, name, value)
+            name: copy.deepcopy(inner["default"])
+            for name, inner in properties.items()
+            if _is_to_fill(inner, name, value)
         }
-        return {name: _with_defaults(item, properties.get(name, {}), root) for name, item in (value | absent).items()}
+        return {name: _fill_defaults(item, properties.get(name, {}), root) for name, item in (value | absent).items()}
     if isinstance(value, list):
-        return [_with_defaults(item, schema.get("items") or {}, root) for item in value]
+        return [_fill_defaults(item, schema.get("items") or {}, root) for item in value]
     return value
 
 
-def _fills(inner: Any, name: str, value: Mapping[str, Any]) -> bool:
+def _is_to_fill(inner: Any, name: str, value: Mapping[str, Any]) -> bool:
     return isinstance(inner, dict) and "default" in inner and name not in value

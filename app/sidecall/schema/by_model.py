@@ -1,4 +1,4 @@
-"""Hold what a tool accepts: one pydantic model that is both advertised and enforced."""
+"""Check arguments by one pydantic model, which is both advertised and enforced."""
 
 import json
 import math
@@ -17,8 +17,9 @@ from pydantic_core.core_schema import LiteralSchema
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import Schema
 from sidecall.schema.catch_all import CatchAll, make_catch_all
-from sidecall.schema.json_schema import inline_references, require_tags, shape_arguments, strip_titles
-from sidecall.schema.mend import check_mended
+from sidecall.schema.mend import check_and_mend
+from sidecall.schema.references import inline_references
+from sidecall.schema.shape import require_tags, shape_arguments, strip_titles
 
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -29,7 +30,7 @@ JsonMode = Literal["always", "if said", "never"]
 
 @dataclass(frozen=True, slots=True)
 class ModelArgsSchema:
-    """Say and check the arguments of one tool.
+    """The arguments of one tool, described and checked by a pydantic model.
 
     `json_schema` has no titles and no hidden fields, and keeps `$defs`; `flat` is the same with references in place.
     `fields` maps each field of the model to the function's parameter. `hidden` maps the fields of the author's own
@@ -53,10 +54,10 @@ class ModelArgsSchema:
         """Name values by parameter as a model names its arguments."""
         return {self.renamed.get(name, name): value for name, value in values.items()}
 
-    def unknown(self, args: Mapping[str, Any]) -> list[str]:
+    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
         """Name the arguments that no parameter takes and that would be dropped silently."""
         if self.catch_all is not None:
-            return self.catch_all.forged(args)
+            return self.catch_all.find_forged(args)
         if not self.drops_unknown or args.keys() <= self.accepted:
             return []
         return [name for name in args if name not in self.accepted]
@@ -69,17 +70,17 @@ class ModelArgsSchema:
         Raises:
             InvalidArguments: One entry per offending field, without what was sent.
         """
-        given = args if self.catch_all is None else self.catch_all.unfolded(args, repaired)
+        given = args if self.catch_all is None else self.catch_all.unfold(args, repaired)
         if self.hidden:
-            sent = (self._sent(name, injected[name]) for name in self.hidden.keys() & injected.keys())
+            sent = (self._place_injected(name, injected[name]) for name in self.hidden.keys() & injected.keys())
             given = {**given, **dict(sent)}
-        checked = check_mended(self._check, given, self.flat, repaired)
+        checked = check_and_mend(self._check, given, self.flat, repaired)
         found = checked.__dict__
         values = {parameter: found[field] for field, parameter in self.fields.items()}
         free = None if self.drops_unknown else checked.__pydantic_extra__
         return {**values, **free} if free else values
 
-    def _sent(self, field: str, value: Any) -> tuple[str, Any]:
+    def _place_injected(self, field: str, value: Any) -> tuple[str, Any]:
         """Put an injected value where the model reads it, which may be inside an object or an array."""
         alias = self.model.model_fields[field].validation_alias
         first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
@@ -89,13 +90,13 @@ class ModelArgsSchema:
 
     def _check(self, given: Mapping[str, Any]) -> BaseModel:
         validator = self.model.__pydantic_validator__
-        text = None if self.json_mode == "never" else self._as_json(given)
+        text = None if self.json_mode == "never" else self._write_json(given)
         checked: BaseModel
         checked = validator.validate_python(given) if text is None else validator.validate_json(text)
         return checked
 
-    def _as_json(self, given: Mapping[str, Any]) -> bytes | None:
-        """Say the arguments as the JSON that they came from, in which a text can be a date and is no number.
+    def _write_json(self, given: Mapping[str, Any]) -> bytes | None:
+        """Write the arguments as the JSON that they came from, in which a text can be a date and is no number.
 
         None where they hold objects of this process, or what the caller injects, which is not to be copied.
         """
@@ -128,7 +129,7 @@ class _Generator(GenerateJsonSchema):
         return super().literal_schema(schema)
 
 
-def schema_of(model: type[BaseModel], hidden: frozenset[str]) -> Schema:
+def render_schema(model: type[BaseModel], hidden: frozenset[str]) -> Schema:
     """Render a model's JSON Schema as the tools of this server advertise it.
 
     Raises:
@@ -159,9 +160,9 @@ def make_args_schema(
         forbidden: Names that must not come in through `catch_all`.
         drops_unknown: Whether the function does not take what the model leaves open.
     """
-    names = {name: _names(model, name) for name in model.model_fields}
+    names = {name: _list_names(model, name) for name in model.model_fields}
     reserved = frozenset(name for field in hidden for name in (field, *names[field]))
-    json_schema = schema_of(model, reserved)
+    json_schema = render_schema(model, reserved)
     accepted = frozenset(name for field in model.model_fields if field not in hidden for name in names[field])
     return ModelArgsSchema(
         model=model,
@@ -172,7 +173,7 @@ def make_args_schema(
         hidden={field: names[field][0] for field in hidden},
         reserved=reserved,
         drops_unknown=catch_all is None and _drops_unknown(model, drops_unknown),
-        json_mode=_json_mode(repr(model.__pydantic_core_schema__)),
+        json_mode=_choose_json_mode(repr(model.__pydantic_core_schema__)),
         catch_all=None if catch_all is None else make_catch_all(catch_all, accepted, forbidden),
         renamed={name: names[field][0] for field, name in fields.items() if name not in names[field]},
     )
@@ -182,8 +183,8 @@ def make_args_schema(
 _SAID_AS_TEXT = ("bytes", "date", "datetime", "time", "timedelta", "uuid", "decimal", "url", "is-instance")
 
 
-def _json_mode(core_schema: str) -> JsonMode:
-    """Say whether arguments have to be read as the JSON that they came from, which takes longer.
+def _choose_json_mode(core_schema: str) -> JsonMode:
+    """Choose whether arguments are read as the JSON that they came from, which takes longer.
 
     A strict field must not hold against a date that it is text, which is all that it can be in JSON. In a union text
     may be read as another member than in Python.
@@ -199,15 +200,15 @@ def _drops_unknown(model: type[BaseModel], open_ones_too: bool) -> bool:
     return extra == "ignore" or (open_ones_too and extra == "allow")
 
 
-def _names(model: type[BaseModel], name: str) -> list[str]:
+def _list_names(model: type[BaseModel], name: str) -> list[str]:
     """List the names under which a field is read, the advertised one first."""
     config = model.model_config
     by_name = config.get("populate_by_name") or config.get("validate_by_name")
-    aliases = _aliases(model.model_fields[name])
+    aliases = _list_aliases(model.model_fields[name])
     return [*aliases, name] if by_name or not aliases else aliases
 
 
-def _aliases(field: FieldInfo) -> list[str]:
+def _list_aliases(field: FieldInfo) -> list[str]:
     alias = field.validation_alias
     choices = getattr(alias, "choices", None) or [alias]
     return [choice if isinstance(choice, str) else str(choice.path[0]) for choice in choices if choice is not None]

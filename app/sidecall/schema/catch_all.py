@@ -13,7 +13,7 @@ from sidecall.core.parameter import EMPTY, Parameter
 
 @dataclass(frozen=True, slots=True)
 class CatchAll:
-    """Take free arguments beside the others, or inside one object under the parameter's own name.
+    """The arguments of `**kwargs`: beside the others, or inside one object under the parameter's own name.
 
     We advertise the first form, LangChain and the OpenAI Agents SDK the second. `adapter` checks one free argument,
     None where any will do; `named` are arguments of their own, `hidden` those that a model must not use.
@@ -24,11 +24,11 @@ class CatchAll:
     named: frozenset[str]
     hidden: frozenset[str]
 
-    def forged(self, args: Mapping[str, Any]) -> list[str]:
+    def find_forged(self, args: Mapping[str, Any]) -> list[str]:
         """Name what stands in the object that a model must not use."""
-        return [f"{self.name}.{name}" for name in self._nested(args) if name in self.hidden]
+        return [f"{self.name}.{name}" for name in self._get_nested(args) if name in self.hidden]
 
-    def unfolded(self, args: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
+    def unfold(self, args: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
         """Put the members of the object beside the other arguments, which is noted in `repaired`.
 
         Raises:
@@ -36,26 +36,26 @@ class CatchAll:
         """
         if not self._is_nested(args):
             return dict(args)
-        free = {name: value for name, value in self._nested(args).items() if name not in self.hidden}
+        free = {name: value for name, value in self._get_nested(args).items() if name not in self.hidden}
         outer = {name: value for name, value in args.items() if name != self.name}
-        errors = [self._error(name) for name in free if name in self.named or name in outer]
+        errors = [self._make_error(name) for name in free if name in self.named or name in outer]
         if errors:
             raise InvalidArguments(errors)
         repaired.append(f"{self.name}: its members stand beside the other arguments")
         return outer | free
 
-    def _nested(self, args: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _get_nested(self, args: Mapping[str, Any]) -> Mapping[str, Any]:
         nested: Mapping[str, Any] = args[self.name] if self._is_nested(args) else {}
         return nested
 
     def _is_nested(self, args: Mapping[str, Any]) -> bool:
-        """Tell the object from a free argument that happens to have the parameter's name."""
+        """Return whether it is the object, and not a free argument that happens to have the parameter's name."""
         value = args.get(self.name)
         if self.name in self.named or not isinstance(value, dict):
             return False
         return self.adapter is None or not _fits(self.adapter, value)
 
-    def _error(self, name: str) -> FieldError:
+    def _make_error(self, name: str) -> FieldError:
         own = f"This is an argument of its own; send it beside the others, not inside {self.name}"
         twice = f"This is sent twice; send it once, beside the others or inside {self.name}"
         is_own = name in self.named

@@ -14,19 +14,21 @@ from sidecall.core.injection import Injection
 from sidecall.core.options import ToolOptions
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import NAME, ArgsSchema, CompiledTool, Schema
-from sidecall.schema.by_json_schema import make_json_arguments
-from sidecall.schema.docstrings import Docstring, Style, parse_docstring
-from sidecall.schema.infer import adopt_args_schema, infer_args_schema, model_injections
+from sidecall.schema.adopt import adopt_args_schema
+from sidecall.schema.by_json_schema import make_json_args_schema
+from sidecall.schema.docstrings import Docstring, DocstringStyle, parse_docstring
+from sidecall.schema.infer import infer_args_schema
 from sidecall.schema.injections import plan_injections
-from sidecall.schema.json_schema import inline_references, strip_titles
-from sidecall.schema.pydantic_1.types import with_v1_models
-from sidecall.schema.signature import Signature, innermost, read_signature, source_of
-from sidecall.schema.strict import strict_obstacles
+from sidecall.schema.models import adapt_annotations, open_model
+from sidecall.schema.references import inline_references
+from sidecall.schema.shape import strip_titles
+from sidecall.schema.signature import Signature, find_source, read_signature, unwrap
+from sidecall.schema.strict import find_strict_obstacles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Documentation:
-    """Say where the texts for the model come from.
+class DescriptionTexts:
+    """Where the texts for the model come from.
 
     `docstring` is read when `description` is None. `parse` None takes the text before the docstring's sections, True
     joins its paragraphs as LangChain does, False takes the docstring whole. `strict` makes a docstring that does not
@@ -37,7 +39,7 @@ class Documentation:
     docstring: str | None = None
     parse: bool | None = None
     strict: bool = False
-    style: Style | None = None
+    style: DocstringStyle | None = None
 
 
 def compile_tool(
@@ -45,7 +47,7 @@ def compile_tool(
     options: ToolOptions,
     *,
     name: str,
-    documentation: Documentation,
+    texts: DescriptionTexts,
     args_schema: type[BaseModel] | Schema | ArgsSchema | None = None,
     origin: object = None,
 ) -> CompiledTool:
@@ -55,31 +57,31 @@ def compile_tool(
         function: What runs, sync or async.
         options: What the author said besides.
         name: The tool's name.
-        documentation: Where the texts for the model come from.
+        texts: Where the description and those of the parameters come from.
         args_schema: The author's own model or JSON Schema of the arguments; made from the signature when None.
         origin: What the author wrote, where `function` only wraps it; errors name its file.
 
     Raises:
         DefinitionError: The tool cannot be offered; the message names file, tool and parameter.
     """
-    source = source_of(origin or function)
+    source = find_source(origin or function)
     where = f"{source}: tool {name!r}"
     if not NAME.fullmatch(name):
         raise InvalidToolName(f"{where}: {InvalidToolName.__doc__} Rename it, or give a name: @tool('good_name').")
-    signature = _signature(where, function)
+    signature = _read_signature(where, function)
     names = tuple(parameter.name for parameter in signature.parameters)
-    docstring = _docstring(where, documentation, names)
-    injections = _injections(where, signature, args_schema if isinstance(args_schema, type) else None)
-    schema = _args_schema(where, signature, docstring, injections, args_schema, options)
-    _hold_to_strict(where, schema, options)
+    docstring = _read_docstring(where, texts, names)
+    injections = _plan_injections(where, signature, args_schema if isinstance(args_schema, type) else None)
+    schema = _make_args_schema(where, signature, docstring, injections, args_schema, options)
+    _refuse_loose(where, schema, options)
     is_async = _is_async(function)
     return CompiledTool(
         name=name,
-        description=docstring.description if documentation.description is None else documentation.description,
+        description=docstring.description if texts.description is None else texts.description,
         function=function,
         is_async=is_async,
         args_schema=schema,
-        output_schema=_output_schema(signature.returns, options),
+        output_schema=_make_output_schema(signature.returns, options),
         injections=injections,
         hidden_names=frozenset(injection.parameter for injection in injections) | schema.reserved,
         parameters=signature.parameters,
@@ -87,16 +89,16 @@ def compile_tool(
         executor=options.executor or ("inline" if is_async else "thread"),
         options=options,
         source=source,
-        notes=_notes(docstring, names),
+        notes=_list_notes(docstring, names),
     )
 
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
 
 
-def _signature(where: str, function: Callable[..., Any]) -> Signature:
+def _read_signature(where: str, function: Callable[..., Any]) -> Signature:
     try:
-        return with_v1_models(read_signature(function), where)
+        return adapt_annotations(read_signature(function), where)
     except NameError as error:
         text = f"{where}: {error}, in the annotation of a parameter. Import it at the top of the module."
         raise SchemaInferenceError(text) from error
@@ -104,18 +106,18 @@ def _signature(where: str, function: Callable[..., Any]) -> Signature:
         raise SchemaInferenceError(f"{where}: {error}.") from error
 
 
-def _injections(where: str, signature: Signature, model: type[BaseModel] | None) -> tuple[Injection, ...]:
+def _plan_injections(where: str, signature: Signature, model: type[BaseModel] | None) -> tuple[Injection, ...]:
     """Plan the hidden parameters; a marker on the parameter beats one on the model's field."""
     try:
         planned = plan_injections(signature.parameters)
     except SchemaInferenceError as error:
         raise SchemaInferenceError(f"{where}: {error.message}") from error
     known = {injection.parameter for injection in planned}
-    extra = model_injections(where, model)
+    extra = () if model is None else open_model(model).plan_injections(where)
     return (*planned, *(injection for injection in extra if injection.parameter not in known))
 
 
-def _args_schema(
+def _make_args_schema(
     where: str,
     signature: Signature,
     docstring: Docstring,
@@ -128,27 +130,29 @@ def _args_schema(
     if given is not None and not isinstance(given, (dict, type)):
         return given
     if isinstance(given, dict):
-        return make_json_arguments(where, given, _takes(signature.parameters, injected), forbid_unknown=is_closed)
+        return make_json_args_schema(
+            where, given, _list_accepted(signature.parameters, injected), forbid_unknown=is_closed
+        )
     if given is not None:
-        return adopt_args_schema(where, given, signature.parameters, injected, forbid_unknown=is_closed)
+        return adopt_args_schema(where, open_model(given), signature.parameters, injected, forbid_unknown=is_closed)
     described = docstring.parameters
     return infer_args_schema(where, signature.parameters, described, injected, forbid_unknown=is_closed)
 
 
-def _hold_to_strict(where: str, schema: ArgsSchema, options: ToolOptions) -> None:
-    obstacles = strict_obstacles(schema.flat) if options.strict else []
+def _refuse_loose(where: str, schema: ArgsSchema, options: ToolOptions) -> None:
+    obstacles = find_strict_obstacles(schema.flat) if options.strict else []
     if obstacles:
         reasons = "; ".join(obstacles)
         raise SchemaInferenceError(f"{where}: has strict=True, but cannot be said strictly: {reasons}. Leave it out.")
 
 
-def _takes(parameters: tuple[Parameter, ...], injected: frozenset[str]) -> frozenset[str] | None:
+def _list_accepted(parameters: tuple[Parameter, ...], injected: frozenset[str]) -> frozenset[str] | None:
     if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
         return None
     return frozenset(parameter.name for parameter in parameters) - injected
 
 
-def _output_schema(returns: Any, options: ToolOptions) -> Schema | None:
+def _make_output_schema(returns: Any, options: ToolOptions) -> Schema | None:
     """Render the schema of the result, None where the annotation says nothing that JSON Schema can."""
     if options.response_format == "content_and_artifact":
         parts = typing.get_args(returns)
@@ -161,35 +165,35 @@ def _output_schema(returns: Any, options: ToolOptions) -> Schema | None:
         return None
 
 
-def _docstring(where: str, documentation: Documentation, names: tuple[str, ...]) -> Docstring:
-    if documentation.parse is False:
-        return Docstring(inspect.cleandoc(documentation.docstring or ""))
-    docstring = parse_docstring(documentation.docstring, names, documentation.style)
-    if documentation.strict:
+def _read_docstring(where: str, texts: DescriptionTexts, names: tuple[str, ...]) -> Docstring:
+    if texts.parse is False:
+        return Docstring(inspect.cleandoc(texts.docstring or ""))
+    docstring = parse_docstring(texts.docstring, names, texts.style)
+    if texts.strict:
         _refuse_misfits(where, docstring, names)
-    return _on_one_line(docstring) if documentation.parse else docstring
+    return _join_lines(docstring) if texts.parse else docstring
 
 
-def _on_one_line(docstring: Docstring) -> Docstring:
+def _join_lines(docstring: Docstring) -> Docstring:
     """Join lines and paragraphs as LangChain does."""
     parameters = {name: " ".join(text.split()) for name, text in docstring.parameters.items()}
     return replace(docstring, description=docstring.description.replace("\n\n", " "), parameters=parameters)
 
 
 def _refuse_misfits(where: str, docstring: Docstring, names: tuple[str, ...]) -> None:
-    misfits = _notes(docstring, names)
+    misfits = _list_notes(docstring, names)
     if names and not docstring.parameters:
         misfits = ("the docstring describes none of the parameters",)
     if misfits:
         raise InvalidDocstring(f"{where}: {'; '.join(misfits)}. Mend it, or leave error_on_invalid_docstring out.")
 
 
-def _notes(docstring: Docstring, names: tuple[str, ...]) -> tuple[str, ...]:
+def _list_notes(docstring: Docstring, names: tuple[str, ...]) -> tuple[str, ...]:
     unknown = [name for name in docstring.parameters if name not in names]
     return tuple(f"the docstring describes `{name}`, which is not a parameter" for name in unknown)
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
-    plain = innermost(function)
+    plain = unwrap(function)
     called = (plain, getattr(plain, "__call__", None))  # noqa: B004  an object may be called through an async method
     return any(inspect.iscoroutinefunction(it) or inspect.isasyncgenfunction(it) for it in called)

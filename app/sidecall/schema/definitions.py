@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 from sidecall.core.tool import CompiledTool, Schema
-from sidecall.schema.json_schema import map_children
-from sidecall.schema.strict import strict_obstacles, to_strict
+from sidecall.schema.strict import find_strict_obstacles, to_strict
+from sidecall.schema.walk import map_children
 
 DefinitionFormat = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp", "json_schema"]
 FORMATS: tuple[DefinitionFormat, ...] = get_args(DefinitionFormat)
@@ -18,42 +18,42 @@ _GEMINI_KEYWORDS = frozenset(
 _GEMINI_FORMATS = frozenset("enum date-time int32 int64 float double".split())
 
 
-def render(tools: list[CompiledTool], form: DefinitionFormat, *, strict: bool = False) -> list[Any]:
+def render_definitions(tools: list[CompiledTool], form: DefinitionFormat, *, strict: bool = False) -> list[Any]:
     """Render tools as the array that the provider takes as `tools`."""
-    definitions = [_RENDERERS[form](tool, *_parameters(tool, strict)) for tool in tools]
+    definitions = [_RENDERERS[form](tool, *_choose_parameters(tool, strict)) for tool in tools]
     if form == "gemini":
         return [{"functionDeclarations": definitions}] if definitions else []
     return definitions
 
 
-def _parameters(tool: CompiledTool, strict: bool) -> tuple[Schema, bool]:
+def _choose_parameters(tool: CompiledTool, strict: bool) -> tuple[Schema, bool]:
     flat = tool.args_schema.flat
     wanted = strict if tool.options.strict is None else tool.options.strict
-    if wanted and not strict_obstacles(flat):
+    if wanted and not find_strict_obstacles(flat):
         return to_strict(flat), True
     return flat, False
 
 
-def _openai(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
-    return {"type": "function", "function": _function(tool, parameters, strict)}
+def _render_openai(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+    return {"type": "function", "function": _render_function(tool, parameters, strict)}
 
 
-def _openai_responses(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+def _render_openai_responses(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
     # The Responses API turns strict mode on by itself unless it is told not to.
-    return {"type": "function", **_function(tool, parameters, strict), "strict": strict}
+    return {"type": "function", **_render_function(tool, parameters, strict), "strict": strict}
 
 
-def _function(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+def _render_function(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
     function = {"name": tool.name, "description": tool.description, "parameters": parameters}
     return {**function, "strict": True} if strict else function
 
 
-def _anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+def _render_anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
     definition = {"name": tool.name, "description": tool.description, "input_schema": parameters}
     return {**definition, "strict": True} if strict else definition
 
 
-def _mcp(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
+def _render_mcp(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
     definition: dict[str, Any] = {"name": tool.name, "description": tool.description, "inputSchema": parameters}
     if tool.output_schema is not None and tool.output_schema.get("type") == "object":
         definition["outputSchema"] = tool.output_schema
@@ -63,20 +63,20 @@ def _mcp(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any
     return definition
 
 
-def _json_schema(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
+def _render_json_schema(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
     return {"title": tool.name, "description": tool.description, **parameters}
 
 
-def _gemini(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
+def _render_gemini(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
     declaration: dict[str, Any] = {"name": tool.name, "description": tool.description}
     if parameters.get("properties"):
-        declaration["parameters"] = _for_gemini(parameters)
+        declaration["parameters"] = _rewrite_for_gemini(parameters)
     return declaration
 
 
-def _for_gemini(schema: Schema) -> Schema:
+def _rewrite_for_gemini(schema: Schema) -> Schema:
     """Rewrite a schema in Gemini's subset: null as `nullable`, const as enum, one type, no reference."""
-    node = map_children(schema, _for_gemini)
+    node = map_children(schema, _rewrite_for_gemini)
     if "const" in node:
         node["enum"] = [node["const"]]
     if "oneOf" in node:
@@ -88,10 +88,10 @@ def _for_gemini(schema: Schema) -> Schema:
         node = {**options[0], **{key: value for key, value in node.items() if key != "anyOf"}}
     elif options:
         node["anyOf"] = options
-    return _within_gemini(node)
+    return _limit_to_gemini(node)
 
 
-def _within_gemini(node: Schema) -> Schema:
+def _limit_to_gemini(node: Schema) -> Schema:
     if "enum" in node:
         # Gemini's enums are texts.
         node = {**node, "enum": [str(value) for value in node["enum"]], "type": "string"}
@@ -108,10 +108,10 @@ def _within_gemini(node: Schema) -> Schema:
 
 
 _RENDERERS: dict[DefinitionFormat, Callable[[CompiledTool, Schema, bool], dict[str, Any]]] = {
-    "openai": _openai,
-    "openai-responses": _openai_responses,
-    "anthropic": _anthropic,
-    "gemini": _gemini,
-    "mcp": _mcp,
-    "json_schema": _json_schema,
+    "openai": _render_openai,
+    "openai-responses": _render_openai_responses,
+    "anthropic": _render_anthropic,
+    "gemini": _render_gemini,
+    "mcp": _render_mcp,
+    "json_schema": _render_json_schema,
 }

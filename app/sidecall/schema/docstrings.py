@@ -11,7 +11,7 @@ from griffe import Docstring as GriffeDocstring
 from griffe import DocstringSectionKind, Function, Parameters
 from griffe import Parameter as GriffeParameter
 
-Style = Literal["google", "numpy", "sphinx"]
+DocstringStyle = Literal["google", "numpy", "sphinx"]
 
 _PARAMETERS = "(?:(?:Keyword|Other) )?(?:Args|Arguments|Params|Parameters)"
 _GOOGLE = f"(?:{_PARAMETERS}|Returns|Raises|Yields)"
@@ -19,13 +19,13 @@ _NUMPY = "(?:(?:Other )?Parameters|Returns|Yields|Raises)"
 _SPHINX = "(?:param|parameter|arg|argument|key|keyword|type|raise|raises|return|returns|rtype)"
 
 # Where a section begins.
-_HEADINGS: dict[Style, re.Pattern[str]] = {
+_HEADINGS: dict[DocstringStyle, re.Pattern[str]] = {
     "sphinx": re.compile(rf"^:{_SPHINX}\b[^:\n]*:", re.M),
     "numpy": re.compile(rf"^{_NUMPY}[ \t]*\n[ \t]*-{{3,}}[ \t]*$", re.M),
     "google": re.compile(rf"^{_GOOGLE}:[ \t]*$", re.M),
 }
 # What the OpenAI Agents SDK tells a style by, so that both take a docstring for the same; each counts once.
-_SIGNS: dict[Style, tuple[re.Pattern[str], ...]] = {
+_SIGNS: dict[DocstringStyle, tuple[re.Pattern[str], ...]] = {
     "sphinx": tuple(re.compile(sign, re.M) for sign in (r"^:param\s", r"^:type\s", "^:return:", "^:rtype:")),
     "numpy": tuple(re.compile(rf"^{name}\s*\n\s*-{{3,}}", re.M) for name in ("Parameters", "Returns", "Yields")),
     "google": tuple(re.compile(sign, re.M) for sign in ("^(Args|Arguments):", "^Returns:", "^Raises:")),
@@ -43,26 +43,26 @@ _DESCRIBES = (DocstringSectionKind.parameters, DocstringSectionKind.other_parame
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """Hold what a docstring says: the text before its sections, a text per parameter, and the result's."""
+    """A docstring in parts: the text before its sections, a text for each parameter, and the result's."""
 
     description: str = ""
     parameters: dict[str, str] = field(default_factory=dict)
     returns: str = ""
 
 
-def detect_style(text: str) -> Style:
-    """Tell the style from the section headings: Sphinx, NumPy, Google on a tie, and Google when there are none."""
+def detect_style(text: str) -> DocstringStyle:
+    """Detect the style by the section headings: Sphinx, NumPy, Google on a tie, and Google when there are none."""
     clean = inspect.cleandoc(text)
     scores = {style: _score(style, clean) for style in _SIGNS}
     return max(scores, key=lambda style: scores[style]) if any(scores.values()) else "google"
 
 
-def _score(style: Style, text: str) -> float:
+def _score(style: DocstringStyle, text: str) -> float:
     signs = sum(bool(sign.search(text)) for sign in _SIGNS[style])
     return signs or (0.5 if _HEADINGS[style].search(text) else 0)
 
 
-def parse_docstring(text: str | None, names: tuple[str, ...] = (), style: Style | None = None) -> Docstring:
+def parse_docstring(text: str | None, names: tuple[str, ...] = (), style: DocstringStyle | None = None) -> Docstring:
     """Split a docstring into description, parameters and result.
 
     A docstring that mixes styles is read in each of them; what the leading style says of a parameter counts.
@@ -75,7 +75,7 @@ def parse_docstring(text: str | None, names: tuple[str, ...] = (), style: Style 
     if not text or not text.strip():
         return Docstring()
     clean = inspect.cleandoc(text)
-    parts = {style: clean} if style else _parts(clean)
+    parts = {style: clean} if style else _split_by_style(clean)
     leading, *others = [_read(part, names, chosen) for chosen, part in parts.items()]
     parameters = dict(leading.parameters)
     for other in others:
@@ -84,10 +84,10 @@ def parse_docstring(text: str | None, names: tuple[str, ...] = (), style: Style 
     return Docstring(leading.description, parameters, returns)
 
 
-def _parts(text: str) -> dict[Style, str]:
-    """Give each style the description and its own sections, so that none reads another's as text."""
+def _split_by_style(text: str) -> dict[DocstringStyle, str]:
+    """Split a docstring by style: the description and the sections of each, so that none reads another's as text."""
     leading = detect_style(text)
-    others: list[Style] = [style for style in _SIGNS if style != leading and _HEADINGS[style].search(text)]
+    others: list[DocstringStyle] = [style for style in _SIGNS if style != leading and _HEADINGS[style].search(text)]
     if not others:
         return {leading: text}
     styles = [leading, *others]
@@ -98,8 +98,8 @@ def _parts(text: str) -> dict[Style, str]:
     return {style: "\n\n".join([head, *(part for owner, part in sections if owner == style)]) for style in styles}
 
 
-def _read(text: str, names: tuple[str, ...], style: Style) -> Docstring:
-    sections = _sections(_REPAIRS[style](text), names, style)
+def _read(text: str, names: tuple[str, ...], style: DocstringStyle) -> Docstring:
+    sections = _parse_sections(_REPAIRS[style](text), names, style)
     description = next((s.value for s in sections if s.kind is DocstringSectionKind.text), "")
     parameters = {
         item.name.lstrip("\\*"): item.description.strip()
@@ -112,7 +112,7 @@ def _read(text: str, names: tuple[str, ...], style: Style) -> Docstring:
     return Docstring(description.strip(), parameters, "\n".join(returns))
 
 
-def _sections(text: str, names: tuple[str, ...], style: Style) -> list[Any]:
+def _parse_sections(text: str, names: tuple[str, ...], style: DocstringStyle) -> list[Any]:
     parent = Function("tool", parameters=Parameters(*(GriffeParameter(name) for name in names)))
     # griffe cleans the text again, and would take the indent of the second line away if the first were not empty.
     # What it would warn about (types, unknown names) is known better from the signature.
@@ -133,10 +133,10 @@ def _repair_sphinx(text: str) -> str:
     first = _HEADINGS["sphinx"].search(text)
     if first is None:
         return text
-    return text[: first.start()] + "\n".join(_field_lines(text[first.start() :]))
+    return text[: first.start()] + "\n".join(_keep_field_lines(text[first.start() :]))
 
 
-def _field_lines(text: str) -> Iterator[str]:
+def _keep_field_lines(text: str) -> Iterator[str]:
     kept, above = True, ""
     for line in text.split("\n"):
         if line.startswith(":"):

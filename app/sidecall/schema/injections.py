@@ -10,20 +10,20 @@ from pydantic.fields import FieldInfo
 
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import SchemaInferenceError
-from sidecall.core.foreign import foreign_marker, foreign_type
 from sidecall.core.injection import (
     ABSENT,
     FromCaller,
+    FromFunction,
     InjectedState,
     InjectedStore,
     InjectedToolArg,
     InjectedToolCallId,
     Injection,
-    Made,
     Secret,
     Source,
 )
 from sidecall.core.parameter import VARIADIC, Bound, Parameter
+from sidecall.schema.foreign import match_marker, match_type
 
 
 def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
@@ -31,13 +31,13 @@ def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
     plain = typing.get_origin(annotation) or annotation
     if isinstance(plain, type) and issubclass(plain, ToolContext):
         return plain
-    known = foreign_type(plain)
+    known = match_type(plain)
     if known is not None:
-        return ToolContext if known == "tool_context" else Made(_runnable_config)
-    return next((marker for part in _parts(annotation) if (marker := _marker(part)) is not None), None)
+        return ToolContext if known == "tool_context" else FromFunction(_make_runnable_config)
+    return next((marker for part in _list_parts(annotation) if (marker := _read_marker(part)) is not None), None)
 
 
-def _marker(part: Any) -> InjectedToolArg | type[ToolContext] | None:
+def _read_marker(part: Any) -> InjectedToolArg | type[ToolContext] | None:
     if isinstance(part, InjectedToolArg):
         return part
     if part is Secret:
@@ -45,8 +45,8 @@ def _marker(part: Any) -> InjectedToolArg | type[ToolContext] | None:
     if isinstance(part, type) and issubclass(part, InjectedToolArg):
         return part()
     if part is Bound:
-        return Made(lambda _: ABSENT)
-    known = foreign_marker(part)
+        return FromFunction(lambda _: ABSENT)
+    known = match_marker(part)
     if known == "state":
         return InjectedState(getattr(part, "field", None))
     return find_marker(part) if known is None else _OURS[known]()
@@ -60,12 +60,12 @@ _OURS: Mapping[str, Callable[[], InjectedToolArg]] = {
 }
 
 
-def _runnable_config(context: ToolContext) -> dict[str, Any]:
+def _make_runnable_config(context: ToolContext) -> dict[str, Any]:
     """Make what LangChain gives a parameter of the type RunnableConfig."""
     return {"configurable": dict(context.context), "tags": [], "metadata": {}}
 
 
-def _parts(annotation: Any) -> Iterable[Any]:
+def _list_parts(annotation: Any) -> Iterable[Any]:
     return (*getattr(annotation, "__metadata__", ()), *typing.get_args(annotation))
 
 
@@ -75,11 +75,11 @@ def plan_injections(parameters: Iterable[Parameter]) -> tuple[Injection, ...]:
     Raises:
         SchemaInferenceError: `*args` or `**kwargs` is marked.
     """
-    found = ((parameter, _marker_of(parameter)) for parameter in parameters)
+    found = ((parameter, _find_marker_of(parameter)) for parameter in parameters)
     return tuple(_plan(parameter, marker) for parameter, marker in found if marker is not None)
 
 
-def _marker_of(parameter: Parameter) -> InjectedToolArg | type[ToolContext] | None:
+def _find_marker_of(parameter: Parameter) -> InjectedToolArg | type[ToolContext] | None:
     try:
         return find_marker(parameter.annotation)
     except SchemaInferenceError as error:
@@ -87,14 +87,14 @@ def _marker_of(parameter: Parameter) -> InjectedToolArg | type[ToolContext] | No
 
 
 def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> Injection:
-    source, field = _source(parameter.name, marker)
+    source, field = _choose_source(parameter.name, marker)
     if parameter.kind in VARIADIC:
         raise SchemaInferenceError(f"parameter `{parameter.name}` takes any number of values and cannot be injected.")
-    adapter = _adapter(parameter.annotation) if source in ("context", "state", "secret", "caller") else None
+    adapter = _make_adapter(parameter.annotation) if source in ("context", "state", "secret", "caller") else None
     return Injection(parameter.name, source, field, parameter.required, adapter, getattr(marker, "make", None))
 
 
-def _adapter(annotation: Any) -> TypeAdapter[Any]:
+def _make_adapter(annotation: Any) -> TypeAdapter[Any]:
     try:
         return TypeAdapter(annotation)
     except PydanticSchemaGenerationError:
@@ -102,22 +102,24 @@ def _adapter(annotation: Any) -> TypeAdapter[Any]:
         return TypeAdapter(annotation, config=ConfigDict(arbitrary_types_allowed=True))
 
 
-def plan_model_injections(model: type[BaseModel]) -> tuple[Injection, ...]:
+def plan_field_injections(model: type[BaseModel]) -> tuple[Injection, ...]:
     """Plan the filling of the fields that the author's own model marks; the model checks the values itself."""
-    fields = ((name, field, find_marker(annotation_of(field))) for name, field in model.model_fields.items())
+    fields = ((name, field, find_marker(rebuild_annotation(field))) for name, field in model.model_fields.items())
     return tuple(
-        Injection(name, *_source(name, marker), field.is_required(), adapter=None, make=getattr(marker, "make", None))
+        Injection(
+            name, *_choose_source(name, marker), field.is_required(), adapter=None, make=getattr(marker, "make", None)
+        )
         for name, field, marker in fields
         if marker is not None
     )
 
 
-def annotation_of(field: FieldInfo) -> Any:
+def rebuild_annotation(field: FieldInfo) -> Any:
     """Put a field's annotation together again, metadata included."""
     return Annotated[field.annotation, *field.metadata, None]
 
 
-def _source(name: str, marker: InjectedToolArg | type[ToolContext]) -> tuple[Source, str | None]:
+def _choose_source(name: str, marker: InjectedToolArg | type[ToolContext]) -> tuple[Source, str | None]:
     if isinstance(marker, type):
         return "tool_context", None
     if isinstance(marker, InjectedToolCallId):
@@ -128,6 +130,6 @@ def _source(name: str, marker: InjectedToolArg | type[ToolContext]) -> tuple[Sou
         return "store", None
     if isinstance(marker, Secret):
         return "secret", marker.name
-    if isinstance(marker, Made):
+    if isinstance(marker, FromFunction):
         return "made", None
     return "caller" if isinstance(marker, FromCaller) else "context", name

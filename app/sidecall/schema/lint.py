@@ -1,4 +1,4 @@
-"""Tell authors what models and providers will stumble over."""
+"""Find what models and providers will stumble over."""
 
 import difflib
 from collections.abc import Iterator, Sequence
@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Literal
 
 from sidecall.core.tool import CompiledTool, Schema
-from sidecall.schema.json_schema import walk
-from sidecall.schema.strict import strict_obstacles
+from sidecall.schema.strict import find_strict_obstacles
+from sidecall.schema.walk import walk
 
 Level = Literal["error", "warning", "note"]
 
@@ -19,7 +19,7 @@ _NEAR = 0.88
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Say one thing about a tool: `error` keeps it from working somewhere, `note` only limits what can be done."""
+    """One finding about a tool: `error` keeps it from working somewhere, `note` only limits what can be done."""
 
     tool: str
     level: Level
@@ -28,16 +28,16 @@ class Finding:
 
 def lint(tools: Sequence[CompiledTool]) -> list[Finding]:
     """Check every tool alone, then their names against each other."""
-    return [finding for tool in tools for finding in lint_tool(tool)] + list(_near_duplicates(tools))
+    return [finding for tool in tools for finding in lint_tool(tool)] + list(_find_near_duplicates(tools))
 
 
 def lint_tool(tool: CompiledTool) -> list[Finding]:
     """Check one tool, worst first."""
     schema = tool.args_schema.flat
     found = [
-        *(("error", text) for text in (*_description(tool), *_refused(schema))),
-        *(("warning", text) for text in (*_undescribed(schema), *_refused_by_some(schema), *tool.notes)),
-        *(("note", f"cannot be strict: {text}") for text in strict_obstacles(schema)),
+        *(("error", text) for text in (*_check_description(tool), *_find_refused(schema))),
+        *(("warning", text) for text in (*_find_undescribed(schema), *_find_refused_by_some(schema), *tool.notes)),
+        *(("note", f"cannot be strict: {text}") for text in find_strict_obstacles(schema)),
     ]
     return [Finding(tool.name, _LEVELS[level], message) for level, message in found]
 
@@ -45,20 +45,20 @@ def lint_tool(tool: CompiledTool) -> list[Finding]:
 _LEVELS: dict[str, Level] = {"error": "error", "warning": "warning", "note": "note"}
 
 
-def _description(tool: CompiledTool) -> Iterator[str]:
+def _check_description(tool: CompiledTool) -> Iterator[str]:
     if not tool.description:
         yield "has no description; write a docstring, models choose tools by it"
     elif len(tool.description) > _MAX_DESCRIPTION:
         yield f"has a description of {len(tool.description)} characters; OpenAI refuses more than {_MAX_DESCRIPTION}"
 
 
-def _refused(schema: Schema) -> Iterator[str]:
+def _find_refused(schema: Schema) -> Iterator[str]:
     for path, node in walk(schema):
         if node.get("type") == "array" and "items" not in node:
             yield f"`{path}` is an array whose items have no one type; OpenAI and Gemini refuse it, use list[...]"
 
 
-def _refused_by_some(schema: Schema) -> Iterator[str]:
+def _find_refused_by_some(schema: Schema) -> Iterator[str]:
     for path, node in walk(schema):
         if "$ref" in node:
             yield f"`{path}` refers to itself, which Gemini refuses"
@@ -68,13 +68,13 @@ def _refused_by_some(schema: Schema) -> Iterator[str]:
             yield f"`{path}` has no type, which Gemini refuses; annotate it"
 
 
-def _undescribed(schema: Schema) -> Iterator[str]:
+def _find_undescribed(schema: Schema) -> Iterator[str]:
     for name, value in schema["properties"].items():
         if not value.get("description"):
             yield f"parameter `{name}` has no description; add it to the docstring's Args"
 
 
-def _near_duplicates(tools: Sequence[CompiledTool]) -> Iterator[Finding]:
+def _find_near_duplicates(tools: Sequence[CompiledTool]) -> Iterator[Finding]:
     for one, other in combinations(tools, 2):
         pair = one.name.lower().replace("-", "_"), other.name.lower().replace("-", "_")
         if difflib.SequenceMatcher(None, *pair).ratio() >= _NEAR:

@@ -7,10 +7,11 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from sidecall.core.errors import MOST_FIELDS, InvalidArguments
-from sidecall.core.json_text import json_kind, parse_json
-from sidecall.core.pointer import field_path
+from sidecall.core.json_text import name_json_type, parse_json
+from sidecall.core.pointer import format_path
 from sidecall.core.tool import Schema
-from sidecall.schema.explain import Loc, data_path, field_errors, first_details, is_free, without
+from sidecall.schema.explain import list_details, make_field_errors
+from sidecall.schema.paths import Loc, drop_member, is_free, reduce_to_data, replace_member
 
 Checked = TypeVar("Checked")
 
@@ -27,18 +28,18 @@ def parse_arguments(text: str, repaired: list[str]) -> Any:
     Raises:
         ValueError: It is not JSON even so.
     """
-    inside = _inside_fence(text)
+    inside = _strip_fence(text)
     if inside is not None:
         repaired.append("arguments: taken out of a Markdown fence")
         text = inside
     value = parse_json(text.encode())
-    inner = _container(value)
+    inner = _parse_container(value)
     if inner is not value:
         repaired.append("arguments: JSON text inside JSON text")
     return inner
 
 
-def _inside_fence(text: str) -> str | None:
+def _strip_fence(text: str) -> str | None:
     # Not with a regular expression, which would take hours for megabytes of line breaks.
     block = text.strip()
     if not block.startswith(_FENCE) or not block.endswith(_FENCE):
@@ -47,7 +48,7 @@ def _inside_fence(text: str) -> str | None:
     return inside if line_break and language.strip() in ("", "json", "JSON") else None
 
 
-def decoded_at(data: Any, path: Loc, repaired: list[str]) -> Any:
+def decode_at(data: Any, path: Loc, repaired: list[str]) -> Any:
     """Copy JSON data with the text at this path parsed, if it is the JSON text of an object or an array.
 
     Models write nested objects as text where they should write them out.
@@ -55,23 +56,14 @@ def decoded_at(data: Any, path: Loc, repaired: list[str]) -> Any:
     value = data
     for step in path:
         value = value[step]
-    inner = _container(value)
+    inner = _parse_container(value)
     if inner is value:
         return data
-    repaired.append(f"{field_path(path)}: JSON text instead of {json_kind(inner)}")
-    return _replaced(data, path, inner)
+    repaired.append(f"{format_path(path)}: JSON text instead of {name_json_type(inner)}")
+    return replace_member(data, path, inner)
 
 
-def _replaced(data: Any, path: Loc, inner: Any) -> Any:
-    if not path:
-        return inner
-    head: Any = path[0]
-    copy = data.copy()
-    copy[head] = _replaced(data[head], path[1:], inner)
-    return copy
-
-
-def _container(text: Any) -> Any:
+def _parse_container(text: Any) -> Any:
     if not isinstance(text, str) or not text.lstrip().startswith(("{", "[")):
         return text
     try:
@@ -80,7 +72,7 @@ def _container(text: Any) -> Any:
         return text
 
 
-def check_mended(
+def check_and_mend(
     check: Callable[[Mapping[str, Any]], Checked], given: Mapping[str, Any], schema: Schema, repaired: list[str]
 ) -> Checked:
     """Check arguments, and once more with what models often do read as they mean it, if that is needed.
@@ -106,23 +98,23 @@ def _check_again(
     repaired: list[str],
 ) -> Checked:
     if error.error_count() > MOST_FIELDS:  # Each mend copies all there is.
-        raise InvalidArguments(field_errors(first_details(error), schema), error) from None
+        raise InvalidArguments(make_field_errors(list_details(error), schema), error) from None
     refused: dict[Loc, ErrorDetails] = {}
     mended: Any = given
     for detail in error.errors():
-        path = data_path(given, detail["loc"])
+        path = reduce_to_data(given, detail["loc"])
         if detail["input"] is None and path and not is_free(schema, path):
             refused[path] = detail
-            mended = without(mended, path)
+            mended = drop_member(mended, path)
         elif detail["type"] in _WANT_CONTAINER:
-            mended = decoded_at(mended, path, repaired)
+            mended = decode_at(mended, path, repaired)
     if mended is not given:
         try:
             return check(mended)
         except ValidationError as second:
             error = second
-    details = [_original(detail, refused) for detail in first_details(error)]
-    raise InvalidArguments(field_errors(details, schema), error) from None
+    details = [_blame_null(detail, refused) for detail in list_details(error)]
+    raise InvalidArguments(make_field_errors(details, schema), error) from None
 
 
 # The errors of fields that want a JSON object or array.
@@ -132,6 +124,6 @@ _WANT_CONTAINER = frozenset(
 )
 
 
-def _original(detail: ErrorDetails, refused: Mapping[Loc, ErrorDetails]) -> ErrorDetails:
+def _blame_null(detail: ErrorDetails, refused: Mapping[Loc, ErrorDetails]) -> ErrorDetails:
     """Blame a null for being null, not for being left out."""
     return refused.get(detail["loc"], detail) if detail["type"] == "missing" else detail

@@ -14,7 +14,7 @@ from sidecall.core.parameter import EMPTY, Bound, Parameter
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Hold the parameters of a function in order, and its return annotation (`EMPTY` when there is none)."""
+    """The parameters of a function in order, and its return annotation (`EMPTY` when there is none)."""
 
     parameters: tuple[Parameter, ...]
     returns: Any
@@ -33,10 +33,10 @@ def read_signature(function: Callable[..., Any]) -> Signature:
         ValueError: A functools.partial has arguments that its function does not take, or something written in C does
             not say what it takes.
     """
-    target = innermost(function)
-    hints = _hints(_code_of(target))
+    target = unwrap(function)
+    hints = _resolve_hints(_find_code(target))
     outer = inspect.unwrap(function, stop=_is_partial)
-    read, bound = _of_partial(outer) if _is_partial(outer) else (inspect.signature(function), ())
+    read, bound = _read_partial(outer) if _is_partial(outer) else (inspect.signature(function), ())
     free = [
         Parameter(p.name, p.kind, hints.get(p.name, p.annotation), p.default)
         for p in read.parameters.values()
@@ -47,7 +47,7 @@ def read_signature(function: Callable[..., Any]) -> Signature:
     return Signature(parameters, target if inspect.isclass(target) else hints.get("return", EMPTY))
 
 
-def innermost(function: Any) -> Any:
+def unwrap(function: Any) -> Any:
     """Find what an author wrote below decorators and functools.partial."""
     while _is_partial(outer := inspect.unwrap(function, stop=_is_partial)):
         function = outer.func
@@ -58,9 +58,9 @@ def _is_partial(function: Any) -> bool:
     return isinstance(function, functools.partial)
 
 
-def _of_partial(function: Any) -> tuple[inspect.Signature, tuple[str, ...]]:
+def _read_partial(function: Any) -> tuple[inspect.Signature, tuple[str, ...]]:
     """Read what is left to give, and name what a partial has: positional values, and keywords, even of `**kwargs`."""
-    flat = _flattened(function)
+    flat = _flatten(function)
     try:
         whole, left = inspect.signature(flat.func), inspect.signature(flat)
     except ValueError as error:
@@ -69,7 +69,7 @@ def _of_partial(function: Any) -> tuple[inspect.Signature, tuple[str, ...]]:
     return left, tuple(dict.fromkeys([*names, *flat.keywords]))
 
 
-def _flattened(function: Any) -> Any:
+def _flatten(function: Any) -> Any:
     """Make one partial of nested ones, without what functools.update_wrapper wrote on them."""
     args, keywords = function.args, function.keywords
     inner = function.func
@@ -79,7 +79,7 @@ def _flattened(function: Any) -> Any:
     return functools.partial(inner, *args, **keywords)
 
 
-def _code_of(target: Any) -> Any:
+def _find_code(target: Any) -> Any:
     """Find the function that a call of anything callable runs."""
     if inspect.isclass(target):
         target = target.__init__
@@ -88,7 +88,7 @@ def _code_of(target: Any) -> Any:
     return getattr(target, "__func__", target)
 
 
-def _hints(function: Any) -> dict[str, Any]:
+def _resolve_hints(function: Any) -> dict[str, Any]:
     closure = inspect.getclosurevars(function).nonlocals if hasattr(function, "__closure__") else {}
     hints: dict[str, Any] = {}
     for name, annotation in getattr(function, "__annotations__", {}).items():
@@ -105,9 +105,9 @@ def _resolve(annotation: Any, module: Mapping[str, Any], closure: Mapping[str, A
     return typing.get_type_hints(holder, dict(module), dict(closure), include_extras=True)["it"]
 
 
-def source_of(function: Any) -> str:
+def find_source(function: Any) -> str:
     """Name the file and line where a function or class is written, relative to the working directory if inside it."""
-    plain = innermost(function) if callable(function) else function
+    plain = unwrap(function) if callable(function) else function
     target = getattr(plain, "__func__", plain)
     code = getattr(target, "__code__", None)
     if code is None:

@@ -11,8 +11,8 @@ _SCHEMA: Schema = {"type": "object", "properties": {"__arg1": {"type": "string"}
 
 
 @dataclass(frozen=True, slots=True)
-class SingleInput:
-    """Advertise one string and take one value, whatever the model calls it, as LangChain does."""
+class SingleInputArgsSchema:
+    """One string is advertised, and one value of any name is taken, as in LangChain."""
 
     tool: str
     json_schema: Schema = field(default_factory=lambda: _SCHEMA)
@@ -20,7 +20,7 @@ class SingleInput:
     hidden: Mapping[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
 
-    def unknown(self, args: Mapping[str, Any]) -> list[str]:
+    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
         """Name nothing: any name is taken."""
         del args
         return []

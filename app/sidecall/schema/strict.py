@@ -1,4 +1,4 @@
-"""Say a schema in OpenAI's strict form, or say why that cannot be done."""
+"""Rewrite schemas in OpenAI's strict form, and find what keeps them from it."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +6,8 @@ from typing import Any
 
 from sidecall.core.pointer import follow
 from sidecall.core.tool import Schema
-from sidecall.schema.json_schema import ANNOTATIONS, map_children, walk
+from sidecall.schema.references import ANNOTATIONS
+from sidecall.schema.walk import map_children, walk
 
 # Keywords the API refuses in strict mode; what they say goes into the description instead.
 _REFUSED = ("default", "uniqueItems", "prefixItems", "discriminator")
@@ -23,27 +24,27 @@ _MAX_DEPTH = 100
 _MAX_INLINED = 4
 
 
-def strict_obstacles(schema: Schema) -> list[str]:
-    """List what keeps a schema from being said strictly; an empty list means that nothing does."""
+def find_strict_obstacles(schema: Schema) -> list[str]:
+    """List what keeps a schema from the strict form; an empty list means that nothing does."""
     if _is_deeper(schema, _MAX_DEPTH):
         return ["arguments: the schema is nested too deeply; make it flatter"]
-    root = _rooted(schema)
-    found = [("", reason) for reason in _obstacles_at_root(root)]
-    found += [(path, reason) for path, node in walk(root) for reason in _obstacles(node, root)]
+    root = _complete_root(schema)
+    found = [("", reason) for reason in _find_root_obstacles(root)]
+    found += [(path, reason) for path, node in walk(root) for reason in _find_obstacles(node, root)]
     return [f"{path or 'arguments'}: {reason}" for path, reason in found]
 
 
-def _obstacles_at_root(root: Schema) -> Iterator[str]:
+def _find_root_obstacles(root: Schema) -> Iterator[str]:
     if root.keys() & {"anyOf", "oneOf"} or isinstance(root.get("type"), list):
         yield "strict mode needs one object that is never null"
 
 
-def _obstacles(node: Schema, root: Schema) -> Iterator[str]:
-    whole = _merged(node)
+def _find_obstacles(node: Schema, root: Schema) -> Iterator[str]:
+    whole = _merge_all_of(node)
     is_open = _is_object(whole) and not whole.keys() & {"properties", "additionalProperties", "$ref"}
     if is_open or whole.get("additionalProperties") not in (None, False):
         yield "strict mode has no objects with free keys (dict, **kwargs)"
-    if not node.keys() & _TYPED or any(isinstance(child, bool) for child in _members(node)):
+    if not node.keys() & _TYPED or any(isinstance(child, bool) for child in _list_members(node)):
         yield "strict mode needs a type (Any or no annotation)"
     if "prefixItems" in node:
         yield "strict mode has no tuples; use a list or a model"
@@ -52,10 +53,10 @@ def _obstacles(node: Schema, root: Schema) -> Iterator[str]:
     if len(node.get("allOf", ())) > 1 or "not" in node or "patternProperties" in node:
         yield "strict mode has neither allOf nor not nor patternProperties"
     yield from (f"strict mode has no {keyword}" for keyword in _UNSAYABLE if keyword in node)
-    yield from _obstacles_of_parts(node, whole, root)
+    yield from _find_clashes(node, whole, root)
 
 
-def _obstacles_of_parts(node: Schema, whole: Schema, root: Schema) -> Iterator[str]:
+def _find_clashes(node: Schema, whole: Schema, root: Schema) -> Iterator[str]:
     """Refuse what cannot be merged without changing what is accepted."""
     lone = node["allOf"][0] if len(node.get("allOf", ())) == 1 else {}
     clashing = [key for key in lone.keys() & node.keys() if key not in ANNOTATIONS and lone[key] != node[key]]
@@ -71,7 +72,7 @@ def _obstacles_of_parts(node: Schema, whole: Schema, root: Schema) -> Iterator[s
         yield f"strict mode has no {', '.join(beside)} beside a reference"
 
 
-def _members(node: Schema) -> list[Any]:
+def _list_members(node: Schema) -> list[Any]:
     return [*node.get("properties", {}).values(), node.get("items") or None]
 
 
@@ -81,7 +82,7 @@ def _is_object(node: Schema) -> bool:
 
 
 def _is_deeper(schema: Any, limit: int) -> bool:
-    """Tell without recursion, which the schema could exhaust."""
+    """Return whether a schema is nested deeper than this, without recursion, which it could exhaust."""
     level: list[Any] = [schema]
     for _ in range(limit):
         values = [value for node in level for value in (node.values() if isinstance(node, dict) else node)]
@@ -89,8 +90,8 @@ def _is_deeper(schema: Any, limit: int) -> bool:
     return bool(level)
 
 
-def _rooted(schema: Schema) -> Schema:
-    """Say outright that the arguments are an object without free keys, which an empty root leaves open."""
+def _complete_root(schema: Schema) -> Schema:
+    """Complete the root: the arguments are an object without free keys, which an empty root leaves open."""
     kind = "object" if not schema or schema.get("type") == ["object"] else schema.get("type")
     if kind != "object":
         return schema
@@ -98,7 +99,7 @@ def _rooted(schema: Schema) -> Schema:
     return {**schema, "type": kind, **({"properties": {}} if is_bare else {})}
 
 
-def _merged(node: Schema) -> Schema:
+def _merge_all_of(node: Schema) -> Schema:
     """Join an `allOf` of one with what stands beside it."""
     while len(parts := node.get("allOf", ())) == 1 and isinstance(parts[0], dict):
         node = {**parts[0], **{key: value for key, value in node.items() if key != "allOf"}}
@@ -110,56 +111,56 @@ def to_strict(schema: Schema) -> Schema:
 
     A model that leaves an optional parameter out sends null for it, which the server reads as "not given".
     """
-    root = _rooted(schema)
-    return _strict(root, root, ())
+    root = _complete_root(schema)
+    return _rewrite(root, root, ())
 
 
-def _strict(node: Schema, root: Schema, inside: tuple[str, ...]) -> Schema:
-    node = _merged(node)
+def _rewrite(node: Schema, root: Schema, inside: tuple[str, ...]) -> Schema:
+    node = _merge_all_of(node)
     if node.get("default", ...) is None:
         node = {key: value for key, value in node.items() if key != "default"}
     reference = node.get("$ref")
     if reference is not None and len(node) > 1 and reference not in inside and len(inside) < _MAX_INLINED:
         # Nothing may stand beside a reference, so its target takes its place.
         beside = {key: value for key, value in node.items() if key != "$ref"}
-        return _strict({**follow(reference, root), **beside}, root, (*inside, reference))
-    node = map_children(node, lambda child: _strict(child, root, inside))
+        return _rewrite({**follow(reference, root), **beside}, root, (*inside, reference))
+    node = map_children(node, lambda child: _rewrite(child, root, inside))
     if "oneOf" in node:
         node["anyOf"] = [*node.get("anyOf", []), *node.pop("oneOf")]
-    return _closed(_alone(_with_notes(node)))
+    return _close_object(_isolate_reference(_move_to_description(node)))
 
 
-def _alone(node: Schema) -> Schema:
+def _isolate_reference(node: Schema) -> Schema:
     if "$ref" not in node or len(node) == 1:
         return node
     return {"anyOf": [{"$ref": node["$ref"]}], **{key: value for key, value in node.items() if key != "$ref"}}
 
 
-def _closed(node: Schema) -> Schema:
+def _close_object(node: Schema) -> Schema:
     if not _is_object(node):
         return node
     required = set(node.get("required", ()))
     properties = {
-        name: value if name in required else _nullable(value) for name, value in node.get("properties", {}).items()
+        name: value if name in required else _allow_null(value) for name, value in node.get("properties", {}).items()
     }
     kind = node.get("type", "object")
     return {**node, "type": kind, "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def _with_notes(node: Schema) -> Schema:
+def _move_to_description(node: Schema) -> Schema:
     refused = [key for key in node if key in _REFUSED or (key == "format" and node[key] not in _FORMATS)]
-    notes = [_note(key, node[key], node.get("description", "")) for key in refused]
+    notes = [_write_note(key, node[key], node.get("description", "")) for key in refused]
     kept = {key: value for key, value in node.items() if key not in refused}
     said = [note for note in notes if note]
-    texts = [_sentence(text) if said else text for text in (node.get("description"), *said) if text]
+    texts = [_end_sentence(text) if said else text for text in (node.get("description"), *said) if text]
     return {**kept, "description": " ".join(texts)} if texts else kept
 
 
-def _sentence(text: str) -> str:
+def _end_sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def _note(key: str, value: Any, description: str) -> str:
+def _write_note(key: str, value: Any, description: str) -> str:
     if key == "default":
         is_said = "default" in description.lower() and str(value) in description
         return "" if is_said else f"Default: {json.dumps(value, ensure_ascii=False)}."
@@ -168,7 +169,7 @@ def _note(key: str, value: Any, description: str) -> str:
     return "Items are unique." if key == "uniqueItems" else ""
 
 
-def _nullable(schema: Schema) -> Schema:
+def _allow_null(schema: Schema) -> Schema:
     if _takes_null(schema) or any(_takes_null(option) for option in schema.get("anyOf", ())):
         return schema
     outer = {"description": schema["description"]} if "description" in schema else {}

@@ -35,7 +35,7 @@ class CallTelemetry:
         call.tally.end(outcome, time.monotonic() - invocation.started, invocation.waited)
         if self._tracing is not None:
             self._tracing.end(call, outcome)
-        self._lines.ended(invocation, outcome)
+        self._lines.log_end(invocation, outcome)
         # Set rather than reset, which fails when a call that was never finished is thrown away somewhere else.
         CALL.set(call.outer)
 
@@ -51,4 +51,4 @@ class CallTelemetry:
     def refused(self, request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
         """Count a call that never began; `tool` is None when its caller sees none of that name."""
         self._metrics.tally(UNKNOWN if tool is None else tool.name).refuse(outcome)
-        self._lines.refused(request, outcome)
+        self._lines.log_refusal(request, outcome)

@@ -10,7 +10,7 @@ from sidecall.telemetry.tally import Tally
 
 @dataclass(slots=True)
 class ObservedCall:
-    """Hold a call that is under way, and what those who watch it keep until its end."""
+    """A call that is under way, and what is kept of it until its end."""
 
     invocation: Invocation
     tally: Tally
@@ -25,7 +25,7 @@ CALL: ContextVar[ObservedCall | None] = ContextVar("sidecall_call", default=None
 REQUEST_ID: ContextVar[str] = ContextVar("sidecall_request_id", default="")
 
 
-def request_keys() -> dict[str, str]:
+def get_request_keys() -> dict[str, str]:
     """Name the request and the call that this code works for, as far as there are any."""
     keys: dict[str, str] = {}
     call = CALL.get()

@@ -15,7 +15,7 @@ logger = logging.getLogger("sidecall")
 def log_hook_failure(invocation: Invocation, hook: str, error: BaseException) -> None:
     """Log that code which the author put around a tool crashed; the call went on without it."""
     # `event` is what our own formatter writes for the message, whose ids it has as keys.
-    keys = call_keys(invocation) | {"event": "hook failed", "hook": hook}
+    keys = make_call_keys(invocation) | {"event": "hook failed", "hook": hook}
     logger.error(
         "%s of tool %s failed (call %s)", hook, invocation.tool.name, invocation.call.id, exc_info=error, extra=keys
     )
@@ -30,7 +30,11 @@ def log_failure(invocation: Invocation, failure: ToolFailure) -> None:
     """Log one line for a failure that needs a person, with the traceback that the model must not see."""
     if not isinstance(failure, (ToolExecutionError, ToolOutputError)):
         return
-    keys = call_keys(invocation) | {"event": "tool failed", "outcome": failure.kind, **_duration(invocation)}
+    keys = make_call_keys(invocation) | {
+        "event": "tool failed",
+        "outcome": failure.kind,
+        **_make_duration_key(invocation),
+    }
     logger.error(
         "tool %s failed: %s (call %s, invocation %s)",
         invocation.tool.name,
@@ -42,13 +46,13 @@ def log_failure(invocation: Invocation, failure: ToolFailure) -> None:
     )
 
 
-def call_keys(invocation: Invocation) -> dict[str, Any]:
+def make_call_keys(invocation: Invocation) -> dict[str, Any]:
     """Name a call in a log line, and who sent it where that is known."""
     keys = {"tool": invocation.tool.name, "call_id": invocation.call.id, "invocation_id": invocation.id}
-    return keys | _caller(invocation.request)
+    return keys | _make_caller_key(invocation.request)
 
 
-def _caller(request: CallRequest) -> dict[str, str]:
+def _make_caller_key(request: CallRequest) -> dict[str, str]:
     return {} if request.caller is ANONYMOUS else {"caller": request.caller.subject}
 
 
@@ -60,34 +64,40 @@ class CallLines:
         self._with_content = with_content
         self._redaction = redaction or Redaction()
 
-    def ended(self, invocation: Invocation, outcome: str) -> None:
+    def log_end(self, invocation: Invocation, outcome: str) -> None:
         """Log a call that has ended, with what it was asked and what it answered if the operator wants that."""
         if not logger.isEnabledFor(self._level):
             return
-        keys = call_keys(invocation) | {"event": "tool call", "outcome": outcome, **_duration(invocation)}
+        keys = make_call_keys(invocation) | {"event": "tool call", "outcome": outcome, **_make_duration_key(invocation)}
         if self._with_content:
-            keys["arguments"] = shown_arguments(invocation, self._redaction)
-            keys["result"] = shown_result(invocation, self._redaction)
+            keys["arguments"] = redact_arguments(invocation, self._redaction)
+            keys["result"] = redact_result(invocation, self._redaction)
         logger.log(self._level, "tool %s: %s (call %s)", keys["tool"], outcome, keys["call_id"], extra=keys)
 
-    def refused(self, request: CallRequest, outcome: str) -> None:
+    def log_refusal(self, request: CallRequest, outcome: str) -> None:
         """Log a call that never began, of a tool that may not exist."""
         if logger.isEnabledFor(self._level):
-            tool, call_id = self._redaction.value(request.call.name), request.call.id
-            keys = {"event": "tool call", "tool": tool, "call_id": call_id, "outcome": outcome, **_caller(request)}
+            tool, call_id = self._redaction.redact(request.call.name), request.call.id
+            keys = {
+                "event": "tool call",
+                "tool": tool,
+                "call_id": call_id,
+                "outcome": outcome,
+                **_make_caller_key(request),
+            }
             logger.log(self._level, "tool %s: %s (call %s)", tool, outcome, call_id, extra=keys)
 
 
-def shown_arguments(invocation: Invocation, redaction: Redaction) -> dict[str, Any]:
+def redact_arguments(invocation: Invocation, redaction: Redaction) -> dict[str, Any]:
     """Copy what the model sent, without what it had no business to send and without secrets."""
     hidden = invocation.tool.hidden_names
-    return redaction.fields({name: value for name, value in invocation.args.items() if name not in hidden})
+    return redaction.redact_fields({name: value for name, value in invocation.args.items() if name not in hidden})
 
 
-def shown_result(invocation: Invocation, redaction: Redaction) -> Any:
+def redact_result(invocation: Invocation, redaction: Redaction) -> Any:
     """Copy what the model is answered, without secrets; None when there is no answer."""
-    return None if invocation.message is None else redaction.value(invocation.message.content)
+    return None if invocation.message is None else redaction.redact(invocation.message.content)
 
 
-def _duration(invocation: Invocation) -> dict[str, float]:
+def _make_duration_key(invocation: Invocation) -> dict[str, float]:
     return {"duration_ms": round((time.monotonic() - invocation.started) * 1000, 3)}

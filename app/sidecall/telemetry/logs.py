@@ -13,7 +13,7 @@ from structlog.processors import ExceptionRenderer, JSONRenderer, TimeStamper
 from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
 from structlog.typing import ExcInfo
 
-from sidecall.telemetry.current import request_keys
+from sidecall.telemetry.current import get_request_keys
 from sidecall.telemetry.modes import LogFormat
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.text import join_traceback
@@ -33,7 +33,7 @@ _PLAIN = frozenset(("sidecall", "uvicorn.error"))
 _TALKATIVE = ("opentelemetry.baggage.propagation", "opentelemetry.trace.span")
 
 
-def log_config(level: str, form: LogFormat, redact: Iterable[str] = ()) -> dict[str, Any]:
+def make_log_config(level: str, form: LogFormat, redact: Iterable[str] = ()) -> dict[str, Any]:
     """Configure `logging` for a server: our lines, uvicorn's, those of libraries, and warnings.
 
     It is made of plain values only, since uvicorn hands it to worker processes.
@@ -58,7 +58,9 @@ def is_json(form: LogFormat) -> bool:
 def make_formatter(*, as_json: bool, redact: Iterable[str] = ()) -> logging.Formatter:
     """Make the formatter of a process, and have its warnings logged from now on."""
     logging.captureWarnings(True)
-    rendered: list[Any] = [ExceptionRenderer(_told), JSONRenderer()] if as_json else [_for_a_terminal, _console()]
+    rendered: list[Any] = (
+        [ExceptionRenderer(_write_traceback), JSONRenderer()] if as_json else [_prepare_for_terminal, _make_console()]
+    )
     return ProcessorFormatter(
         foreign_pre_chain=[
             TimeStamper(fmt="iso") if as_json else TimeStamper(fmt="%Y-%m-%d %H:%M:%S", utc=False),
@@ -68,12 +70,12 @@ def make_formatter(*, as_json: bool, redact: Iterable[str] = ()) -> logging.Form
             ExtraAdder(),
             _Clean(Redaction(redact)),
         ],
-        processors=[ProcessorFormatter.remove_processors_meta, _in_order, *rendered],
+        processors=[ProcessorFormatter.remove_processors_meta, _order_fields, *rendered],
     )
 
 
 def _add_request(_logger: Any, _level: str, line: _Line) -> _Line:
-    line.update(request_keys())
+    line.update(get_request_keys())
     return line
 
 
@@ -90,38 +92,38 @@ class _Clean:
         prefix = f"[{line.get('tool')} {line.get('call_id')}] "
         line["event"] = str(line["event"]).removeprefix(prefix).rstrip()
         others = {name: value for name, value in line.items() if name not in _OWN}
-        line.update(self._redaction.fields(others))
+        line.update(self._redaction.redact_fields(others))
         return line
 
 
-def _told(exc_info: ExcInfo) -> str:
+def _write_traceback(exc_info: ExcInfo) -> str:
     return join_traceback(traceback.format_exception(*exc_info)).rstrip("\n")
 
 
-def _in_order(_logger: Any, _level: str, line: _Line) -> _Line:
+def _order_fields(_logger: Any, _level: str, line: _Line) -> _Line:
     return {name: line.pop(name) for name in _FIRST if name in line} | dict(line)
 
 
-def _for_a_terminal(_logger: Any, _level: str, line: _Line) -> _Line:
+def _prepare_for_terminal(_logger: Any, _level: str, line: _Line) -> _Line:
     if line.get("logger") in _PLAIN:
         del line["logger"]
     for name, value in line.items():
         if isinstance(value, str):
-            line[name] = _printable(value)
+            line[name] = _escape(value)
     return line
 
 
-def _printable(text: str) -> str:
+def _escape(text: str) -> str:
     """Write out what would end the line or drive the terminal."""
     return text if text.isprintable() else "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
-def _console() -> ConsoleRenderer:
+def _make_console() -> ConsoleRenderer:
     colors = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     return ConsoleRenderer(colors=colors, sort_keys=False, exception_formatter=_print_exception, pad_event_to=0)
 
 
 def _print_exception(output: TextIO, exc_info: ExcInfo) -> None:
     """Write a traceback, indented, so that nothing that an exception says can pass for a line of its own."""
-    lines = _told(exc_info).splitlines()
-    output.write("\n" + textwrap.indent("\n".join(_printable(line) for line in lines), "    "))
+    lines = _write_traceback(exc_info).splitlines()
+    output.write("\n" + textwrap.indent("\n".join(_escape(line) for line in lines), "    "))

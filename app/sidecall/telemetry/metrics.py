@@ -23,8 +23,8 @@ from sidecall.version import __version__
 UNKNOWN = "unknown"
 
 
-class Occupied(Protocol):
-    """Tell how full it is, whenever it is asked."""
+class HasOccupancy(Protocol):
+    """Whatever can be asked how full it is."""
 
     @property
     def occupancy(self) -> Occupancy:
@@ -45,7 +45,7 @@ class Metrics(Collector):
     def __init__(self, tools: Callable[[], Iterable[str]] = tuple) -> None:
         self._tools = tools
         self._tallies: dict[str, Tally] = {}
-        self._executors: Mapping[ExecutorName, Occupied] = {}
+        self._executors: Mapping[ExecutorName, HasOccupancy] = {}
         self._abandoned: Mapping[ExecutorName, int] = {}
         self._gauges: dict[str, tuple[str, Callable[[], float]]] = {}
         self._registry = CollectorRegistry()
@@ -64,7 +64,9 @@ class Metrics(Collector):
         """Show a number that is read at each scrape; the name carries its unit."""
         self._gauges[name] = (documentation, read)
 
-    def add_executors(self, executors: Mapping[ExecutorName, Occupied], abandoned: Mapping[ExecutorName, int]) -> None:
+    def add_executors(
+        self, executors: Mapping[ExecutorName, HasOccupancy], abandoned: Mapping[ExecutorName, int]
+    ) -> None:
         """Show how full each executor is, and how many of its calls run on although they have been answered."""
         self._executors = executors
         self._abandoned = abandoned
@@ -81,12 +83,12 @@ class Metrics(Collector):
         yield GaugeMetricFamily("sidecall_tools", "Tools that are registered.", len(names))
         for name in names:
             self.tally(name).outcomes.setdefault("success", 0)
-        yield from _calls(self._tallies)
-        yield from self._occupancies()
+        yield from _collect_calls(self._tallies)
+        yield from self._collect_occupancies()
         for name, (documentation, read) in self._gauges.items():
             yield GaugeMetricFamily(name, documentation, read())
 
-    def _occupancies(self) -> Iterator[Metric]:
+    def _collect_occupancies(self) -> Iterator[Metric]:
         found = {name: executor.occupancy for name, executor in self._executors.items()}
         for number, documentation in _OF_EXECUTORS:
             gauge = GaugeMetricFamily(f"sidecall_executor_{number}", documentation, labels=["executor"])
@@ -107,7 +109,7 @@ class Metrics(Collector):
         yield killed
 
 
-def _calls(tallies: Mapping[str, Tally]) -> Iterator[Metric]:
+def _collect_calls(tallies: Mapping[str, Tally]) -> Iterator[Metric]:
     calls = CounterMetricFamily("sidecall_calls", "Calls that have ended.", labels=["tool", "outcome"])
     in_flight = GaugeMetricFamily("sidecall_calls_in_flight", "Calls that are under way.", labels=["tool"])
     durations = HistogramMetricFamily(

@@ -31,71 +31,71 @@ class Redaction:
     """Know by their names the fields whose values are nobody's business: `api_key`, `X-Api-Key`, `userPassword`."""
 
     def __init__(self, more: Iterable[str] = ()) -> None:
-        names = (_spelled(name) for name in (*_SECRET, *more))
+        names = (_normalize(name) for name in (*_SECRET, *more))
         words = "|".join(re.escape(name) for name in names if name)
         self._secret = re.compile(rf"(?:^|_)(?:{words})(?:_|s?\d*$)|{'|'.join(_EVEN_WITHIN)}")
 
     def is_secret(self, name: str) -> bool:
-        """Tell whether a field of this name holds a secret."""
-        spelled = _spelled(name[:_MOST_CHARACTERS])
+        """Return whether a field of this name holds a secret."""
+        spelled = _normalize(name[:_MOST_CHARACTERS])
         return self._secret.search(spelled) is not None and _COUNT.fullmatch(spelled) is None
 
-    def fields(self, values: Mapping[Any, Any], depth: int = 0) -> dict[str, Any]:
+    def redact_fields(self, values: Mapping[Any, Any], depth: int = 0) -> dict[str, Any]:
         """Copy named values, without secrets."""
         shown: dict[str, Any] = {}
         hides_value = any(self.is_secret(str(values[key])) for key in _NAMING if isinstance(values.get(key), str))
         for key, value in list(values.items())[:_MOST_ITEMS]:
             name = str(key)
             is_hidden = self.is_secret(name) or (hides_value and name == "value")
-            shown[_short(name)] = REDACTED if is_hidden else self.value(value, depth + 1)
+            shown[_shorten(name)] = REDACTED if is_hidden else self.redact(value, depth + 1)
         if len(values) > _MOST_ITEMS:
             shown["…"] = f"{len(values) - _MOST_ITEMS} more"
         return shown
 
-    def value(self, value: Any, depth: int = 0) -> Any:
+    def redact(self, value: Any, depth: int = 0) -> Any:
         """Copy a value as something that JSON can say; what is long or deep is cut."""
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
-            return self._text(value, depth)
+            return self._redact_text(value, depth)
         if isinstance(value, (int, float)):
-            return _number(value)
+            return _limit_number(value)
         if depth >= _DEEPEST:
             return "…"
         if isinstance(value, Mapping):
-            return self.fields(value, depth)
+            return self.redact_fields(value, depth)
         if isinstance(value, (list, tuple, set, frozenset)):
-            shown = [self.value(item, depth + 1) for item in list(value)[:_MOST_ITEMS]]
+            shown = [self.redact(item, depth + 1) for item in list(value)[:_MOST_ITEMS]]
             return shown if len(value) <= _MOST_ITEMS else [*shown, f"… {len(value) - _MOST_ITEMS} more"]
-        return _written(value)
+        return _write(value)
 
-    def _text(self, text: str, depth: int) -> Any:
+    def _redact_text(self, text: str, depth: int) -> Any:
         """Look into a text that is JSON, since the names of its fields tell what is secret."""
         if not text[:_MOST_CHARACTERS].lstrip().startswith(("{", "[")):
-            return _short(text)
+            return _shorten(text)
         try:
-            return self.value(json.loads(text[:_MOST_PARSED]), depth + 1)
+            return self.redact(json.loads(text[:_MOST_PARSED]), depth + 1)
         except (ValueError, RecursionError):
             return f"a text of {len(text)} characters"
 
 
-def _spelled(name: str) -> str:
+def _normalize(name: str) -> str:
     return _SEAM.sub("_", name).lower().strip("_")
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     rest = len(text) - _MOST_CHARACTERS
     return text if rest <= 0 else f"{text[:_MOST_CHARACTERS]}… {rest} more characters"
 
 
-def _number(number: Any) -> Any:
+def _limit_number(number: Any) -> Any:
     if isinstance(number, float):
         return number if math.isfinite(number) else str(number)
     return number if -_LARGEST <= number < _LARGEST else f"a number of {number.bit_length()} bits"
 
 
-def _written(value: object) -> str:
+def _write(value: object) -> str:
     try:
-        return _short(str(value))
+        return _shorten(str(value))
     except Exception:
         return f"a {type(value).__name__} that cannot be written"

@@ -10,7 +10,7 @@ from opentelemetry import propagate, trace
 from opentelemetry.trace import Span, SpanKind, StatusCode, TracerProvider
 
 from sidecall.telemetry.current import ObservedCall
-from sidecall.telemetry.lines import shown_arguments, shown_result
+from sidecall.telemetry.lines import redact_arguments, redact_result
 from sidecall.telemetry.redact import Redaction
 from sidecall.version import __version__
 
@@ -72,8 +72,8 @@ class Spans:
             span.set_attribute(_ERROR_TYPE, outcome)
             span.set_status(StatusCode.ERROR)
         if self._redaction is not None and span.is_recording():
-            span.set_attribute(_ARGUMENTS, _text(shown_arguments(call.invocation, self._redaction)))
-            span.set_attribute(_RESULT, _text(shown_result(call.invocation, self._redaction)))
+            span.set_attribute(_ARGUMENTS, _write_json(redact_arguments(call.invocation, self._redaction)))
+            span.set_attribute(_RESULT, _write_json(redact_result(call.invocation, self._redaction)))
         span.end()
 
     def headers(self) -> dict[str, str]:
@@ -97,5 +97,5 @@ class Spans:
             await self._flush()
 
 
-def _text(value: Any) -> str:
+def _write_json(value: Any) -> str:
     return json.dumps(value)

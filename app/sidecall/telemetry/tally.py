@@ -47,15 +47,15 @@ class Tally:
     @property
     def durations(self) -> list[tuple[str, float]]:
         """How many calls took at most so many seconds."""
-        return list(_cumulated(DURATIONS, self._durations))
+        return list(_cumulate(DURATIONS, self._durations))
 
     @property
     def waits(self) -> list[tuple[str, float]]:
         """How many calls waited at most so many seconds for their turn."""
-        return list(_cumulated(WAITS, self._waits))
+        return list(_cumulate(WAITS, self._waits))
 
 
-def _cumulated(bounds: Sequence[float], counts: Sequence[int]) -> Iterator[tuple[str, float]]:
+def _cumulate(bounds: Sequence[float], counts: Sequence[int]) -> Iterator[tuple[str, float]]:
     total = 0
     for bound, count in zip((*bounds, "+Inf"), counts, strict=True):
         total += count

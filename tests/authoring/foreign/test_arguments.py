@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator, v1
 
-from sidecall.authoring.foreign.arguments import PassedOn, passed_on
+from sidecall.authoring.foreign.arguments import PassThroughArgsSchema, make_pass_through
 from sidecall.core.errors import InvalidArguments, InvalidToolOption
 
 
@@ -63,9 +63,9 @@ class StrictTrip(BaseModel):
     when: date
 
 
-def trip(hidden: frozenset[str] = frozenset(), *, forbid_unknown: bool = False) -> PassedOn:
+def trip(hidden: frozenset[str] = frozenset(), *, forbid_unknown: bool = False) -> PassThroughArgsSchema:
     """Take the first of the models."""
-    return passed_on("here", Trip, hidden, forbid_unknown=forbid_unknown)
+    return make_pass_through("here", Trip, hidden, forbid_unknown=forbid_unknown)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def trip(hidden: frozenset[str] = frozenset(), *, forbid_unknown: bool = False) 
 )
 def test_arguments_are_handed_on(model: Any, args: dict[str, Any], expected: dict[str, Any]) -> None:
     """As the model made them only where something had to be mended."""
-    arguments = passed_on("here", model, frozenset(), forbid_unknown=False)
+    arguments = make_pass_through("here", model, frozenset(), forbid_unknown=False)
 
     given = arguments.validate(args, {}, [])
 
@@ -123,7 +123,7 @@ def test_what_cannot_be_read_twice_is_for_the_model_to_mend() -> None:
     ],
 )
 def test_wrong_arguments_are_refused(
-    arguments: PassedOn, args: dict[str, Any], injected: dict[str, Any], expected: str
+    arguments: PassThroughArgsSchema, args: dict[str, Any], injected: dict[str, Any], expected: str
 ) -> None:
     """In the words that all tools use."""
     with pytest.raises(InvalidArguments) as caught:
@@ -150,4 +150,4 @@ def test_a_hidden_field_may_be_left_out() -> None:
 def test_a_model_that_wants_unknown_arguments_is_not_closed() -> None:
     """As with our own models."""
     with pytest.raises(InvalidToolOption):
-        passed_on("here", StrictTrip, frozenset(), forbid_unknown=True)
+        make_pass_through("here", StrictTrip, frozenset(), forbid_unknown=True)

@@ -1,7 +1,7 @@
 """The context that functions of the OpenAI Agents SDK get has the fields that they know."""
 
 from sidecall import Caller, ToolContext
-from sidecall.authoring.foreign.context import AgentsContext, agents_context
+from sidecall.authoring.foreign.context import AgentsContext, make_agents_context
 
 
 def test_a_calls_context_is_said_in_the_sdks_words() -> None:
@@ -10,7 +10,7 @@ def test_a_calls_context_is_said_in_the_sdks_words() -> None:
         tool_name="add", tool_call_id="c1", invocation_id="i1", caller=Caller("ada"), context={"user": "ada"}
     )
 
-    assert agents_context(context, {"a": {1}}) == AgentsContext(
+    assert make_agents_context(context, {"a": {1}}) == AgentsContext(
         context={"user": "ada"},
         tool_name="add",
         tool_call_id="c1",

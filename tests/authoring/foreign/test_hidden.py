@@ -15,7 +15,8 @@ from pydantic import BaseModel, model_validator, v1
 import sidecall
 from sidecall import StructuredTool, tool
 from sidecall.core.errors import InvalidArguments, MissingContext
-from sidecall.ledger.items import MemoryStore
+from sidecall.core.store import ItemStore
+from sidecall.ledger.items import MemoryItems
 
 
 @langchain_tool
@@ -124,7 +125,7 @@ def test_hidden_values_are_supplied(made: StructuredTool, expected: str) -> None
     """The model sees the others alone, and what it forges does not count."""
     forged = {"x": 1, "user": "forged", "me": "forged"}
 
-    answer = made.invoke(forged, state={"one": "first", "user": "bo"}, store=MemoryStore())
+    answer = made.invoke(forged, state={"one": "first", "user": "bo"}, store=ItemStore(MemoryItems()))
 
     assert (_shown(made), answer) == (["x"], expected)
 
@@ -139,7 +140,9 @@ def test_the_callers_context_goes_before_its_state() -> None:
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # LangChain's, for any context
 def test_the_callers_context_is_the_runtimes() -> None:
     """And stands in the config."""
-    answer = tool(everything).invoke({"x": 1}, state={"one": "1"}, context={"user": "ada"}, store=MemoryStore())
+    answer = tool(everything).invoke(
+        {"x": 1}, state={"one": "1"}, context={"user": "ada"}, store=ItemStore(MemoryItems())
+    )
 
     assert answer == "1 {'one': '1'} 1 ToolRuntime {'user': 'ada'} ada {'user': 'ada'} fast"
 

@@ -7,10 +7,10 @@ import pytest
 from pydantic import BaseModel
 
 from sidecall import InjectedToolArg
-from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
+from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, set_signature
 from sidecall.core.errors import InvalidToolOption, MissingContext
 from sidecall.core.parameter import EMPTY, Parameter
-from sidecall.schema.single_input import SingleInput
+from sidecall.schema.single_input import SingleInputArgsSchema
 
 HIDDEN = Parameter("user", inspect.Parameter.KEYWORD_ONLY, Annotated[str, InjectedToolArg], EMPTY)
 
@@ -37,7 +37,7 @@ def made(made_from: Any, **options: Any) -> ForeignTool:
         return f"{arguments.pop(CONTEXT).tool_name} {arguments}"
 
     given = {"name": "it", "description": "It.", **options}
-    return ForeignTool.wrap(made_from, with_signature(call, [HIDDEN]), SingleInput("it"), **given)
+    return ForeignTool.wrap(made_from, set_signature(call, [HIDDEN]), SingleInputArgsSchema("it"), **given)
 
 
 def test_it_gets_its_arguments_by_name_and_the_context_beside_them() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from sidecall import ToolException
 from sidecall.core.errors import InvalidArguments, SidecallError, ToolOutputError
-from sidecall.core.jsonable import failure_text
+from sidecall.core.jsonable import render_failure
 from sidecall.executors.process.failures import ToolCrashed, raise_failure, write_failure
 from sidecall.executors.process.frames import Frames, pack
 
@@ -67,7 +67,7 @@ def test_a_tool_exception_keeps_what_it_says() -> None:
     crossed = raised(ToolException({"rows": (1,)}, retry_after=1.5))
 
     assert isinstance(crossed, ToolException)
-    assert (crossed.args, failure_text(crossed)) == (({"rows": [1]},), '{"rows": [1]}')
+    assert (crossed.args, render_failure(crossed)) == (({"rows": [1]},), '{"rows": [1]}')
     assert (crossed.retryable, crossed.retry_after_ms) == (True, 1500)
 
 
@@ -94,7 +94,7 @@ def test_the_model_reads_the_same_of_a_tool_exception(error: ToolException, cont
     crossed = raised(error)
 
     assert isinstance(crossed, ToolException)
-    assert (failure_text(error), failure_text(crossed)) == (content, content)
+    assert (render_failure(error), render_failure(crossed)) == (content, content)
 
 
 def test_of_what_is_for_the_log_alone_no_more_crosses_than_the_log_keeps() -> None:

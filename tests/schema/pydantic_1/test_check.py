@@ -8,7 +8,7 @@ from typing import Any, Literal, Union
 import pytest
 from pydantic import ValidationError, v1
 
-from sidecall.schema.explain import field_errors
+from sidecall.schema.explain import make_field_errors
 from sidecall.schema.pydantic_1.check import check_by_v1
 
 CANARY = "canary-4711"
@@ -154,7 +154,7 @@ def _refused(given: Any) -> ValidationError:
 )
 def test_a_refusal_is_worded_as_pydantic_2_does(given: Any, kind: str, text: str) -> None:
     """Where it has words for it."""
-    errors = field_errors(_refused(given).errors(include_url=False), {})
+    errors = make_field_errors(_refused(given).errors(include_url=False), {})
 
     assert [(error["type"], error["msg"]) for error in errors] == [(kind, text)]
     assert CANARY not in str(errors)

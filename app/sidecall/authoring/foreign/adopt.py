@@ -1,4 +1,4 @@
-"""Know tools that other libraries made by their shape, and take them over."""
+"""Recognize the tools of other libraries by their shape, and take them over."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from sidecall.authoring.foreign.runnables import adopt_runnable
 from sidecall.authoring.options import takes
 from sidecall.authoring.structured import StructuredTool
 from sidecall.core.errors import DefinitionError
-from sidecall.schema.signature import source_of
+from sidecall.schema.signature import find_source
 
 _Adopt = Callable[[Any, str | None, Mapping[str, Any]], StructuredTool]
 
@@ -26,12 +26,12 @@ _RUNNABLES: tuple[tuple[tuple[str, ...], _Adopt], ...] = (
 
 
 def is_foreign_tool(thing: object) -> bool:
-    """Tell whether another library made a tool of this: LangChain, or the OpenAI Agents SDK."""
+    """Return whether this is a tool of another library: LangChain, or the OpenAI Agents SDK."""
     return any(_has(thing, names) for names, _ in _TOOLS)
 
 
 def is_foreign_toolkit(thing: Any) -> bool:
-    """Tell whether this is a group of another library's tools: `get_tools` lists them when it is called as it is."""
+    """Return whether this is a group of another library's tools: `get_tools` lists them when it is called as it is."""
     if not _has(thing, ("get_tools",)):
         return False
     get_tools = thing.get_tools
@@ -58,7 +58,7 @@ def adopt(thing: Any, name: str | None, options: Mapping[str, Any]) -> Structure
     except DefinitionError:
         raise
     except Exception as error:
-        where = f"{source_of(thing)}: tool {name or getattr(thing, 'name', None)!r}"
+        where = f"{find_source(thing)}: tool {name or getattr(thing, 'name', None)!r}"
         reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         raise DefinitionError(f"{where} cannot be taken over: {reason}") from error
 

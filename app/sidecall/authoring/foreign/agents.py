@@ -4,15 +4,15 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sidecall.authoring.foreign.context import AgentsContext, agents_context
+from sidecall.authoring.foreign.context import AgentsContext, make_agents_context
 from sidecall.authoring.foreign.guardrails import as_input_guardrail, as_output_guardrail
-from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
-from sidecall.authoring.spellings import canonical
+from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, set_signature
+from sidecall.authoring.spellings import rename_options
 from sidecall.authoring.structured import StructuredTool
 from sidecall.core.context import Caller, ToolContext
-from sidecall.schema.by_json_schema import make_json_arguments
-from sidecall.schema.signature import source_of
-from sidecall.schema.strict import strict_obstacles
+from sidecall.schema.by_json_schema import make_json_args_schema
+from sidecall.schema.signature import find_source
+from sidecall.schema.strict import find_strict_obstacles
 
 
 def adopt_function_tool(it: Any, name: str | None, options: Mapping[str, Any]) -> StructuredTool:
@@ -23,20 +23,20 @@ def adopt_function_tool(it: Any, name: str | None, options: Mapping[str, Any]) -
     Raises:
         DefinitionError: The tool cannot be offered.
     """
-    said = {**_said(it), "name": name or it.name, **options}
+    said = {**_translate_options(it), "name": name or it.name, **options}
     function = getattr(it, "__wrapped__", None)
     if function is None:
-        return _held_to_strict(_wrapped(it, said), options)
-    return _held_to_strict(StructuredTool.from_function(function, **said), options)
+        return _relax_strict(_wrap(it, said), options)
+    return _relax_strict(StructuredTool.from_function(function, **said), options)
 
 
-def _said(it: Any) -> dict[str, Any]:
-    """Say the tool's options in our words; an option that is a function is told what the SDK would tell it."""
+def _translate_options(it: Any) -> dict[str, Any]:
+    """Translate the tool's options; an option that is a function is given what the SDK would give it."""
     policy = it.needs_approval
     given = {
         "description": it.description,
-        "requires_approval": policy if isinstance(policy, bool) else _approval(policy),
-        "is_enabled": it.is_enabled if isinstance(it.is_enabled, bool) else _switch(it.name, it.is_enabled),
+        "requires_approval": policy if isinstance(policy, bool) else _make_policy(policy),
+        "is_enabled": it.is_enabled if isinstance(it.is_enabled, bool) else _make_switch(it.name, it.is_enabled),
         "timeout": it.timeout_seconds,
         "timeout_behavior": it.timeout_behavior,
         "timeout_error_function": it.timeout_error_function,
@@ -46,49 +46,49 @@ def _said(it: Any) -> dict[str, Any]:
     }
     if not getattr(it, "_use_default_failure_error_function", True):
         given["failure_error_function"] = it._failure_error_function
-    return canonical(given)
+    return rename_options(given)
 
 
-def _held_to_strict(made: StructuredTool, options: Mapping[str, Any]) -> StructuredTool:
+def _relax_strict(made: StructuredTool, options: Mapping[str, Any]) -> StructuredTool:
     """Ask for strict definitions, the SDK's default, only where there can be one."""
     if made.strict is not True or "strict" in options:
         return made
     loose = made.model_copy(update={"strict": None})
-    return loose if strict_obstacles(loose.compiled.args_schema.flat) else made
+    return loose if find_strict_obstacles(loose.compiled.args_schema.flat) else made
 
 
-def _approval(policy: Callable[..., Any]) -> Callable[..., Any]:
+def _make_policy(policy: Callable[..., Any]) -> Callable[..., Any]:
     async def requires_approval(context: ToolContext, args: Mapping[str, Any], call_id: str) -> Any:
-        return await _settled(policy(agents_context(context, args), dict(args), call_id))
+        return await _settle(policy(make_agents_context(context, args), dict(args), call_id))
 
     return requires_approval
 
 
-def _switch(name: str, predicate: Callable[..., Any]) -> Callable[..., Any]:
+def _make_switch(name: str, predicate: Callable[..., Any]) -> Callable[..., Any]:
     async def is_enabled(caller: Caller) -> Any:
-        return await _settled(predicate(AgentsContext(context={}, tool_name=name, caller=caller), None))
+        return await _settle(predicate(AgentsContext(context={}, tool_name=name, caller=caller), None))
 
     return is_enabled
 
 
-def _wrapped(it: Any, said: Mapping[str, Any]) -> ForeignTool:
-    where = f"{source_of(it.on_invoke_tool)}: tool {said['name']!r}"
+def _wrap(it: Any, said: Mapping[str, Any]) -> ForeignTool:
+    where = f"{find_source(it.on_invoke_tool)}: tool {said['name']!r}"
     closed = said.get("unknown_args") == "forbid"
-    accepts = make_json_arguments(where, it.params_json_schema, None, forbid_unknown=closed)
+    accepts = make_json_args_schema(where, it.params_json_schema, None, forbid_unknown=closed)
 
     async def call(**arguments: Any) -> Any:
-        context = agents_context(arguments.pop(CONTEXT), arguments)
-        return _blocks(await _settled(it.on_invoke_tool(context, context.tool_arguments)))
+        context = make_agents_context(arguments.pop(CONTEXT), arguments)
+        return _write_blocks(await _settle(it.on_invoke_tool(context, context.tool_arguments)))
 
-    return ForeignTool.wrap(it.on_invoke_tool, with_signature(call), accepts, **said)
+    return ForeignTool.wrap(it.on_invoke_tool, set_signature(call), accepts, **said)
 
 
-async def _settled(answer: Any) -> Any:
+async def _settle(answer: Any) -> Any:
     return await answer if inspect.isawaitable(answer) else answer
 
 
-def _blocks(answer: Any) -> Any:
-    """Say the SDK's output objects (ToolOutputText and the like) as blocks of content."""
+def _write_blocks(answer: Any) -> Any:
+    """Write the SDK's output objects (ToolOutputText and the like) as blocks of content."""
     parts = answer if isinstance(answer, list) else [answer]
     if not parts or not all(hasattr(part, "model_dump") and hasattr(part, "type") for part in parts):
         return answer

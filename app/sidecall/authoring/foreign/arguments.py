@@ -3,25 +3,23 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from pydantic import AliasChoices, BaseModel, ValidationError, create_model
+from pydantic import ValidationError
 
 from sidecall.core.errors import InvalidArguments
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import ArgsSchema, Schema
-from sidecall.schema.explain import field_errors, first_details
-from sidecall.schema.infer import adopt_args_schema
-from sidecall.schema.pydantic_1.check import check_by_v1
-from sidecall.schema.pydantic_1.models import is_v1_model
+from sidecall.schema.adopt import adopt_args_schema
+from sidecall.schema.explain import list_details, make_field_errors
+from sidecall.schema.models import open_model
 
 _ANY = (Parameter("arguments", inspect.Parameter.VAR_KEYWORD, EMPTY, EMPTY),)
 
 
 @dataclass(frozen=True, slots=True)
-class PassedOn:
-    """Check arguments by a model, and hand them on as they were sent.
+class PassThroughArgsSchema:
+    """The arguments of another library's tool: checked by a model, and handed on as they were sent.
 
     Who gets them reads them by the same model; what the model has made of them would not always bear that twice.
     `inner` knows the fields that are shown, `read` all of them. `names` are those under which `read` knows the fields.
@@ -47,9 +45,9 @@ class PassedOn:
         """Names that a model must not use."""
         return frozenset((*self.hidden, *self.hidden.values()))
 
-    def unknown(self, args: Mapping[str, Any]) -> list[str]:
+    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
         """Name the arguments that no field takes."""
-        return self.inner.unknown(args)
+        return self.inner.find_unknown(args)
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the names, which are those of the model."""
@@ -63,17 +61,17 @@ class PassedOn:
         """
         checked = self.inner.validate(args, injected, repaired)
         supplied = {name: injected[field] for field, name in self.hidden.items() if field in injected}
-        unknown = self.unknown(args)
+        unknown = self.find_unknown(args)
         sent = {name: value for name, value in args.items() if name not in unknown} | supplied
-        fault = self._fault(sent)
+        fault = self._find_fault(sent)
         if fault is None:
             return sent
         made = {self.names.get(field, field): value for field, value in checked.items()} | supplied
         if self._bears(made):
             return made
-        raise InvalidArguments(field_errors(first_details(fault), self.flat), fault) from None
+        raise InvalidArguments(make_field_errors(list_details(fault), self.flat), fault) from None
 
-    def _fault(self, sent: Mapping[str, Any]) -> ValidationError | None:
+    def _find_fault(self, sent: Mapping[str, Any]) -> ValidationError | None:
         try:
             self.read(sent)
         except ValidationError as error:
@@ -81,7 +79,7 @@ class PassedOn:
         return None
 
     def _bears(self, made: Mapping[str, Any]) -> bool:
-        """Tell whether values that were read once can be read again; validators may crash on what they returned."""
+        """Return whether values that were read once can be read again; validators may crash on what they returned."""
         try:
             self.read(made)
         except Exception:
@@ -89,8 +87,8 @@ class PassedOn:
         return True
 
 
-def passed_on(where: str, model: Any, hidden: frozenset[str], *, forbid_unknown: bool) -> PassedOn:
-    """Take another library's model, of either pydantic.
+def make_pass_through(where: str, model: Any, hidden: frozenset[str], *, forbid_unknown: bool) -> PassThroughArgsSchema:
+    """Take another library's model.
 
     Args:
         where: The tool's name and file, for errors.
@@ -101,29 +99,6 @@ def passed_on(where: str, model: Any, hidden: frozenset[str], *, forbid_unknown:
     Raises:
         SchemaInferenceError: A field cannot be said in JSON Schema.
     """
-    shown = model if is_v1_model(model) else without_fields(model, hidden)
-    inner = adopt_args_schema(where, shown, _ANY, frozenset(), forbid_unknown=forbid_unknown)
-    names = _names(model)
-    read = partial(check_by_v1, model) if is_v1_model(model) else model.model_validate
-    return PassedOn(inner, read, names, {field: names[field] for field in hidden})
-
-
-def without_fields(model: type[BaseModel], hidden: frozenset[str]) -> type[BaseModel]:
-    """Derive a model that lacks some fields; the same one when there are none to leave out."""
-    if not hidden:
-        return model
-    fields: dict[str, Any] = {
-        name: (field.annotation, field) for name, field in model.model_fields.items() if name not in hidden
-    }
-    return create_model(model.__name__, __config__=model.model_config, **fields)
-
-
-def _names(model: Any) -> dict[str, str]:
-    if is_v1_model(model):
-        return {name: field.alias for name, field in model.__fields__.items()}
-    return {name: _name(name, field.validation_alias) for name, field in model.model_fields.items()}
-
-
-def _name(field: str, alias: Any) -> str:
-    first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
-    return first if isinstance(first, str) else field
+    whole = open_model(model)
+    inner = adopt_args_schema(where, whole.drop_fields(hidden), _ANY, frozenset(), forbid_unknown=forbid_unknown)
+    return PassThroughArgsSchema(inner, whole.check, whole.aliases, {field: whole.aliases[field] for field in hidden})

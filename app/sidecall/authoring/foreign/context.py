@@ -10,7 +10,7 @@ from sidecall.core.jsonable import to_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentsContext:
-    """Have the fields of the SDK's ToolContext; there is no agent here, and no run."""
+    """A call as the SDK's ToolContext shows it; there is no agent here, and no run."""
 
     context: Any
     tool_name: str
@@ -24,8 +24,8 @@ class AgentsContext:
     usage: None = None
 
 
-def agents_context(context: ToolContext, args: Mapping[str, Any]) -> AgentsContext:
-    """Say what a call's ToolContext says in the SDK's words, with the arguments as JSON text."""
+def make_agents_context(context: ToolContext, args: Mapping[str, Any]) -> AgentsContext:
+    """Translate a call's ToolContext for functions of the SDK, with the arguments as JSON text."""
     return AgentsContext(
         context=context.context,
         tool_name=context.tool_name,

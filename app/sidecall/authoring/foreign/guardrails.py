@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from sidecall.authoring.foreign.context import agents_context
+from sidecall.authoring.foreign.context import make_agents_context
 from sidecall.core.guardrails import (
     ToolGuardrailFunctionOutput,
     ToolInputGuardrail,
@@ -17,8 +17,8 @@ def as_input_guardrail(theirs: Any) -> ToolInputGuardrail:
     """Ask the SDK's guardrail about the arguments."""
 
     async def judge(judged: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
-        context = agents_context(judged.context, judged.args)
-        return _verdict(await theirs.run(SimpleNamespace(context=context, agent=None)))
+        context = make_agents_context(judged.context, judged.args)
+        return _translate_verdict(await theirs.run(SimpleNamespace(context=context, agent=None)))
 
     return ToolInputGuardrail(judge, theirs.get_name())
 
@@ -27,13 +27,13 @@ def as_output_guardrail(theirs: Any) -> ToolOutputGuardrail:
     """Ask the SDK's guardrail about the output."""
 
     async def judge(judged: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
-        context = agents_context(judged.context, judged.args)
-        return _verdict(await theirs.run(SimpleNamespace(context=context, agent=None, output=judged.output)))
+        context = make_agents_context(judged.context, judged.args)
+        return _translate_verdict(await theirs.run(SimpleNamespace(context=context, agent=None, output=judged.output)))
 
     return ToolOutputGuardrail(judge, theirs.get_name())
 
 
-def _verdict(theirs: Any) -> ToolGuardrailFunctionOutput:
+def _translate_verdict(theirs: Any) -> ToolGuardrailFunctionOutput:
     behavior = theirs.behavior
     if behavior["type"] == "allow":
         return ToolGuardrailFunctionOutput.allow(theirs.output_info)

@@ -3,55 +3,48 @@
 import dataclasses
 import inspect
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
 from sidecall.core.context import ToolContext
-from sidecall.core.foreign import foreign_type
-from sidecall.core.injection import FromCaller, InjectedToolArg, Made
+from sidecall.core.injection import FromCaller, FromFunction, InjectedToolArg
 from sidecall.core.parameter import EMPTY, Parameter
-from sidecall.schema.injections import annotation_of, find_marker
-from sidecall.schema.pydantic_1.models import is_v1_model
+from sidecall.schema.foreign import match_type
+from sidecall.schema.injections import find_marker
+from sidecall.schema.models import open_model
 from sidecall.schema.signature import read_signature
 
 
-def fields_of(model: Any) -> Mapping[str, Any]:
-    """List the fields of a model of either pydantic."""
-    fields: Mapping[str, Any] = model.__fields__ if is_v1_model(model) else model.model_fields
-    return fields
-
-
-def hidden_parameters(it: Any, model: Any) -> dict[str, Parameter]:
+def plan_hidden(it: Any, model: Any) -> dict[str, Parameter]:
     """Plan who supplies what the model of language does not see.
 
     Args:
         it: The LangChain tool.
         model: The model of everything it takes; None where a JSON Schema says what the model may fill.
     """
-    found = {} if model is None else dict(_hidden_fields(it, model))
-    return {**dict(_marked_parameters(it)), **found}
+    found = {} if model is None else dict(_find_hidden_fields(it, model))
+    return {**dict(_find_marked_parameters(it)), **found}
 
 
-def _hidden_fields(it: Any, model: Any) -> Iterator[tuple[str, Parameter]]:
-    shown = fields_of(it.tool_call_schema)
-    annotations = typing.get_type_hints(model, include_extras=True) if is_v1_model(model) else {}
-    for name, field in fields_of(model).items():
+def _find_hidden_fields(it: Any, model: Any) -> Iterator[tuple[str, Parameter]]:
+    shown = open_model(it.tool_call_schema).aliases
+    whole = open_model(model)
+    for name, annotation in whole.read_annotations().items():
         if name not in shown:
-            is_required = field.required if is_v1_model(model) else field.is_required()
-            yield name, _planned(name, annotations.get(name) or annotation_of(field), is_required=is_required)
+            yield name, _plan(name, annotation, is_required=name in whole.required)
 
 
-def _marked_parameters(it: Any) -> Iterator[tuple[str, Parameter]]:
+def _find_marked_parameters(it: Any) -> Iterator[tuple[str, Parameter]]:
     """List what its function asks for; LangChain itself supplies a RunnableConfig."""
     written = [function for function in (getattr(it, "func", None), getattr(it, "coroutine", None)) if function]
     for function in written or [it._run, it._arun]:
-        for parameter in _parameters(function):
-            if not isinstance(find_marker(parameter.annotation), Made | None):
-                yield parameter.name, _planned(parameter.name, parameter.annotation, is_required=parameter.required)
+        for parameter in _read_parameters(function):
+            if not isinstance(find_marker(parameter.annotation), FromFunction | None):
+                yield parameter.name, _plan(parameter.name, parameter.annotation, is_required=parameter.required)
 
 
-def _parameters(function: Any) -> tuple[Parameter, ...]:
+def _read_parameters(function: Any) -> tuple[Parameter, ...]:
     try:
         return read_signature(function).parameters
     except (NameError, ValueError):
@@ -59,42 +52,44 @@ def _parameters(function: Any) -> tuple[Parameter, ...]:
         return ()
 
 
-def _planned(name: str, annotation: Any, *, is_required: bool) -> Parameter:
+def _plan(name: str, annotation: Any, *, is_required: bool) -> Parameter:
     default = EMPTY if is_required else None
-    return Parameter(name, inspect.Parameter.KEYWORD_ONLY, _ours(annotation), default)
+    return Parameter(name, inspect.Parameter.KEYWORD_ONLY, _mark(annotation), default)
 
 
-def _ours(annotation: Any) -> Any:
+def _mark(annotation: Any) -> Any:
     """Mark a type in our words; what carries no marker of a source is looked for in the caller's context and state."""
     marker: Any = find_marker(annotation)
-    runtime = _runtime_type(annotation)
+    runtime = _find_runtime_type(annotation)
     if runtime is not None:
-        marker = Made(partial(_runtime, runtime))
+        marker = FromFunction(partial(_make_runtime, runtime))
     elif marker is None or type(marker) is InjectedToolArg:
         marker = FromCaller()
     plain = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
     return Annotated[plain, marker]
 
 
-def _runtime_type(annotation: Any) -> Any:
+def _find_runtime_type(annotation: Any) -> Any:
     plain = typing.get_origin(annotation) or annotation
-    if foreign_type(plain) == "tool_context" and dataclasses.is_dataclass(plain):
+    if match_type(plain) == "tool_context" and dataclasses.is_dataclass(plain):
         return plain
-    return next((found for part in typing.get_args(annotation) if (found := _runtime_type(part)) is not None), None)
+    return next(
+        (found for part in typing.get_args(annotation) if (found := _find_runtime_type(part)) is not None), None
+    )
 
 
-def _runtime(kind: Any, context: ToolContext) -> Any:
+def _make_runtime(kind: Any, context: ToolContext) -> Any:
     """Make the object that LangGraph gives a tool."""
     known = {
         "state": context.state,
         "context": dict(context.context) or None,
         "config": {"configurable": dict(context.context)},
-        "stream_writer": _unheard,
+        "stream_writer": _ignore,
         "tool_call_id": context.tool_call_id,
         "store": context.store,
     }
     return kind(**{field.name: known[field.name] for field in dataclasses.fields(kind) if field.name in known})
 
 
-def _unheard(part: Any) -> None:
+def _ignore(part: Any) -> None:
     """Take what a tool would stream."""

@@ -3,18 +3,19 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sidecall.authoring.foreign.arguments import passed_on
-from sidecall.authoring.foreign.hidden import fields_of, hidden_parameters
-from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
+from sidecall.authoring.foreign.arguments import make_pass_through
+from sidecall.authoring.foreign.hidden import plan_hidden
+from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, set_signature
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import ToolException
-from sidecall.core.foreign import is_instance_of
 from sidecall.core.messages import ToolMessage
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import ArgsSchema
-from sidecall.schema.by_json_schema import make_json_arguments
-from sidecall.schema.signature import source_of
-from sidecall.schema.single_input import SingleInput
+from sidecall.schema.by_json_schema import make_json_args_schema
+from sidecall.schema.foreign import is_instance_of
+from sidecall.schema.models import open_model
+from sidecall.schema.signature import find_source
+from sidecall.schema.single_input import SingleInputArgsSchema
 
 _PACKAGE = "langchain_core"
 _TAKEN_OVER = (
@@ -37,16 +38,16 @@ def adopt_langchain(it: Any, name: str | None, options: Mapping[str, Any]) -> Fo
     said = {field: value for field in _TAKEN_OVER if (value := getattr(it, field, None)) is not None}
     said = {**said, "name": name or it.name, **options}
     written = getattr(it, "func", None) or getattr(it, "coroutine", None) or it
-    where = f"{source_of(written)}: tool {said['name']!r}"
+    where = f"{find_source(written)}: tool {said['name']!r}"
     model = None if _has_schema(it) else it.args_schema or it.get_input_schema()
-    hidden = hidden_parameters(it, model)
-    accepts = _accepts(it, where, model, hidden, forbid_unknown=said.get("unknown_args") == "forbid")
-    call = _calling(it, is_paired=said.get("response_format") == "content_and_artifact")
-    return ForeignTool.wrap(written, with_signature(call, hidden.values()), accepts, **said)
+    hidden = plan_hidden(it, model)
+    accepts = _make_args_schema(it, where, model, hidden, forbid_unknown=said.get("unknown_args") == "forbid")
+    call = _make_call(it, is_paired=said.get("response_format") == "content_and_artifact")
+    return ForeignTool.wrap(written, set_signature(call, hidden.values()), accepts, **said)
 
 
 def _has_schema(it: Any) -> bool:
-    """Tell whether something else than a model says what the tool takes."""
+    """Return whether something else than a model describes what the tool takes."""
     return isinstance(it.args_schema, dict) or _is_single_input(it)
 
 
@@ -54,27 +55,30 @@ def _is_single_input(it: Any) -> bool:
     return it.args_schema is None and is_instance_of(it, _PACKAGE, "Tool")
 
 
-def _accepts(it: Any, where: str, model: Any, hidden: Mapping[str, Parameter], *, forbid_unknown: bool) -> ArgsSchema:
+def _make_args_schema(
+    it: Any, where: str, model: Any, hidden: Mapping[str, Parameter], *, forbid_unknown: bool
+) -> ArgsSchema:
     if _is_single_input(it):
-        return SingleInput(it.name)
+        return SingleInputArgsSchema(it.name)
     if model is None:
-        return _by_json_schema(where, it.args_schema, hidden, forbid_unknown=forbid_unknown)
-    made = passed_on(where, model, frozenset(hidden) & fields_of(model).keys(), forbid_unknown=forbid_unknown)
+        return _read_json_schema(where, it.args_schema, hidden, forbid_unknown=forbid_unknown)
+    hidden_fields = frozenset(hidden) & open_model(model).aliases.keys()
+    made = make_pass_through(where, model, hidden_fields, forbid_unknown=forbid_unknown)
     # A tool without args_schema hands its arguments on unread, so that it has to get what they mean.
     return made if it.args_schema is not None else made.inner
 
 
-def _by_json_schema(
+def _read_json_schema(
     where: str, schema: dict[str, Any], hidden: Mapping[str, Parameter], *, forbid_unknown: bool
 ) -> ArgsSchema:
     properties = {name: value for name, value in schema.get("properties", {}).items() if name not in hidden}
     required = [name for name in schema.get("required", []) if name in properties]
     shown = {**schema, "properties": properties, "required": required}
     takes = None if schema.get("additionalProperties") else frozenset(properties)
-    return make_json_arguments(where, shown, takes, forbid_unknown=forbid_unknown)
+    return make_json_args_schema(where, shown, takes, forbid_unknown=forbid_unknown)
 
 
-def _calling(it: Any, *, is_paired: bool) -> Callable[..., Any]:
+def _make_call(it: Any, *, is_paired: bool) -> Callable[..., Any]:
     # The arguments have been checked: what fails to validate now is no fault of theirs, but of the tool's own code.
     runs = it.model_copy(update={"handle_validation_error": False}) if it.handle_validation_error else it
 
@@ -87,12 +91,12 @@ def _calling(it: Any, *, is_paired: bool) -> Callable[..., Any]:
             if is_instance_of(error, _PACKAGE, "ToolException"):
                 raise ToolException(*error.args) from error
             raise
-        return _as_ours(answer, is_paired=is_paired)
+        return _translate_answer(answer, is_paired=is_paired)
 
     return call
 
 
-def _as_ours(answer: Any, *, is_paired: bool) -> Any:
+def _translate_answer(answer: Any, *, is_paired: bool) -> Any:
     """Make of a ToolMessage what a function of ours would return: plain content, unless the message says more."""
     if not is_instance_of(answer, _PACKAGE, "ToolMessage"):
         return (answer, None) if is_paired else answer

@@ -3,15 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, with_signature
+from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, set_signature
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import InvalidToolOption
-from sidecall.core.foreign import is_instance_of
 from sidecall.core.tool import ArgsSchema, Schema
-from sidecall.schema.by_json_schema import make_json_arguments
-from sidecall.schema.json_schema import resolve, shape_arguments
-from sidecall.schema.signature import source_of
-from sidecall.schema.single_input import SingleInput
+from sidecall.schema.by_json_schema import make_json_args_schema
+from sidecall.schema.foreign import is_instance_of
+from sidecall.schema.references import resolve
+from sidecall.schema.shape import shape_arguments
+from sidecall.schema.signature import find_source
+from sidecall.schema.single_input import SingleInputArgsSchema
 
 
 def adopt_runnable(it: Any, name: str | None, options: Mapping[str, Any]) -> ForeignTool:
@@ -23,31 +24,31 @@ def adopt_runnable(it: Any, name: str | None, options: Mapping[str, Any]) -> For
     if name is None:
         raise InvalidToolOption("a runnable has no name that a model could call; give one: tool('name', runnable).")
     written = getattr(it, "func", None) or getattr(it, "afunc", None) or it
-    schema: Schema = it.get_input_jsonschema() if hasattr(it, "get_input_jsonschema") else _json_schema(it)
+    schema: Schema = it.get_input_jsonschema() if hasattr(it, "get_input_jsonschema") else _read_json_schema(it)
     is_object = resolve(schema, schema).get("type") == "object"
-    accepts: ArgsSchema = SingleInput(name)
+    accepts: ArgsSchema = SingleInputArgsSchema(name)
     if is_object:
-        accepts = _arguments(f"{source_of(written)}: tool {name!r}", schema, options)
-    call = with_signature(_calling(it, is_object=is_object))
-    return ForeignTool.wrap(written, call, accepts, **{"name": name, "description": _name_of(it), **options})
+        accepts = _make_args_schema(f"{find_source(written)}: tool {name!r}", schema, options)
+    call = set_signature(_make_call(it, is_object=is_object))
+    return ForeignTool.wrap(written, call, accepts, **{"name": name, "description": _find_name(it), **options})
 
 
-def _json_schema(it: Any) -> Schema:
+def _read_json_schema(it: Any) -> Schema:
     schema: Schema = it.input_schema.model_json_schema()
     return schema
 
 
-def _arguments(where: str, schema: Schema, options: Mapping[str, Any]) -> ArgsSchema:
+def _make_args_schema(where: str, schema: Schema, options: Mapping[str, Any]) -> ArgsSchema:
     shown = shape_arguments(schema, frozenset())
     takes = None if shown.get("additionalProperties") else frozenset(shown["properties"])
-    return make_json_arguments(where, shown, takes, forbid_unknown=options.get("unknown_args") == "forbid")
+    return make_json_args_schema(where, shown, takes, forbid_unknown=options.get("unknown_args") == "forbid")
 
 
-def _name_of(it: Any) -> str:
+def _find_name(it: Any) -> str:
     return str(it.get_name() if hasattr(it, "get_name") else type(it).__name__)
 
 
-def _calling(it: Any, *, is_object: bool) -> Callable[..., Any]:
+def _make_call(it: Any, *, is_object: bool) -> Callable[..., Any]:
     async def call(**arguments: Any) -> Any:
         context: ToolContext = arguments.pop(CONTEXT)
         given = arguments if is_object else arguments["tool_input"]

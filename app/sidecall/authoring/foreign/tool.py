@@ -17,7 +17,7 @@ CONTEXT = "_sidecall_context"
 
 
 class ForeignTool(StructuredTool):
-    """Offer a tool that another library made, which runs its calls itself."""
+    """A tool that another library made, which runs its calls itself."""
 
     _made_from: Any = PrivateAttr(default=None)
     _accepts: ArgsSchema | dict[str, Any] | None = PrivateAttr(default=None)
@@ -42,19 +42,19 @@ class ForeignTool(StructuredTool):
     def __get__(self, instance: object, owner: type | None = None) -> Self:
         return self
 
-    def _function(self) -> Callable[..., Any]:
+    def _get_function(self) -> Callable[..., Any]:
         if self.func is None:
             raise InvalidToolOption(f"tool {self.name!r} is no function; call it with invoke or ainvoke.")
         return self.func
 
-    def _origin(self) -> object:
+    def _get_origin(self) -> object:
         return self._made_from
 
-    def _arguments(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
+    def _get_args_schema(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
         return self._accepts if self.args_schema is None else self.args_schema
 
 
-def keywords(hidden: Iterable[Parameter] = ()) -> inspect.Signature:
+def make_signature(hidden: Iterable[Parameter] = ()) -> inspect.Signature:
     """Make the signature of a function that takes any arguments, hidden ones, and the call's context."""
     kind = inspect.Parameter.KEYWORD_ONLY
     shown = [inspect.Parameter(p.name, kind, default=p.default, annotation=p.annotation) for p in hidden]
@@ -63,7 +63,7 @@ def keywords(hidden: Iterable[Parameter] = ()) -> inspect.Signature:
     return inspect.Signature([*shown, context, rest])
 
 
-def with_signature(call: Callable[..., Any], hidden: Iterable[Parameter] = ()) -> Callable[..., Any]:
-    """Let a function of keywords say what it takes."""
-    vars(call)["__signature__"] = keywords(hidden)
+def set_signature(call: Callable[..., Any], hidden: Iterable[Parameter] = ()) -> Callable[..., Any]:
+    """Set the signature that a function of keywords shows."""
+    vars(call)["__signature__"] = make_signature(hidden)
     return call

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from sidecall.core.errors import InvalidArguments, SidecallError, ToolException, ToolOutputError
-from sidecall.core.jsonable import failure_text, sendable, to_plain
+from sidecall.core.jsonable import render_failure, replace_surrogates, to_plain
 from sidecall.telemetry.text import MOST, join_traceback
 
 
@@ -92,13 +92,13 @@ def _reduce_args(error: ToolException) -> Sequence[Any]:
     try:
         plain = error.args if all(type(arg) is str for arg in error.args) else to_plain(list(error.args))
     except ValueError:
-        return [failure_text(error)]
-    return plain if failure_text(ToolException(*plain)) == failure_text(error) else [failure_text(error)]
+        return [render_failure(error)]
+    return plain if render_failure(ToolException(*plain)) == render_failure(error) else [render_failure(error)]
 
 
 def _text(error: BaseException) -> str:
     try:
-        return sendable(str(error)[:MOST])
+        return replace_surrogates(str(error)[:MOST])
     except Exception:
         return type(error).__name__
 

@@ -8,12 +8,12 @@ from sidecall.core.errors import InvalidToolOption
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.finder import Finder, Home
 from sidecall.executors.process.fork_server_process import can_fork
-from sidecall.schema.signature import innermost
+from sidecall.schema.signature import unwrap
 
 
 def home_of(tool: CompiledTool) -> Home:
     """Return where a process finds a tool: by its name, in the module in which its function stands."""
-    function = innermost(tool.function)
+    function = unwrap(tool.function)
     function = getattr(function, "__func__", function)
     module = getattr(function, "__module__", None) or type(function).__module__
     return {"name": tool.name, "module": module, "file": _file_of(tool, module)}

@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sidecall.core.command import Command, Spoken, is_command, is_message, read_command, spoken_by
+from sidecall.core.command import Command, MessageParts, is_command, is_message, read_command, read_message
 from sidecall.core.jsonable import no_json_form, to_plain
 from sidecall.core.messages import ObjectList, ToolMessage, are_blocks
 from sidecall.core.tool import CompiledTool
@@ -36,7 +36,7 @@ def write_output(tool: CompiledTool, output: Any, call_id: str) -> dict[str, Any
         update = {"update": _reduce(tool, command.update, dict(command.update)), "goto": _reduce(tool, command.goto)}
         written = {"kind": "command", **update, **_write_message(tool, command.answer)}
     elif is_message(content):
-        written = {"kind": "message", **_write_message(tool, spoken_by(content))}
+        written = {"kind": "message", **_write_message(tool, read_message(content))}
     else:
         written = {"kind": "value", **_write_content(tool, content)}
     if tool.options.response_format == "content_and_artifact":
@@ -44,7 +44,7 @@ def write_output(tool: CompiledTool, output: Any, call_id: str) -> dict[str, Any
     return written
 
 
-def _write_message(tool: CompiledTool, spoken: Spoken) -> dict[str, Any]:
+def _write_message(tool: CompiledTool, spoken: MessageParts) -> dict[str, Any]:
     kwargs = _reduce(tool, dict(spoken.additional_kwargs))
     content = _write_content(tool, spoken.content)
     said = {"artifact": _reduce(tool, spoken.artifact), "status": spoken.status, "additional_kwargs": kwargs}

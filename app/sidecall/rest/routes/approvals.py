@@ -9,7 +9,7 @@ from pydantic_core import to_json
 from sidecall.core.approval import Approval, ApprovalStatus, Decision
 from sidecall.core.errors import InvalidDecision
 from sidecall.core.messages import ToolMessage
-from sidecall.core.pointer import field_path
+from sidecall.core.pointer import format_path
 from sidecall.http.body import read_json
 from sidecall.http.problems import Problem
 from sidecall.pipeline.decide import decide
@@ -30,7 +30,7 @@ MessageFormat = Annotated[
 
 
 class AnsweredApproval(Approval):
-    """Show an approval with its message in the dialect that was asked for."""
+    """An approval with its message in the dialect that was asked for."""
 
     message: ToolMessage | OpenAIToolMessage | ResponsesFunctionCallOutput | AnthropicToolResult | None = Field(  # type: ignore[assignment]  # only documented
         default=None, description="The answer to the call, once there is one."
@@ -60,7 +60,7 @@ _ONE: dict[int | str, dict[str, Any]] = {
 )
 async def list_approvals(parts: PartsDep, status: StatusFilter = None) -> Response:
     """List approvals, oldest first: those that wait, and those that were decided and have not expired."""
-    return _response(list(parts.approvals.list(status)))
+    return _response([record.approval for record in await parts.approvals.list(status)])
 
 
 @router.get(
@@ -72,7 +72,7 @@ async def list_approvals(parts: PartsDep, status: StatusFilter = None) -> Respon
 )
 async def get_approval(parts: PartsDep, approval_id: ApprovalId, format: MessageFormat = "langchain") -> Response:
     """Show one approval; once the call is answered, `message` is what the model has to be told."""
-    return _response(_shown(parts.approvals.get(approval_id), format))
+    return _response(_show((await parts.approvals.get(approval_id)).approval, format))
 
 
 @router.post(
@@ -103,25 +103,25 @@ async def decide_approval(
 
     With `args` the call runs with these arguments instead of the model's. Each call is decided once.
     """
-    decision = _decision(await read_json(request, parts.bounds))
+    decision = _read_decision(await read_json(request, parts.bounds))
     approval = await decide(parts.pipeline, parts.approvals, approval_id, decision, caller.subject, deadline)
-    return _response(_shown(approval, format))
+    return _response(_show(approval, format))
 
 
-def _decision(body: Any) -> Decision:
+def _read_decision(body: Any) -> Decision:
     try:
         return _DECISION.validate_python(body)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)
         errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": item["msg"]} for item in found]
-        text = "; ".join(f"`{field_path(item['loc']) if item['loc'] else 'body'}`: {item['msg']}" for item in found)
+        text = "; ".join(f"`{format_path(item['loc']) if item['loc'] else 'body'}`: {item['msg']}" for item in found)
         raise InvalidDecision(f"The body is not a decision: {text}.", errors=errors, example=_EXAMPLE) from None
 
 
 _EXAMPLE = {"decision": "reject", "reason": "Ask for the order number first."}
 
 
-def _shown(approval: Approval, form: DialectName) -> dict[str, Any]:
+def _show(approval: Approval, form: DialectName) -> dict[str, Any]:
     message = approval.message
     shown = approval.model_dump(mode="json", exclude={"message"})
     return {**shown, "message": None if message is None else write_answer(message, form)}

@@ -7,19 +7,18 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
-from sidecall.core.annotations import ToolAnnotations
 from sidecall.core.context import ANONYMOUS
 from sidecall.core.errors import UnknownTool
-from sidecall.core.options import Condition
+from sidecall.core.options import Condition, ToolAnnotations
 from sidecall.core.tool import CompiledTool
 from sidecall.http.problems import Problem
-from sidecall.registry import nearest
+from sidecall.registry import find_nearest
 from sidecall.rest.examples import LISTING
 from sidecall.rest.listing import has, make_listing
 from sidecall.rest.parts import CallerDep, PartsDep
-from sidecall.schema.definitions import DefinitionFormat, render
+from sidecall.schema.definitions import DefinitionFormat, render_definitions
 from sidecall.schema.lint import lint_tool
-from sidecall.schema.strict import strict_obstacles
+from sidecall.schema.strict import find_strict_obstacles
 
 router = APIRouter(tags=["tools"])
 
@@ -98,7 +97,7 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
         # Who calls matters only where a tool asks, and then nothing is remembered.
         caller = parts.caller_of(request.headers) if parts.registry.is_conditional else ANONYMOUS
         chosen = [tool for tool in await parts.pipeline.visible(caller) if _is_chosen(tool, tag, name)]
-        listing = make_listing(to_json(render(chosen, format, strict=strict)))
+        listing = make_listing(to_json(render_definitions(chosen, format, strict=strict)))
         parts.listings.keep(query, listing, version)
     if has(if_none_match, listing.etag):
         return Response(status_code=304, headers=listing.headers)
@@ -121,7 +120,7 @@ async def get_tool(parts: PartsDep, caller: CallerDep, name: ToolName) -> Respon
     tools = {tool.name: tool for tool in await parts.pipeline.visible(caller)}
     tool = tools.get(name)
     if tool is None:
-        raise UnknownTool(_unknown(name, nearest(name, tools)))
+        raise UnknownTool(_unknown(name, find_nearest(name, tools)))
     return Response(to_json(_detail(tool)), media_type="application/json")
 
 
@@ -131,8 +130,8 @@ def _unknown(name: str, alike: list[str]) -> str:
 
 
 def _detail(tool: CompiledTool) -> ToolDetail:
-    definition = render([tool], "openai")[0]
-    obstacles = strict_obstacles(tool.args_schema.flat)
+    definition = render_definitions([tool], "openai")[0]
+    obstacles = find_strict_obstacles(tool.args_schema.flat)
     return ToolDetail(
         name=tool.name,
         description=tool.description,

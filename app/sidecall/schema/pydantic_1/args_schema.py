@@ -1,25 +1,21 @@
-"""Take a model of pydantic 1 as the arguments of a tool."""
+"""Check arguments by a model of pydantic 1."""
 
-import inspect
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from sidecall.core.errors import InvalidArguments, SchemaInferenceError
-from sidecall.core.injection import Injection
-from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import Schema
-from sidecall.schema.injections import find_marker, plan_injections
-from sidecall.schema.json_schema import inline_references, shape_arguments
-from sidecall.schema.mend import check_mended
+from sidecall.schema.mend import check_and_mend
 from sidecall.schema.pydantic_1.check import check_by_v1
-from sidecall.schema.pydantic_1.models import v1_schema
+from sidecall.schema.pydantic_1.json_schema import render_v1_schema
+from sidecall.schema.references import inline_references
+from sidecall.schema.shape import shape_arguments
 
 
 @dataclass(frozen=True, slots=True)
 class V1ArgsSchema:
-    """Say and check the arguments of one tool by a model of pydantic 1."""
+    """The arguments of one tool, described and checked by a model of pydantic 1."""
 
     model: Any
     json_schema: Schema
@@ -29,7 +25,7 @@ class V1ArgsSchema:
     reserved: frozenset[str]
     drops_unknown: bool
 
-    def unknown(self, args: Mapping[str, Any]) -> list[str]:
+    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
         """Name the arguments that the model would drop silently."""
         return [name for name in args if name not in self.accepted] if self.drops_unknown else []
 
@@ -49,7 +45,7 @@ class V1ArgsSchema:
         for name in self.hidden.keys() & injected.keys():
             given[self.hidden[name]] = injected[name]
         try:
-            checked = check_mended(self._check, given, self.flat, repaired)
+            checked = check_and_mend(self._check, given, self.flat, repaired)
         except InvalidArguments as failure:
             original: Any = failure.original and failure.original.__cause__
             raise InvalidArguments(failure.errors, original) from original
@@ -60,22 +56,22 @@ class V1ArgsSchema:
         return check_by_v1(self.model, given)
 
 
-def make_v1_arguments(where: str, model: Any, hidden: frozenset[str], *, drops_unknown: bool) -> V1ArgsSchema:
+def make_v1_args_schema(where: str, model: Any, hidden: frozenset[str], *, drops_unknown: bool) -> V1ArgsSchema:
     """Compile a model of pydantic 1.
 
     Args:
         where: The tool's name and file, for errors.
         model: The model.
         hidden: Its fields that are injected.
-        drops_unknown: Whether the function takes only the model's fields.
+        drops_unknown: Whether what the model does not know is left out.
 
     Raises:
         SchemaInferenceError: A field cannot be said in JSON Schema.
     """
-    names = {name: _names(model, name) for name in model.__fields__}
+    names = {name: _list_names(model, name) for name in model.__fields__}
     reserved = frozenset(name for field in hidden for name in (field, *names[field]))
     try:
-        json_schema = shape_arguments(v1_schema(model), reserved)
+        json_schema = shape_arguments(render_v1_schema(model), reserved)
     except (ValueError, TypeError) as error:
         reason = str(error).partition("\n")[0]
         raise SchemaInferenceError(f"{where}: args_schema {model.__name__}: {reason}") from error
@@ -91,39 +87,12 @@ def make_v1_arguments(where: str, model: Any, hidden: frozenset[str], *, drops_u
         accepted=frozenset(name for field in visible for name in names[field]),
         hidden={field: names[field][0] for field in hidden},
         reserved=reserved,
-        drops_unknown=v1_extra(model) == "ignore" or (drops_unknown and v1_extra(model) == "allow"),
+        drops_unknown=drops_unknown,
     )
 
 
-def v1_extra(model: Any) -> str:
-    """Say what a model of pydantic 1 does with unknown fields: `ignore`, `allow` or `forbid`."""
-    return str(getattr(model.__config__.extra, "value", model.__config__.extra))
-
-
-def _names(model: Any, name: str) -> list[str]:
+def _list_names(model: Any, name: str) -> list[str]:
     """List the names under which a field is read, the advertised one first."""
     alias = model.__fields__[name].alias
     by_name = alias != name and model.__config__.allow_population_by_field_name
     return [alias, name] if by_name else [alias]
-
-
-def plan_v1_injections(where: str, model: Any) -> tuple[Injection, ...]:
-    """Plan the filling of the fields that the author's own model marks; the model checks the values itself.
-
-    Raises:
-        SchemaInferenceError: An annotation names something that does not exist.
-    """
-    try:
-        hints = typing.get_type_hints(model, include_extras=True)
-    except NameError as error:
-        raise SchemaInferenceError(f"{where}: args_schema {model.__name__}: {error}.") from error
-    return plan_injections(
-        _marked(name, field, marker)
-        for name, field in model.__fields__.items()
-        if (marker := find_marker(hints.get(name))) is not None
-    )
-
-
-def _marked(name: str, field: Any, marker: Any) -> Parameter:
-    default = EMPTY if field.required else field.default
-    return Parameter(name, inspect.Parameter.KEYWORD_ONLY, Annotated[Any, marker], default)

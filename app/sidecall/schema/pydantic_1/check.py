@@ -1,4 +1,4 @@
-"""Check values by a model of pydantic 1, and say its errors as those of pydantic 2, so that one place words them."""
+"""Check values by a model of pydantic 1, and translate its errors to those of pydantic 2, which one place words."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,27 +21,27 @@ def check_by_v1(model: Any, given: Any) -> Any:
     try:
         return model.parse_obj(given)
     except ValueError as error:
-        raise _as_pydantic_2(model, error, given) from error
+        raise _translate_error(model, error, given) from error
 
 
-def _as_pydantic_2(model: Any, error: Any, given: Any) -> ValidationError:
-    return ValidationError.from_exception_data(model.__name__, [_line(detail, given) for detail in error.errors()])
+def _translate_error(model: Any, error: Any, given: Any) -> ValidationError:
+    return ValidationError.from_exception_data(model.__name__, [_translate(detail, given) for detail in error.errors()])
 
 
-def _line(detail: Mapping[str, Any], given: Any) -> InitErrorDetails:
+def _translate(detail: Mapping[str, Any], given: Any) -> InitErrorDetails:
     # What concerns the model as a whole stands at the place of the model.
     loc = tuple(step for step in detail["loc"] if step != "__root__")
-    sent = _value_at(given, loc)
+    sent = _find_value(given, loc)
     context = detail.get("ctx", {})
     known = _KNOWN.get(detail["type"])
     if known is None:
-        kind, text = _own_words(detail, context, sent)
+        kind, text = _word_unknown(detail, context, sent)
         return {"type": PydanticCustomError(kind, text), "loc": loc, "input": sent}
     kind, said = known(context, sent)
     return {"type": kind, "loc": loc, "input": sent, "ctx": said}
 
 
-def _value_at(given: Any, loc: Sequence[Any]) -> Any:
+def _find_value(given: Any, loc: Sequence[Any]) -> Any:
     """Find what was sent at a place; of what is missing, the object that lacks it."""
     for step in loc:
         try:
@@ -51,72 +51,72 @@ def _value_at(given: Any, loc: Sequence[Any]) -> Any:
     return given
 
 
-_Known = Callable[[Mapping[str, Any], Any], tuple[str, dict[str, Any]]]
+_Translation = Callable[[Mapping[str, Any], Any], tuple[str, dict[str, Any]]]
 
 
-def _plain(kind: str) -> _Known:
+def _to_plain(kind: str) -> _Translation:
     return lambda _context, _sent: (kind, {})
 
 
-def _of_text(name: str) -> _Known:
+def _to_text_error(name: str) -> _Translation:
     """Choose between a text that cannot be parsed and a value of another type."""
     return lambda _context, sent: (f"{name}_parsing" if isinstance(sent, str) else f"{name}_type", {})
 
 
-def _bound(kind: str, name: str, source: str = "limit_value") -> _Known:
+def _to_bound(kind: str, name: str, source: str = "limit_value") -> _Translation:
     return lambda context, _sent: (kind, {name: context[source]})
 
 
-def _one_of(kind: str, source: str) -> _Known:
-    return lambda context, _sent: (kind, {"expected": _listed(context[source])})
+def _to_choice(kind: str, source: str) -> _Translation:
+    return lambda context, _sent: (kind, {"expected": _join_choices(context[source])})
 
 
-def _listed(values: Sequence[Any]) -> str:
+def _join_choices(values: Sequence[Any]) -> str:
     *first, last = [repr(getattr(value, "value", value)) for value in values]
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def _tag_not_found(context: Mapping[str, Any], _sent: Any) -> tuple[str, dict[str, Any]]:
+def _report_missing_tag(context: Mapping[str, Any], _sent: Any) -> tuple[str, dict[str, Any]]:
     return "union_tag_not_found", {"discriminator": repr(context["discriminator_key"])}
 
 
-def _tag_invalid(context: Mapping[str, Any], _sent: Any) -> tuple[str, dict[str, Any]]:
+def _report_wrong_tag(context: Mapping[str, Any], _sent: Any) -> tuple[str, dict[str, Any]]:
     said = {"discriminator": repr(context["discriminator_key"]), "expected_tags": context["allowed_values"]}
     return "union_tag_invalid", {**said, "tag": ""}
 
 
-_KNOWN: Mapping[str, _Known] = {
-    "value_error.missing": _plain("missing"),
-    "value_error.extra": _plain("extra_forbidden"),
-    "type_error.integer": _of_text("int"),
-    "type_error.float": _of_text("float"),
-    "type_error.bool": _of_text("bool"),
-    "type_error.str": _plain("string_type"),
-    "type_error.bytes": _plain("bytes_type"),
-    "type_error.dict": _plain("dict_type"),
-    "type_error.list": _plain("list_type"),
-    "type_error.tuple": _plain("tuple_type"),
-    "type_error.set": _plain("set_type"),
-    "type_error.frozenset": _plain("frozen_set_type"),
-    "type_error.enum": _one_of("enum", "enum_values"),
+_KNOWN: Mapping[str, _Translation] = {
+    "value_error.missing": _to_plain("missing"),
+    "value_error.extra": _to_plain("extra_forbidden"),
+    "type_error.integer": _to_text_error("int"),
+    "type_error.float": _to_text_error("float"),
+    "type_error.bool": _to_text_error("bool"),
+    "type_error.str": _to_plain("string_type"),
+    "type_error.bytes": _to_plain("bytes_type"),
+    "type_error.dict": _to_plain("dict_type"),
+    "type_error.list": _to_plain("list_type"),
+    "type_error.tuple": _to_plain("tuple_type"),
+    "type_error.set": _to_plain("set_type"),
+    "type_error.frozenset": _to_plain("frozen_set_type"),
+    "type_error.enum": _to_choice("enum", "enum_values"),
     "type_error.uuid": lambda _context, _sent: ("uuid_parsing", {"error": "not a UUID"}),
-    "value_error.const": _one_of("literal_error", "permitted"),
-    "value_error.number.not_gt": _bound("greater_than", "gt"),
-    "value_error.number.not_ge": _bound("greater_than_equal", "ge"),
-    "value_error.number.not_lt": _bound("less_than", "lt"),
-    "value_error.number.not_le": _bound("less_than_equal", "le"),
-    "value_error.number.not_multiple": _bound("multiple_of", "multiple_of", "multiple_of"),
-    "value_error.any_str.min_length": _bound("string_too_short", "min_length"),
-    "value_error.any_str.max_length": _bound("string_too_long", "max_length"),
-    "value_error.str.regex": _bound("string_pattern_mismatch", "pattern", "pattern"),
-    "value_error.discriminated_union.missing_discriminator": _tag_not_found,
-    "value_error.discriminated_union.invalid_discriminator": _tag_invalid,
+    "value_error.const": _to_choice("literal_error", "permitted"),
+    "value_error.number.not_gt": _to_bound("greater_than", "gt"),
+    "value_error.number.not_ge": _to_bound("greater_than_equal", "ge"),
+    "value_error.number.not_lt": _to_bound("less_than", "lt"),
+    "value_error.number.not_le": _to_bound("less_than_equal", "le"),
+    "value_error.number.not_multiple": _to_bound("multiple_of", "multiple_of", "multiple_of"),
+    "value_error.any_str.min_length": _to_bound("string_too_short", "min_length"),
+    "value_error.any_str.max_length": _to_bound("string_too_long", "max_length"),
+    "value_error.str.regex": _to_bound("string_pattern_mismatch", "pattern", "pattern"),
+    "value_error.discriminated_union.missing_discriminator": _report_missing_tag,
+    "value_error.discriminated_union.invalid_discriminator": _report_wrong_tag,
 }
 # What an author's validator raises, and how pydantic 2 says it; the words are the author's.
 _RAISED = {"value_error": "Value error, ", "assertion_error": "Assertion failed, ", "type_error": "Type error, "}
 
 
-def _own_words(detail: Mapping[str, Any], context: Mapping[str, Any], sent: Any) -> tuple[Any, Any]:
+def _word_unknown(detail: Mapping[str, Any], context: Mapping[str, Any], sent: Any) -> tuple[Any, Any]:
     """Word what pydantic 2 has no word for, without a piece of what was sent, which may be a secret."""
     kind, text = detail["type"], detail["msg"]
     if kind in _RAISED:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from sidecall import ToolException, tool
-from sidecall.rest.routes.artifacts import artifact_url
+from sidecall.rest.routes.contents import content_url
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 
@@ -86,27 +86,27 @@ async def test_what_is_not_there_is_a_problem(make_client: MakeClient, key: str)
     """404, without the reason."""
     client = await make_client()
 
-    response = await client.get(f"/artifacts/{key}")
+    response = await client.get(f"/contents/{key}")
 
     assert response.status_code == 404
     assert response.headers["Content-Type"] == "application/problem+json"
 
 
-async def test_an_unknown_artifact_is_named_as_such(make_client: MakeClient) -> None:
+async def test_an_unknown_content_is_named_as_such(make_client: MakeClient) -> None:
     """Whether it never was or has expired."""
     client = await make_client()
 
-    problem = (await client.get("/artifacts/nope")).json()
+    problem = (await client.get("/contents/nope")).json()
 
     assert (problem["type"], problem["detail"]) == (
-        "urn:sidecall:problem:unknown-artifact",
-        "There is no such artifact, or it has expired.",
+        "urn:sidecall:problem:unknown-content",
+        "There is no such content, or it has expired.",
     )
 
 
-def test_an_artifact_has_an_address() -> None:
+def test_a_content_has_an_address() -> None:
     """Where there is one."""
-    assert (artifact_url("abc"), artifact_url(None)) == ("/artifacts/abc", None)
+    assert (content_url("abc"), content_url(None)) == ("/contents/abc", None)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ async def test_the_budget_can_be_set(make_client: MakeClient, name: str, setting
     assert size - 2 <= len(content.encode()) <= size
 
 
-async def test_the_time_that_artifacts_are_kept_can_be_set(make_client: MakeClient) -> None:
+async def test_the_time_that_contents_are_kept_can_be_set(make_client: MakeClient) -> None:
     """They are gone afterwards."""
     client = await make_client(repeat, max_content_bytes=300, artifact_ttl=1e-9)
 
@@ -137,7 +137,7 @@ async def test_the_time_that_artifacts_are_kept_can_be_set(make_client: MakeClie
 
 
 @pytest.mark.parametrize(("most", "is_kept"), [(2000, True), (1999, False), (0, False)])
-async def test_the_room_for_artifacts_can_be_set(make_client: MakeClient, most: int, is_kept: bool) -> None:
+async def test_the_room_for_contents_can_be_set(make_client: MakeClient, most: int, is_kept: bool) -> None:
     """What does not fit is cut all the same."""
     client = await make_client(repeat, max_content_bytes=300, max_artifact_bytes=most)
 
@@ -146,7 +146,7 @@ async def test_the_room_for_artifacts_can_be_set(make_client: MakeClient, most: 
     assert (metadata["truncated"], metadata["artifact_url"] is not None) == (True, is_kept)
 
 
-async def test_the_oldest_artifact_goes_first(make_client: MakeClient) -> None:
+async def test_the_oldest_content_goes_first(make_client: MakeClient) -> None:
     """When there is room for two."""
     client = await make_client(repeat, max_content_bytes=300, max_artifact_bytes=5000)
     urls = [(await _call(client))["response_metadata"]["artifact_url"] for _ in range(3)]
@@ -185,7 +185,7 @@ async def test_every_provider_gets_what_was_cut(make_client: MakeClient, form: s
     content = answer.get("content", answer.get("output"))
 
     assert len(content.encode()) <= 300
-    assert "bytes left out; the whole is at /artifacts/" in content
+    assert "bytes left out; the whole is at /contents/" in content
 
 
 async def test_the_answers_of_a_batch_are_cut_each(make_client: MakeClient) -> None:

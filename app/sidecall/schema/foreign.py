@@ -22,23 +22,23 @@ _TYPES: Mapping[tuple[str, str], ForeignType] = {
 }
 
 
-def foreign_marker(part: Any) -> ForeignMarker | None:
-    """Tell what a part of an annotation asks for, if it is a marker or an instance of one."""
+def match_marker(part: Any) -> ForeignMarker | None:
+    """Return what a part of an annotation asks for, if it is a marker or an instance of one."""
     kind = part if isinstance(part, type) else type(part)
-    return next((_MARKERS[name] for name in _names(kind) if name in _MARKERS), None)
+    return next((_MARKERS[name] for name in _list_names(kind) if name in _MARKERS), None)
 
 
-def foreign_type(annotation: Any) -> ForeignType | None:
-    """Tell what a parameter of this type asks for, if it is one that its library fills in."""
+def match_type(annotation: Any) -> ForeignType | None:
+    """Return what a parameter of this type asks for, if it is one that its library fills in."""
     if not isinstance(annotation, type):
         return None
-    return next((_TYPES[name] for name in _names(annotation) if name in _TYPES), None)
+    return next((_TYPES[name] for name in _list_names(annotation) if name in _TYPES), None)
 
 
 def is_instance_of(thing: Any, package: str, name: str) -> bool:
-    """Tell whether an object's class is, or comes from, a class of this name in this package."""
-    return (package, name) in _names(type(thing))
+    """Return whether an object's class is, or comes from, a class of this name in this package."""
+    return (package, name) in _list_names(type(thing))
 
 
-def _names(kind: type) -> list[tuple[str, str]]:
+def _list_names(kind: type) -> list[tuple[str, str]]:
     return [(base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__]

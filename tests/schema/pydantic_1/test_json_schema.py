@@ -1,13 +1,12 @@
-"""A model of pydantic 1 is recognized, and described in today's JSON Schema."""
+"""A model of pydantic 1 is described in today's JSON Schema."""
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal, Optional
+from typing import Literal, Optional
 
-import pytest
-from pydantic import BaseModel, v1
+from pydantic import v1
 
-from sidecall.schema.pydantic_1.models import is_v1_model, v1_schema
+from sidecall.schema.pydantic_1.json_schema import render_v1_schema
 
 
 class Inner(v1.BaseModel):
@@ -38,25 +37,6 @@ class Node(v1.BaseModel):
 Node.update_forward_refs()
 
 
-class Modern(BaseModel):
-    """A model of pydantic 2."""
-
-
-class Fields:
-    """A class that only looks a little like it."""
-
-    __fields__ = ()
-
-
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [(Inner, True), (v1.BaseModel, True), (Modern, False), (Fields, False), (int, False), (list[Inner], False)],
-)
-def test_models_of_pydantic_1_are_recognized(kind: Any, expected: bool) -> None:
-    """By what they have, since the package is not imported."""
-    assert is_v1_model(kind) is expected
-
-
 def test_the_schema_is_said_in_todays_words() -> None:
     """Definitions, tuples and descriptions beside references; NaN is no default that JSON has."""
     inner = {
@@ -66,7 +46,7 @@ def test_the_schema_is_said_in_todays_words() -> None:
         "required": ["a"],
     }
 
-    assert v1_schema(Outer) == {
+    assert render_v1_schema(Outer) == {
         "description": "A model with what pydantic 1 says differently.",
         "type": "object",
         "properties": {
@@ -91,8 +71,8 @@ def test_the_schema_is_said_in_todays_words() -> None:
 
 def test_a_model_that_contains_itself_is_a_reference() -> None:
     """To one of its own definitions."""
-    assert v1_schema(Node)["$ref"] == "#/$defs/Node"
-    assert v1_schema(Node)["$defs"]["Node"]["properties"] == {
+    assert render_v1_schema(Node)["$ref"] == "#/$defs/Node"
+    assert render_v1_schema(Node)["$defs"]["Node"]["properties"] == {
         "children": {"default": [], "type": "array", "items": {"$ref": "#/$defs/Node"}}
     }
 
@@ -105,4 +85,4 @@ def test_what_cannot_be_said_is_left_out_without_a_warning() -> None:
 
         function: Callable[[int], int]
 
-    assert v1_schema(WithFunction)["properties"] == {}
+    assert render_v1_schema(WithFunction)["properties"] == {}

@@ -1,33 +1,18 @@
-"""Tell and describe models of pydantic 1; the package itself warns on newer Pythons, so it is not imported."""
+"""Render the models of pydantic 1 in the words of today's JSON Schema."""
 
 import math
 import warnings
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import AfterValidator, BaseModel
 from pydantic_core import to_jsonable_python
 
 from sidecall.core.tool import Schema
-from sidecall.schema.json_schema import map_children, strip_titles
+from sidecall.schema.shape import strip_titles
+from sidecall.schema.walk import map_children
 
 
-def is_v1_model(kind: Any) -> bool:
-    """Tell a model of pydantic 1 from everything else."""
-    is_foreign = isinstance(kind, type) and not issubclass(kind, BaseModel)
-    return is_foreign and all(hasattr(kind, name) for name in ("__fields__", "__config__", "parse_obj"))
-
-
-def _v1_model(kind: type[Any]) -> type[Any]:
-    if not is_v1_model(kind):
-        raise ValueError("a pydantic model or a JSON Schema is wanted")
-    return kind
-
-
-V1Model = Annotated[type[Any], AfterValidator(_v1_model)]
-
-
-def v1_schema(model: Any) -> Schema:
-    """Render the JSON Schema of a model of pydantic 1 in the words of today's JSON Schema, without titles.
+def render_v1_schema(model: Any) -> Schema:
+    """Render the JSON Schema of a model of pydantic 1, without titles.
 
     Raises:
         ValueError: A field's type cannot be said in JSON Schema.
@@ -39,10 +24,10 @@ def v1_schema(model: Any) -> Schema:
         schema: Schema = to_jsonable_python(model.schema(ref_template="#/$defs/{model}"))
     definitions = {"$defs": schema["definitions"]} if "definitions" in schema else {}
     rest = {key: value for key, value in schema.items() if key != "definitions"}
-    return _modern(strip_titles({**rest, **definitions}))
+    return _modernize(strip_titles({**rest, **definitions}))
 
 
-def _modern(node: Schema) -> Schema:
+def _modernize(node: Schema) -> Schema:
     if len(parts := node.get("allOf", ())) == 1:
         # How pydantic 1 puts a description or a default beside a reference.
         node = {**parts[0], **{key: value for key, value in node.items() if key != "allOf"}}
@@ -51,4 +36,4 @@ def _modern(node: Schema) -> Schema:
     default = node.get("default")
     if isinstance(default, float) and not math.isfinite(default):
         node = {key: value for key, value in node.items() if key != "default"}
-    return map_children(node, _modern)
+    return map_children(node, _modernize)

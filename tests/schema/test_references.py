@@ -1,72 +1,10 @@
-"""Schemas can be walked, stripped, flattened and put into words."""
+"""References are followed, and their targets put in place."""
 
 from typing import Any
 
 import pytest
 
-from sidecall.schema.json_schema import (
-    describe,
-    inline_references,
-    map_children,
-    resolve,
-    shape_arguments,
-    strip_titles,
-    walk,
-)
-
-EVERY_PLACE = {
-    "properties": {"a": {"type": "string"}, "odd": True},
-    "items": {"type": "integer"},
-    "additionalProperties": {"type": "number"},
-    "not": {"type": "null"},
-    "anyOf": [{"const": 1}, True],
-    "prefixItems": [{"const": 2}],
-    "$defs": {"D": {"const": 3}},
-    "contains": False,
-    "enum": [{"type": "not a schema"}],
-}
-
-
-def test_every_schema_inside_a_schema_is_found_with_its_path() -> None:
-    """Booleans and examples of values are none."""
-    found = [(path, node) for path, node in walk(EVERY_PLACE)][1:]
-
-    assert found == [
-        ("a", {"type": "string"}),
-        ("[]", {"type": "integer"}),
-        ("*", {"type": "number"}),
-        ("", {"type": "null"}),
-        ("", {"const": 1}),
-        ("[]", {"const": 2}),
-        ("D", {"const": 3}),
-    ]
-
-
-def test_children_are_changed_in_a_copy() -> None:
-    """What is no schema is left as it is."""
-    changed = map_children(EVERY_PLACE, lambda child: sorted(child))
-
-    assert changed == {
-        "properties": {"a": ["type"], "odd": True},
-        "items": ["type"],
-        "additionalProperties": ["type"],
-        "not": ["type"],
-        "anyOf": [["const"], True],
-        "prefixItems": [["const"]],
-        "$defs": {"D": ["const"]},
-        "contains": False,
-        "enum": [{"type": "not a schema"}],
-    }
-    assert EVERY_PLACE["items"] == {"type": "integer"}
-
-
-def test_titles_go_and_properties_called_title_stay() -> None:
-    """Pydantic adds the one, the author the other."""
-    stripped = strip_titles(
-        {"title": "T", "properties": {"title": {"title": "Title", "type": "string"}}, "items": {"title": "I"}}
-    )
-
-    assert stripped == {"properties": {"title": {"type": "string"}}, "items": {}}
+from sidecall.schema.references import inline_references, resolve
 
 
 def test_references_are_replaced_and_what_stands_beside_them_wins() -> None:
@@ -202,29 +140,6 @@ def test_a_reference_is_followed_to_its_definition(node: dict[str, str], expecte
     assert resolve(node, {"$defs": definitions}) == expected
 
 
-@pytest.mark.parametrize(
-    ("schema", "expected"),
-    [
-        ({}, "any value"),
-        ({"type": "integer", "minimum": 1, "maximum": 9}, "integer, at least 1, at most 9"),
-        ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 2}, "number, greater than 0, less than 2"),
-        ({"type": "string", "minLength": 2, "pattern": "^a"}, "string, min length 2, matching ^a"),
-        ({"type": "string", "format": "date"}, "string (date)"),
-        ({"type": ["string", "null"]}, "string or null"),
-        ({"enum": ["a", 1, None, True]}, 'one of "a", 1, null, true'),
-        ({"const": "a"}, '"a"'),
-        ({"const": None}, "null"),
-        ({"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "integer"}]}, "integer or string"),
-        ({"type": "array", "items": {"type": "string"}, "minItems": 1}, "array of string, min items 1"),
-        ({"type": "array", "items": False}, "array"),
-        ({"$ref": "#/$defs/Node"}, "object"),
-    ],
-)
-def test_a_schema_is_said_in_a_few_words(schema: dict[str, Any], expected: str) -> None:
-    """Models read this where an argument is missing."""
-    assert describe(schema) == expected
-
-
 def fan(levels: int) -> dict[str, Any]:
     """Make definitions of which each uses the next one twice."""
     definitions: dict[str, Any] = {
@@ -245,32 +160,3 @@ def test_references_that_would_explode_stay() -> None:
     schema = fan(60)
 
     assert inline_references(schema) == schema
-
-
-def test_a_models_schema_becomes_that_of_arguments() -> None:
-    """Without what is hidden, and without the model's own description."""
-    schema = {
-        "description": "A model.",
-        "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
-        "required": ["a", "b"],
-        "additionalProperties": False,
-        "type": "object",
-    }
-
-    assert shape_arguments(schema, frozenset({"b"})) == {
-        "type": "object",
-        "properties": {"a": {"type": "string"}},
-        "required": ["a"],
-        "additionalProperties": False,
-    }
-    assert shape_arguments({}, frozenset()) == {"type": "object", "properties": {}}
-
-
-def test_a_model_that_contains_itself_becomes_an_object_too() -> None:
-    """Every provider wants one at the root."""
-    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
-
-    assert shape_arguments({"$ref": "#/$defs/Node", "$defs": {"Node": node}}, frozenset()) == {
-        **node,
-        "$defs": {"Node": node},
-    }

@@ -11,8 +11,9 @@ from pydantic import BaseModel
 import sidecall
 from sidecall import ToolContext, tool
 from sidecall.core.errors import MissingContext
-from sidecall.core.foreign import foreign_marker, foreign_type, is_instance_of
-from sidecall.ledger.items import MemoryStore
+from sidecall.core.store import ItemStore
+from sidecall.ledger.items import MemoryItems
+from sidecall.schema.foreign import is_instance_of, match_marker, match_type
 from tests.authoring import agents_sdk
 
 
@@ -43,7 +44,7 @@ class RunConfig:
 )
 def test_markers_are_known_by_name(part: Any, expected: str | None) -> None:
     """As classes and as instances, and the most special name counts."""
-    assert foreign_marker(part) == expected
+    assert match_marker(part) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_markers_are_known_by_name(part: Any, expected: str | None) -> None:
 )
 def test_types_are_known_by_name(annotation: Any, expected: str | None) -> None:
     """Of the package that they come from."""
-    assert foreign_type(annotation) == expected
+    assert match_type(annotation) == expected
 
 
 def test_an_object_is_known_by_its_class() -> None:
@@ -93,7 +94,7 @@ def moved(
 def test_a_function_that_was_written_for_them_is_filled_in() -> None:
     """What their runtime would have done, the server does."""
     filled = moved.invoke(
-        {"x": 1, "user": "forged"}, state={"one": "first"}, context={"user": "ada"}, store=MemoryStore()
+        {"x": 1, "user": "forged"}, state={"one": "first"}, context={"user": "ada"}, store=ItemStore(MemoryItems())
     )
 
     assert list(moved.compiled.args_schema.flat["properties"]) == ["x"]
@@ -118,7 +119,7 @@ def test_a_function_that_was_written_for_them_is_filled_in() -> None:
 def test_what_they_do_not_find_is_the_callers_fault() -> None:
     """As with our markers."""
     with pytest.raises(MissingContext) as caught:
-        moved.invoke({"x": 1}, state={"one": "first"}, store=MemoryStore())
+        moved.invoke({"x": 1}, state={"one": "first"}, store=ItemStore(MemoryItems()))
 
     assert caught.value.message == "The tool needs `context.user` beside the call, for its parameter `user`."
 

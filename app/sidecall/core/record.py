@@ -1,0 +1,141 @@
+"""A call as a value that can be written down and read back; its answer, a ToolMessage, is one already."""
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
+
+from sidecall.core.context import Caller
+from sidecall.core.errors import SidecallError
+from sidecall.core.invocation import CallRequest
+from sidecall.core.messages import ToolCall
+from sidecall.core.pointer import format_path
+
+# As deep as JSON from outside may be; what is nested deeper in this process mostly leads back to itself.
+_DEEPEST = 200
+
+
+class CallNotRecorded(SidecallError):
+    """The call cannot be run from its record."""
+
+
+class CallRecord(BaseModel):
+    """What came with a call, without whatever lives only as long as its request.
+
+    Not kept are who listens, whether the client is still there, and the client's deadline, which was for another
+    answer.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str = Field(description="The invocation's id.")
+    created_at: datetime
+    tool_call: ToolCall
+    caller: Caller
+    state: Any = None
+    context: dict[str, Any] = Field(default_factory=dict)
+    headers: dict[str, str] = Field(default_factory=dict, description="Those that tools see, by lower-case names.")
+    lost: tuple[str, ...] = Field(default=(), description="Where JSON could not say a value; null stands there.")
+
+    @classmethod
+    def of(cls, request: CallRequest, id: str) -> Self:
+        """Write down a call.
+
+        Everything that comes over HTTP can be kept. Of what a program in this process passes, objects that JSON does
+        not have are left out, and `lost` says where.
+        """
+        copy = _Copy()
+        args = copy.make(request.call.args, "args")
+        return cls(
+            id=id,
+            created_at=datetime.now(UTC),
+            tool_call=request.call.model_copy(update={"args": {} if args is None else args}),
+            caller=request.caller,
+            state=copy.make(request.state, "state"),
+            context=copy.make(dict(request.context), "context") or {},
+            headers=_copy_headers(request.headers),
+            lost=tuple(copy.lost),
+        )
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Read a call back.
+
+        Raises:
+            ValueError: The text is no record.
+        """
+        # Not by pydantic's parser, whose bound on nesting a call within its record may pass.
+        return cls.model_validate(json.loads(text))
+
+    def to_json(self) -> str:
+        """Write the record as JSON text."""
+        return self.model_dump_json()
+
+    def to_request(self) -> CallRequest:
+        """Make a call that can be run of it.
+
+        Raises:
+            CallNotRecorded: Something of the call could not be written down.
+        """
+        if self.lost:
+            lost = ", ".join(f"`{place}`" for place in self.lost)
+            raise CallNotRecorded(f"The call cannot be run from its record: JSON cannot say {lost}.")
+        return CallRequest(self.tool_call, self.caller, self.state, self.context, self.headers)
+
+    @field_serializer("caller")
+    def _write_caller(self, caller: Caller) -> dict[str, Any]:
+        # In a fixed order, so that the same caller is always written the same.
+        return {"subject": caller.subject, "tenant": caller.tenant, "scopes": sorted(caller.scopes)}
+
+
+def _copy_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    # Of headers that came twice the first counts, as for whoever looks one up.
+    return {name.lower(): headers[name] for name in headers}
+
+
+class _Copy:
+    """Copy values as far as JSON has them; null takes the place of others."""
+
+    def __init__(self) -> None:
+        self.lost: list[str] = []
+        self._above: set[int] = set()
+
+    def make(self, value: Any, *place: str | int) -> Any:
+        """Copy a value that stands at this place of the call."""
+        if _is_plain(value):
+            return value
+        if not _is_container(value) or id(value) in self._above or len(self._above) == _DEEPEST:
+            self.lost.append(format_path(place))
+            return None
+        self._above.add(id(value))
+        if type(value) is list:
+            copied: Any = [self.make(item, *place, index) for index, item in enumerate(value)]
+        else:
+            copied = {key: self.make(item, *place, key) for key, item in value.items()}
+        self._above.remove(id(value))
+        return copied
+
+
+def _is_plain(value: Any) -> bool:
+    kind = type(value)
+    if kind is str:
+        return _is_text(value)
+    return math.isfinite(value) if kind is float else kind in (int, bool, type(None))
+
+
+def _is_container(value: Any) -> bool:
+    if type(value) is dict:
+        return all(type(key) is str and _is_text(key) for key in value)
+    return type(value) is list
+
+
+def _is_text(text: str) -> bool:
+    """Return whether the text has a UTF-8 form; lone surrogates have none."""
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

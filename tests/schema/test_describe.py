@@ -1,0 +1,30 @@
+"""What a schema allows is said in a few words."""
+
+from typing import Any
+
+import pytest
+
+from sidecall.schema.describe import describe
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({}, "any value"),
+        ({"type": "integer", "minimum": 1, "maximum": 9}, "integer, at least 1, at most 9"),
+        ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 2}, "number, greater than 0, less than 2"),
+        ({"type": "string", "minLength": 2, "pattern": "^a"}, "string, min length 2, matching ^a"),
+        ({"type": "string", "format": "date"}, "string (date)"),
+        ({"type": ["string", "null"]}, "string or null"),
+        ({"enum": ["a", 1, None, True]}, 'one of "a", 1, null, true'),
+        ({"const": "a"}, '"a"'),
+        ({"const": None}, "null"),
+        ({"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "integer"}]}, "integer or string"),
+        ({"type": "array", "items": {"type": "string"}, "minItems": 1}, "array of string, min items 1"),
+        ({"type": "array", "items": False}, "array"),
+        ({"$ref": "#/$defs/Node"}, "object"),
+    ],
+)
+def test_a_schema_is_said_in_a_few_words(schema: dict[str, Any], expected: str) -> None:
+    """Models read this where an argument is missing."""
+    assert describe(schema) == expected
