@@ -5,6 +5,7 @@ from langchain_core.messages import ToolMessage as LangChainToolMessage
 from pydantic import ValidationError
 
 from sidecall import ToolCall, ToolMessage
+from sidecall.core.messages import ObjectList, are_blocks
 
 
 def test_a_tool_message_has_exactly_the_nine_keys() -> None:
@@ -56,3 +57,22 @@ def test_what_is_not_a_tool_call_is_refused(wrong: dict[str, object]) -> None:
     """Arrays are no arguments, and other types have dialects of their own."""
     with pytest.raises(ValidationError):
         ToolCall.model_validate({"name": "t", "args": {}, "id": "call_1", **wrong})
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ([{"type": "text", "text": "a"}, "b"], True),
+        (({"type": "file", "data": b""},), True),
+        ([], True),
+        ([{"type": "thought"}], False),
+        ([{"type": ["text"]}], False),
+        ([1], False),
+        ({"type": "text"}, False),
+        (ObjectList([{"type": "text", "text": "a"}]), False),
+    ],
+    ids="blocks tuple empty other-type no-type number dict objects".split(),
+)
+def test_blocks_are_told_from_other_lists(value: object, *, expected: bool) -> None:
+    """Objects that only look like blocks are none."""
+    assert are_blocks(value) is expected

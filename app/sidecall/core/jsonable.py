@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, from_json, to_jsonable_python
 
-from sidecall.core.errors import ToolFailure
+from sidecall.core.errors import ToolFailure, ToolOutputError
 
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -109,6 +109,12 @@ def _replace_nan(plain: Any, path: tuple[str | int, ...], lose: Lose) -> Any:
     if isinstance(plain, list):
         return [_replace_nan(item, (*path, index), lose) for index, item in enumerate(plain)]
     return plain
+
+
+def no_json_form(tool_name: str, value: Any) -> ToolOutputError:
+    """Return the error that says that JSON has no form for what a tool returned."""
+    kind = type(value).__name__
+    return ToolOutputError(f"Error: {tool_name} returned a value of type {kind}, which cannot be said in JSON.")
 
 
 def render_failure(failure: ToolFailure) -> str:

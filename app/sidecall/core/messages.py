@@ -8,6 +8,28 @@ ContentBlock = dict[str, Any]
 Content = str | list[str | ContentBlock]
 Status = Literal["success", "error"]
 
+# The types of blocks that LangChain's ToolMessage passes on.
+_BLOCK_TYPES = frozenset("text image_url image json search_result custom_tool_call_output document file".split())
+
+
+class ObjectList(list[Any]):
+    """A list of plain values that is no list of blocks, though its items look like blocks.
+
+    A list of models is one once each model has become a dict on its way from another process.
+    """
+
+
+def are_blocks(value: Any) -> bool:
+    """Return whether a value is a list of texts and blocks, which answers pass on as it is."""
+    if not isinstance(value, (list, tuple)) or type(value) is ObjectList:
+        return False
+    return all(_is_block(item) for item in value)
+
+
+def _is_block(item: Any) -> bool:
+    kind = item.get("type") if isinstance(item, dict) else None
+    return isinstance(item, str) or (isinstance(kind, str) and kind in _BLOCK_TYPES)
+
 
 class ToolCall(BaseModel):
     """One request of a model to run a tool.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from sidecall.core.errors import ToolOutputError
 from sidecall.core.injection import Injection
 from sidecall.core.options import ExecutorName, ToolOptions
 from sidecall.core.parameter import Parameter
@@ -88,6 +89,21 @@ class CompiledTool:
                 break
             positional.append(rest.pop(parameter.name, parameter.default))
         return positional, rest
+
+    def split(self, output: Any) -> tuple[Any, Any]:
+        """Return the content and the artifact of what the function returned.
+
+        Raises:
+            ToolOutputError: `response_format` promises both, and the output is no pair.
+        """
+        if self.options.response_format == "content":
+            return output, None
+        if not isinstance(output, tuple) or len(output) != 2:
+            raise ToolOutputError(
+                f"Error: {self.name} has response_format='content_and_artifact' and must return a pair "
+                f"(content, artifact), but returned {type(output).__name__}."
+            )
+        return output
 
 
 class Compilable(Protocol):

@@ -26,4 +26,4 @@ class Executor(Protocol):
         """Return what the tool returns, and raise what it raises."""
 
     async def close(self) -> None:
-        """Give back threads and processes, without waiting for those that are stuck."""
+        """Release threads and processes, without waiting for those that are stuck."""

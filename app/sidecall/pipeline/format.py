@@ -6,9 +6,16 @@ from typing import Any
 from sidecall.core.command import CommandParts, MessageParts, is_command, is_message, read_command, read_message
 from sidecall.core.errors import RequestError, ToolFailure
 from sidecall.core.invocation import Invocation, new_invocation_id
-from sidecall.core.jsonable import Lose, lose_silently, render_failure, replace_surrogates, to_plain, to_text
-from sidecall.core.messages import Content, ToolCall, ToolMessage
-from sidecall.core.output import are_blocks, no_json_form, split_output
+from sidecall.core.jsonable import (
+    Lose,
+    lose_silently,
+    no_json_form,
+    render_failure,
+    replace_surrogates,
+    to_plain,
+    to_text,
+)
+from sidecall.core.messages import Content, ToolCall, ToolMessage, are_blocks
 from sidecall.pipeline.guard import guard_text
 from sidecall.pipeline.handle import ask_handler
 from sidecall.pipeline.lost_numbers import LostNumbers
@@ -31,7 +38,7 @@ async def format_output(invocation: Invocation) -> None:
     if type(invocation.output) in _SIMPLE and invocation.tool.options.response_format == "content":
         invocation.message = _make_message(invocation, {}, {"content": _make_content(name, invocation.output)})
         return
-    content, artifact = split_output(invocation.tool, invocation.output)
+    content, artifact = invocation.tool.split(invocation.output)
     lost = LostNumbers()
     told: dict[str, Any] = {}
     fields: dict[str, Any] = {}

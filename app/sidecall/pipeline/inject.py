@@ -1,8 +1,8 @@
 """Fill the parameters that the model must not."""
 
-from sidecall.core.arguments import fill_hidden
 from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
+from sidecall.schema.arguments import fill_hidden
 
 
 def has_injections(tool: CompiledTool) -> bool:

@@ -1,7 +1,7 @@
 """Check the arguments against the tool's schema."""
 
-from sidecall.core.arguments import check_arguments
 from sidecall.core.invocation import Invocation
+from sidecall.schema.arguments import check_arguments
 
 
 async def validate(invocation: Invocation) -> None:

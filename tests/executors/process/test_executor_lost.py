@@ -33,7 +33,7 @@ from tests.executors.process.process_tools import (
 
 
 def kind(message: ToolMessage) -> str:
-    """Say why a call failed."""
+    """Return why a call failed."""
     return str(message.response_metadata["error"]["kind"])
 
 
@@ -55,7 +55,7 @@ def children_of(executor: ProcessExecutor) -> list[int]:
 
 
 def parent_of(process: int) -> int:
-    """Say whose child a process is."""
+    """Return the parent of a process."""
     return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 

@@ -49,7 +49,7 @@ class Worded(ToolException):
 
 
 def caught(error: Exception) -> Exception:
-    """Give an error the traceback that comes of raising it."""
+    """Raise an error, for the traceback that comes of raising it."""
     with pytest.raises(type(error)) as raising:
         raise error
     return raising.value

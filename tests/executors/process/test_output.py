@@ -10,7 +10,7 @@ import pytest
 
 from sidecall import Command, ToolGuardrailFunctionOutput, ToolMessage, ToolOutputGuardrailData, tool_output_guardrail
 from sidecall.core.errors import ToolOutputError
-from sidecall.core.output import ObjectList
+from sidecall.core.messages import ObjectList
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.process.output import read_output, reduce, write_output
 from sidecall.executors.thread import ThreadExecutor

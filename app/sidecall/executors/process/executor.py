@@ -105,7 +105,7 @@ class ProcessExecutor:
         self._pool.renew()
 
     def _greet(self) -> bytes:
-        """Tell a new process what it needs to know, and what to load before anybody asks for it."""
+        """Make what a new process is told first: what it needs to know, and what to load before anybody asks for it."""
         levels = {name: logging.getLogger(name).getEffectiveLevel() for name in _LOGGERS}
         told = {
             "places": self._search.places,

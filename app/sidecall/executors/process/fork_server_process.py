@@ -5,17 +5,13 @@ import itertools
 import json
 import os
 import socket
-import struct
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
 from sidecall.executors.process.descendants import kill_marked, new_mark
-
-# What to do, and the number of the process to do it to.
-ORDER = struct.Struct("!cQ")
-FORK, KILL = b"f", b"k"
+from sidecall.executors.process.orders import FORK, KILL, ORDER
 
 # The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
 _PROGRAM = (

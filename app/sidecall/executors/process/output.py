@@ -16,9 +16,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sidecall.core.command import Command, MessageParts, is_command, is_message, read_command, read_message
-from sidecall.core.jsonable import to_plain
-from sidecall.core.messages import ToolMessage
-from sidecall.core.output import ObjectList, are_blocks, no_json_form, split_output
+from sidecall.core.jsonable import no_json_form, to_plain
+from sidecall.core.messages import ObjectList, ToolMessage, are_blocks
 from sidecall.core.tool import CompiledTool
 
 # Of these JSON knows all.
@@ -31,7 +30,7 @@ def write_output(tool: CompiledTool, output: Any, call_id: str) -> dict[str, Any
     Raises:
         ToolOutputError: The server would raise it, had the tool run there.
     """
-    content, artifact = split_output(tool, output)
+    content, artifact = tool.split(output)
     if is_command(content):
         command = read_command(tool.name, content, call_id)
         update = {"update": _reduce(tool, command.update, dict(command.update)), "goto": _reduce(tool, command.goto)}

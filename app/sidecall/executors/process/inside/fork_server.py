@@ -20,8 +20,8 @@ from sidecall.executors.process.descendants import (
     mark_this_process,
     owner_of,
 )
-from sidecall.executors.process.fork_server_process import KILL, ORDER
 from sidecall.executors.process.frames import pack
+from sidecall.executors.process.orders import KILL, ORDER
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36

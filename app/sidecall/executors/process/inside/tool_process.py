@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from sidecall.core.arguments import check_arguments, fill_hidden
 from sidecall.core.context import EventListener
 from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
@@ -23,6 +22,7 @@ from sidecall.executors.process.inside.limits import bounded_memory, writable_by
 from sidecall.executors.process.output import write_output
 from sidecall.executors.process.request import read_request
 from sidecall.executors.results import complete, drain
+from sidecall.schema.arguments import check_arguments, fill_hidden
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.tracing import Tracing, open_tracing
 

@@ -1,0 +1,7 @@
+"""What a server orders of its fork server."""
+
+import struct
+
+# What to do, and the number of the process to do it to.
+ORDER = struct.Struct("!cQ")
+FORK, KILL = b"f", b"k"

@@ -1,0 +1,52 @@
+"""The arguments of a call become the values of its tool's parameters."""
+
+from typing import Annotated, Any
+
+import pytest
+from pydantic import AfterValidator
+
+from sidecall import InjectedState, ToolCall, tool
+from sidecall.core.errors import InvalidArguments, MissingContext, ToolExecutionError
+from sidecall.core.invocation import CallRequest, Invocation, new_invocation
+from sidecall.schema.arguments import check_arguments, fill_hidden
+
+
+def crash(value: int) -> int:
+    """Crash at 1."""
+    if value == 1:
+        raise RuntimeError("bad luck")
+    return value
+
+
+@tool
+def add(number: int, user: Annotated[str, InjectedState("user")], fragile: Annotated[int, AfterValidator(crash)] = 0):
+    """Add."""
+
+
+def begin(args: dict[str, Any], state: Any) -> Invocation:
+    """Begin a call of it."""
+    invocation = new_invocation(
+        CallRequest(ToolCall(name="add", args=args, id="call_1"), state=state), add.compiled, None
+    )
+    invocation.args = args
+    return invocation
+
+
+def test_what_the_model_sent_and_what_was_injected_come_together() -> None:
+    """By the names of the parameters."""
+    invocation = begin({"number": "3"}, {"user": "Ada"})
+    fill_hidden(invocation)
+    check_arguments(invocation)
+
+    assert invocation.injected == {"user": "Ada"}
+    assert invocation.values == {"number": 3, "user": "Ada", "fragile": 0}
+
+
+def test_who_must_act_is_told_what_is_wrong() -> None:
+    """The caller of what is missing beside the call, the model of its arguments, and nobody of a crash."""
+    with pytest.raises(MissingContext):
+        fill_hidden(begin({"number": 3}, {}))
+    with pytest.raises(InvalidArguments):
+        check_arguments(begin({"number": "three"}, {}))
+    with pytest.raises(ToolExecutionError):
+        check_arguments(begin({"number": 3, "fragile": 1}, {}))
