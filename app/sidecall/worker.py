@@ -34,8 +34,9 @@ from sidecall.executors.results import complete, drain
 from sidecall.pipeline.format import format_output
 from sidecall.pipeline.inject import inject
 from sidecall.pipeline.validate import validate
+from sidecall.telemetry.protocol import Tracing
 from sidecall.telemetry.redact import Redaction
-from sidecall.telemetry.tracing import Tracing, open_tracing
+from sidecall.telemetry.tracing import open_tracing
 
 _MB = 1024 * 1024
 _TRACE_DELAY_MS = "200"

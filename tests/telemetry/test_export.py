@@ -12,8 +12,8 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
 from sidecall.telemetry.export import flush, provider_from_environment
+from sidecall.telemetry.protocol import MissingExtra
 from sidecall.telemetry.spans import Spans
-from sidecall.telemetry.tracing import MissingExtra
 
 
 @pytest.fixture
