@@ -13,7 +13,8 @@ Tools = Annotated[
     typer.Option(
         "--tools",
         metavar="PLACE",
-        help="Where tools are: a module, package, file or folder. Repeatable. [default: SIDECALL_TOOLS, else tools]",
+        help="Where tools are: a module, package, file or folder. Repeatable. "
+        "[default: SIDECALL_TOOLS, else ./tools, else those that ship]",
     ),
 ]
 
