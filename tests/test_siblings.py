@@ -37,7 +37,7 @@ def write(path: str | Path, text: str = "") -> Path:
 
 @pytest.fixture
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder outside of the project."""
+    """Make a folder outside of the project."""
     return tmp_path_factory.mktemp("elsewhere")
 
 

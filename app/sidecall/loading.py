@@ -74,7 +74,7 @@ def _is_public(file: Path) -> bool:
 def _import(path: Path) -> ModuleType:
     parts, base = _split(path)
     folders = tool_folders()
-    for package in _packages(base):
+    for package in _list_packages(base):
         names = [package, *parts] if package else parts
         if any("." in name for name in names[1:]):
             continue
@@ -83,7 +83,7 @@ def _import(path: Path) -> ModuleType:
         folders.add(*top)
         if _find_origin(".".join(names)) == path:
             return importlib.import_module(".".join(names))
-    return _import_as_part(_stand_in(base), base, path, parts)
+    return _import_as_part(_make_stand_in(base), base, path, parts)
 
 
 def _split(path: Path) -> tuple[list[str], Path]:
@@ -96,7 +96,7 @@ def _split(path: Path) -> tuple[list[str], Path]:
     return parts, folder
 
 
-def _packages(folder: Path) -> Iterator[str]:
+def _list_packages(folder: Path) -> Iterator[str]:
     """List the packages as which a folder's files may be found already, the shortest name first."""
     entries = {Path(entry).resolve() for entry in sys.path}
     above = [entry for entry in entries if entry == folder or entry in folder.parents]
@@ -115,7 +115,7 @@ def _find_origin(name: str) -> Path | None:
     return Path(spec.origin).resolve() if spec is not None and spec.origin else None
 
 
-def _stand_in(folder: Path) -> str:
+def _make_stand_in(folder: Path) -> str:
     """Make a package of a folder, under a name that nothing else has."""
     mark = f"{zlib.crc32(str(folder).encode()):08x}"
     name = f"{__name__.partition('.')[0]}_{mark}_{folder.name.replace('.', '_')}"
@@ -147,11 +147,11 @@ def _import_as_part(package: str, base: Path, path: Path, parts: list[str]) -> M
 def _explain(place: str, error: BaseException) -> DefinitionError:
     if isinstance(error, DefinitionError):
         return error
-    line = f":{error.lineno}" if isinstance(error, SyntaxError) else _line_in(place, error)
+    line = f":{error.lineno}" if isinstance(error, SyntaxError) else _find_line(place, error)
     return DiscoveryError(f"{place}{line} cannot be loaded: {type(error).__name__}: {error}")
 
 
-def _line_in(place: str, error: BaseException) -> str:
+def _find_line(place: str, error: BaseException) -> str:
     lines = []
     trace = error.__traceback__
     while trace is not None:
@@ -169,7 +169,7 @@ def load_afresh(folders: list[Path]) -> Iterator[None]:
         del sys.modules[name]
         # Compiled files are told apart by size and by whole seconds, too coarse for somebody who saves twice.
         Path(importlib.util.cache_from_source(str(module.__file__))).unlink(missing_ok=True)
-    parts = [(names, part, module) for names, part, module in _parts_of_packages(old) if names.get(part) is module]
+    parts = [(names, part, module) for names, part, module in _list_parts(old) if names.get(part) is module]
     for names, part, _ in parts:
         # `from . import part` asks the package first, which stays where it has no file of its own.
         del names[part]
@@ -183,7 +183,7 @@ def load_afresh(folders: list[Path]) -> Iterator[None]:
         raise
 
 
-def _parts_of_packages(modules: Mapping[str, ModuleType]) -> Iterator[tuple[dict[str, Any], str, ModuleType]]:
+def _list_parts(modules: Mapping[str, ModuleType]) -> Iterator[tuple[dict[str, Any], str, ModuleType]]:
     for name, module in modules.items():
         package, _, part = name.rpartition(".")
         if package in sys.modules:

@@ -17,7 +17,7 @@ logger = logging.getLogger("sidecall")
 
 
 @asynccontextmanager
-async def watching(
+async def follow_files(
     registry: Registry, places: Sequence[str], use_entry_points: bool, *, enabled: bool
 ) -> AsyncIterator[None]:
     """Keep the registry in step with the tools' files while the body runs."""

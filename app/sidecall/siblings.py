@@ -1,4 +1,4 @@
-"""Let the files of a folder of tools import each other, by relative or plain name, whatever other folders hold."""
+"""Imports between the files of a folder of tools, by relative or plain name, whatever other folders hold."""
 
 import builtins
 import importlib.util

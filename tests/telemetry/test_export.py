@@ -18,7 +18,7 @@ from sidecall.telemetry.spans import Spans
 
 @pytest.fixture
 def make_provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Give a function that makes a provider in an environment, and close it afterwards."""
+    """Return a function that makes a provider in an environment, and close it afterwards."""
     made: list[TracerProvider] = []
 
     def make(**environment: str) -> TracerProvider:
