@@ -38,7 +38,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     before = sys.modules.copy()
     yield tmp_path
     for name in [name for name, module in sys.modules.items() if module is not before.get(name)]:
-        if str(tmp_path) in repr(sys.modules[name]):
+        module = sys.modules[name]
+        if str(tmp_path) in f"{module!r} {vars(module).get('__path__')}":
             del sys.modules[name]
     sys.modules.update(before)
 

@@ -27,7 +27,7 @@ from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Rate
 from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
-from sidecall.reload import watching
+from sidecall.reload import follow_files
 from sidecall.rest.app import Lifespan, build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
@@ -108,7 +108,7 @@ def _lifespan(settings: Settings, parts: Parts, executors: Executors, watch: Cal
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             await start_all(executors, parts.registry)
-            async with watching(parts.registry, settings.tools, settings.entry_points, enabled=settings.reload):
+            async with follow_files(parts.registry, settings.tools, settings.entry_points, enabled=settings.reload):
                 parts.lifecycle.begin()
                 yield
         finally:

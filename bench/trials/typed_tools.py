@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import date
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel
@@ -15,8 +16,12 @@ from sidecall import (
     tool,
     tool_input_guardrail,
 )
-from tools.calculator import calculator as calculator
-from tools.clock import current_time as current_time
+from sidecall.loading import load_file
+
+_SHIPPED = Path(__file__).parents[2] / "tools"
+
+calculator = load_file(_SHIPPED / "calculator.py").calculator
+current_time = load_file(_SHIPPED / "clock.py").current_time
 
 
 class Row(BaseModel):

@@ -65,9 +65,9 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
     """Give a function that starts `sidecall serve` with these arguments and waits until it listens."""
     servers: list[Server] = []
 
-    def start(*arguments: str, cwd: Path = ROOT, **environment: str) -> Server:
+    def start(*arguments: str, cwd: Path = ROOT, python: str = sys.executable, **environment: str) -> Server:
         log_file = tmp_path_factory.mktemp("server") / "log"
-        command = [sys.executable, "-m", "sidecall", "serve", "--port", "0", *arguments]
+        command = [python, "-m", "sidecall", "serve", "--port", "0", *arguments]
         # No load balancer has to take notice before a test's server ends.
         settings = {**os.environ, "SIDECALL_DRAIN_GRACE": "0", **environment}
         with log_file.open("wb") as log:
