@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.conftest import Serve, Server
+from tests.e2e.conftest import Serve
+from tests.kit.servers import Server
 
 TOOLS = '''
 import asyncio, ctypes, os, subprocess, threading, time

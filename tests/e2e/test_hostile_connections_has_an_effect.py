@@ -4,12 +4,12 @@ import json
 import socket
 import time
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from tests.e2e.conftest import Serve, Server
+from tests.e2e.conftest import Serve
+from tests.kit.servers import Server
 
 TOOL = '''
 from sidecall import tool
@@ -34,8 +34,7 @@ def server(start_server: Serve, tmp_path_factory: pytest.TempPathFactory) -> Ser
 
 def connect(server: Server) -> socket.socket:
     """Open a connection."""
-    address = urlsplit(server.url)
-    return socket.create_connection((address.hostname, address.port), timeout=20)
+    return socket.create_connection((server.host, server.port), timeout=20)
 
 
 def are_left(server: Server, count: int) -> bool:

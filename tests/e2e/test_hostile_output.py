@@ -5,7 +5,8 @@ import time
 import httpx
 import pytest
 
-from tests.e2e.conftest import Serve, Server
+from tests.e2e.conftest import Serve
+from tests.kit.servers import Server
 
 TOOLS = '''
 import asyncio
@@ -13,6 +14,8 @@ import itertools
 from typing import Any, Literal
 
 from sidecall import Registry, ToolException, tool
+
+pytestmark = pytest.mark.unmeasured
 
 SECRET = "hunter2"
 

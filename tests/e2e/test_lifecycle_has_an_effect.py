@@ -6,11 +6,11 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
 
-from tests.e2e.conftest import ROOT, Serve
+from bench.environments import ROOT
+from tests.e2e.conftest import Serve
 from tests.e2e.slow_calls import PLACE, send
 
 ENTRY_POINT = "[sidecall.tools]\nacme = acme_tools\n"
@@ -57,9 +57,8 @@ def test_a_server_listens_where_it_is_told(start_server: Serve) -> None:
 def test_headers_have_the_time_that_was_set(start_server: Serve) -> None:
     """A client who has not sent them after one second is cut off, long before others would be."""
     server = start_server("--tools", PLACE, SIDECALL_HEADER_TIMEOUT="1", SIDECALL_BODY_TIMEOUT="600")
-    address = urlsplit(server.url)
 
-    with socket.create_connection((address.hostname, address.port), timeout=6) as sock:
+    with socket.create_connection((server.host, server.port), timeout=6) as sock:
         sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: side")
         answer = sock.recv(65536)
 
@@ -69,9 +68,8 @@ def test_headers_have_the_time_that_was_set(start_server: Serve) -> None:
 def test_a_request_that_has_not_arrived_when_the_server_ends_is_refused(start_server: Serve) -> None:
     """Its client is told to come back, not left with a connection that was closed without a word."""
     server = start_server("--tools", PLACE)
-    address = urlsplit(server.url)
 
-    with socket.create_connection((address.hostname, address.port), timeout=20) as sock:
+    with socket.create_connection((server.host, server.port), timeout=20) as sock:
         sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nPOST /tool_calls HTTP/1.1\r\nHost: ")
         served = sock.recv(65536)
         server.process.send_signal(signal.SIGTERM)

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.collector import Collector
 from tests.e2e.conftest import Serve
+from tests.kit.collector import Collector
 
 TOOLS = '''
 import warnings
@@ -49,7 +49,7 @@ def test_a_call_is_a_span_in_its_senders_trace(start_server: Serve, collector: C
 
     httpx.post(f"{server.url}/tool_calls", json=CALL, headers={"traceparent": f"00-{TRACE}-{PARENT}-01"})
     code = server.stop()
-    span, child = collector.spans["execute_tool work"], collector.spans["SELECT"]
+    span, child = collector.by_name["execute_tool work"], collector.spans["SELECT"]
 
     assert code == 0
     assert (span.trace_id.hex(), span.parent_span_id.hex()) == (TRACE, PARENT)
@@ -174,7 +174,7 @@ def test_what_a_tool_traces_in_a_process_is_a_child_too(
         httpx.post(f"{server.url}/tool_calls", json={**CALL, "name": name}, headers=beside).raise_for_status()
     collector.wait_for("of compute", "of fetch", "of other")
     server.stop()
-    spans = collector.spans
+    spans = collector.by_name
     parents = {
         name: (spans[f"of {name}"].trace_id, spans[f"of {name}"].parent_span_id)
         for name in ("compute", "fetch", "other")

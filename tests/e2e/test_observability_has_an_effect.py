@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.collector import Collector
 from tests.e2e.conftest import Serve
+from tests.kit.collector import Collector
 
 TOOL = '''
 from sidecall import tool
@@ -45,7 +45,7 @@ def test_arguments_and_results_are_told_where_that_is_wanted(
     call = {"name": "sign", "args": {"text": "hi", "api_key": "s3cret"}, "id": "call_1"}
     httpx.post(f"{server.url}/tool_calls", json=call).raise_for_status()
     server.stop()
-    attributes = {it.key: it.value.string_value for it in collector.spans["execute_tool sign"].attributes}
+    attributes = {it.key: it.value.string_value for it in collector.by_name["execute_tool sign"].attributes}
     content = {key: json.loads(attributes[key]) for key in attributes.keys() & {*told, "gen_ai.tool.call.arguments"}}
 
     assert content == told

@@ -11,7 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.conftest import ROOT, Serve, Server
+from bench.environments import ROOT
+from tests.e2e.conftest import Serve
+from tests.kit.servers import Server
 
 TOOLS = '''
 import os, resource, subprocess, time

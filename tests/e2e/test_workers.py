@@ -8,12 +8,12 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from tests.e2e.conftest import ROOT, Serve
+from bench.environments import ROOT
+from tests.e2e.conftest import Serve
 from tests.e2e.slow_calls import PLACE, body, send
 
 # In worker processes, long before anything of ours.
@@ -127,9 +127,8 @@ def test_workers_that_still_start_end_at_once(tmp_path: Path) -> None:
 def test_workers_do_not_outlive_their_parent(start_server: Serve) -> None:
     """Else the next start would find its port taken."""
     server = start_server("--tools", PLACE, "--workers", "2")
-    address = urlsplit(server.url)
 
-    with socket.create_connection((address.hostname, address.port), timeout=20) as kept:
+    with socket.create_connection((server.host, server.port), timeout=20) as kept:
         kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: sidecall\r\n\r\n")
         answer = kept.recv(65536)
         server.process.kill()

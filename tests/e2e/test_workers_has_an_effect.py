@@ -9,8 +9,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.e2e.conftest import ROOT, Serve, Server
+from bench.environments import ROOT
+from tests.e2e.conftest import Serve
 from tests.e2e.slow_calls import PLACE, send
+from tests.kit.servers import Server
 
 STARTED = re.compile(r"Started server process \[(\d+)\]")
 

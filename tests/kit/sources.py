@@ -75,18 +75,22 @@ def outline(path: Path) -> Outline:
         bodies=[(function.name, _body_lines(function)) for function in functions],
         imports=imports,
         imports_inside=[node.lineno for function in functions for node in _imports_in(ast.walk(function))],
-        names={node.id if isinstance(node, ast.Name) else node.attr for node in nodes if _is_name(node)},
+        names=set(_names_in(nodes)),
         strings=set(_strings_in(nodes)),
         classes={node.name: set(_public_methods(node)) for node in nodes if isinstance(node, ast.ClassDef)},
         types=set(_types_in(tree)),
         functions={node.name: _makes_context(node) for node in tree.body if isinstance(node, Function)},
-        docstrings=[text for node in documented if (text := ast.get_docstring(node))],
+        docstrings=[docstring for node in documented if (docstring := ast.get_docstring(node))],
         reaches=set(_reaches(imports, nodes)),
     )
 
 
-def _is_name(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name | ast.Attribute)
+def _names_in(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
 
 
 def _imports_in(nodes: Iterable[ast.AST]) -> list[Import]:
@@ -126,10 +130,10 @@ def _makes_context(function: Function) -> bool:
 def _reaches(imports: list[Import], nodes: list[ast.AST]) -> Iterator[str]:
     """Name what is private to other packages: modules, names in modules, and attributes of both."""
     bound: dict[str, str] = {}
-    for node in imports:
-        for alias in node.names:
-            origin = alias.name if isinstance(node, ast.Import) else f"{node.module or ''}.{alias.name}"
-            if is_foreign(node, origin):
+    for statement in imports:
+        for alias in statement.names:
+            origin = alias.name if isinstance(statement, ast.Import) else f"{statement.module or ''}.{alias.name}"
+            if is_foreign(statement, origin):
                 bound[alias.asname or alias.name.partition(".")[0]] = origin
                 if any(map(_is_private, origin.split("."))):
                     yield origin
