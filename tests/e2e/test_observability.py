@@ -49,7 +49,7 @@ def test_a_call_is_a_span_in_its_senders_trace(start_server: Serve, collector: C
 
     httpx.post(f"{server.url}/tool_calls", json=CALL, headers={"traceparent": f"00-{TRACE}-{PARENT}-01"})
     code = server.stop()
-    span, child = collector.by_name["execute_tool work"], collector.spans["SELECT"]
+    span, child = collector.by_name["execute_tool work"], collector.by_name["SELECT"]
 
     assert code == 0
     assert (span.trace_id.hex(), span.parent_span_id.hex()) == (TRACE, PARENT)

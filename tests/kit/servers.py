@@ -14,7 +14,7 @@ import httpx
 from bench.environments import ROOT, Unavailable, reason_in
 from bench.servers import Running, plain_environment
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 _STARTED = re.compile(r"running on http://([^:\s]+):(\d+)")
 _MOMENT = 0.005
 
