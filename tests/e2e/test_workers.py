@@ -28,7 +28,7 @@ if "--multiprocessing-fork" in sys.argv:
 
 def test_workers_drain_as_one_process_does(start_server: Serve) -> None:
     """Calls in flight are finished, what is left is answered, and each worker closes its application."""
-    settings = {"SIDECALL_DRAIN_TIMEOUT": "2"}
+    settings = {"SIDECALL_DRAIN_TIMEOUT": "4"}
     server = start_server("--tools", PLACE, "--workers", "2", **settings)
 
     with ThreadPoolExecutor() as threads:
