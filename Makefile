@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help install serve test check format openapi bench bench-guard trials image clean
+.PHONY: help install serve test test-newest check format openapi bench bench-guard trials image clean
 
 help:
 	@echo "make serve     run the server with the tools in tools/ on 127.0.0.1:8000"
 	@echo "make install   only make the environment, $(VENV)"
 	@echo "make test      run every test, with coverage"
+	@echo "make test-newest  run the fast part of them on the newest supported Python of this machine"
 	@echo "make check     lint, types, layers, OpenAPI drift"
 	@echo "make format    format the code"
 	@echo "make openapi   write openapi/openapi.json"
@@ -42,6 +43,9 @@ serve: $(RUNTIME)
 test: $(DEV)
 	@scripts/test
 
+test-newest: $(DEV)
+	@scripts/test-newest
+
 check: $(DEV)
 	@scripts/check
 
@@ -65,4 +69,4 @@ image:
 	@scripts/check-image
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) $(VENV)-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
