@@ -1,7 +1,6 @@
 """Who takes nothing, or gives next to nothing, is cut off."""
 
 import json
-import socket
 import time
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from tests.e2e.conftest import Serve
 from tests.kit.servers import Server
+from tests.kit.sockets import POST, connection
 
 TOOL = '''
 from sidecall import tool
@@ -20,7 +20,6 @@ async def tell() -> str:
     """Tell a long story."""
     return "x" * 30_000_000
 '''
-HEAD = b"POST /tool_calls HTTP/1.1\r\nHost: sidecall\r\nContent-Type: application/json\r\n"
 BODY = json.dumps({"name": "tell", "args": {}}).encode()
 
 
@@ -30,11 +29,6 @@ def server(start_server: Serve, tmp_path_factory: pytest.TempPathFactory) -> Ser
     file = tmp_path_factory.mktemp("tools") / "story.py"
     Path(file).write_text(TOOL)
     return start_server("--tools", str(file), SIDECALL_BODY_TIMEOUT="1", SIDECALL_MAX_CONTENT_BYTES="100000000")
-
-
-def connect(server: Server) -> socket.socket:
-    """Open a connection."""
-    return socket.create_connection((server.host, server.port), timeout=20)
 
 
 def are_left(server: Server, count: int) -> bool:
@@ -53,8 +47,8 @@ def are_left(server: Server, count: int) -> bool:
 )
 def test_a_client_that_does_not_read_its_answer_is_cut_off(server: Server, how: bytes) -> None:
     """It would hold the answer in memory for ever."""
-    with connect(server) as sock:
-        sock.sendall(HEAD + how + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY)
+    with connection(server) as sock:
+        sock.sendall(POST + how + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY)
         began = sock.recv(1)
         is_gone = are_left(server, 1)
 
@@ -64,8 +58,8 @@ def test_a_client_that_does_not_read_its_answer_is_cut_off(server: Server, how: 
 
 def test_a_body_in_tiny_chunks_is_cut_off(server: Server) -> None:
     """Each costs as much as a large one."""
-    with connect(server) as sock:
-        sock.sendall(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 20_000)
+    with connection(server) as sock:
+        sock.sendall(POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 20_000)
         answer = sock.recv(65536)
 
     assert answer.startswith(b"HTTP/1.1 400 ")
