@@ -14,6 +14,7 @@ from sidecall import BaseTool, Registry
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.asgi import Passing
+from tests.virtual_time import VIRTUAL
 
 MakeClient = Callable[..., Any]
 SLOW = {"e2e", "trials"}
@@ -30,10 +31,10 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.fixture(scope="session")
-def anyio_backend() -> str:
-    """Run async tests on asyncio, as the server does."""
-    return "asyncio"
+@pytest.fixture(scope="module")
+def anyio_backend(request: pytest.FixtureRequest) -> Any:
+    """Run async tests on asyncio, as the server does; those of modules marked `virtual_time` in no time."""
+    return VIRTUAL if request.node.get_closest_marker("virtual_time") else "asyncio"
 
 
 @pytest.fixture(scope="module", autouse=True)

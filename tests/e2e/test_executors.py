@@ -6,13 +6,13 @@ import select
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
 from bench.environments import Unavailable
 from tests.e2e.conftest import Serve
+from tests.kit.calls import kind_of, post
 from tests.kit.servers import Server
 
 ABANDONED = 'sidecall_executor_abandoned{executor="thread"}'
@@ -109,17 +109,6 @@ def remember(store: Annotated[Store, InjectedStore]) -> None:
 '''
 
 
-def call(server: Server, tool: str, **args: Any) -> Any:
-    """Run a tool and return the message."""
-    body = {"name": tool, "args": args, "id": "call_1", "type": "tool_call"}
-    return httpx.post(f"{server.url}/tool_calls", json=body, timeout=60).json()
-
-
-def kind(message: Any) -> str:
-    """Say why a call failed."""
-    return str(message["response_metadata"]["error"]["kind"])
-
-
 def has_ended(process: int) -> bool:
     """Wait for the end of a process that may have ended already."""
     try:
@@ -147,9 +136,9 @@ def server(start_server: Serve, tools: Path) -> Server:
 
 def test_a_tool_that_sleeps_too_long_is_answered_on_time(server: Server) -> None:
     """Its thread cannot be stopped, but nobody has to wait for it."""
-    message = call(server, "sleepy")
+    message = post(server, "sleepy")
 
-    assert kind(message) == "timeout"
+    assert kind_of(message) == "timeout"
     assert message["content"] == "Error: sleepy timed out after 0.5 seconds."
     assert server.metrics()[ABANDONED] == 1
 
@@ -158,24 +147,24 @@ def test_stuck_threads_hold_up_nobody_else(start_server: Serve, tools: Path) -> 
     """Twenty calls on four threads are all answered on time, and the pool does not grow."""
     server = start_server("--tools", str(tools), SIDECALL_THREADS="4", SIDECALL_PROCESSES="1")
     with ThreadPoolExecutor(20) as clients:
-        sleeping = [clients.submit(call, server, "sleepy") for _ in range(20)]
-        meanwhile = [call(server, "quick")["content"] for _ in range(20)]
+        sleeping = [clients.submit(post, server, "sleepy") for _ in range(20)]
+        meanwhile = [post(server, "quick")["content"] for _ in range(20)]
         answers = [answer.result() for answer in sleeping]
     stuck = server.metrics()[ABANDONED]
-    after = call(server, "threads")
+    after = post(server, "threads")
 
     assert meanwhile == ["quick"] * 20
-    assert [kind(message) for message in answers] == ["timeout"] * 20
+    assert [kind_of(message) for message in answers] == ["timeout"] * 20
     assert (stuck, after["content"]) == (4, "4")
 
 
 def test_a_process_that_never_ends_is_killed_at_the_deadline(server: Server, tmp_path: Path) -> None:
     """And the next call finds another one."""
     file = tmp_path / "pid"
-    message = call(server, "endless", file=str(file))
-    again = call(server, "pid")
+    message = post(server, "endless", file=str(file))
+    again = post(server, "pid")
 
-    assert kind(message) == "timeout"
+    assert kind_of(message) == "timeout"
     assert has_ended(int(file.read_text()))
     assert again["status"] == "success"
 
@@ -190,17 +179,17 @@ def test_a_process_that_never_ends_is_killed_at_the_deadline(server: Server, tmp
 )
 def test_a_process_that_dies_is_one_failed_call(server: Server, tool: str, reason: str) -> None:
     """The log says how it died; the next call finds another one."""
-    message = call(server, tool)
-    again = call(server, "pid")
+    message = post(server, tool)
+    again = post(server, "pid")
 
-    assert kind(message) == "execution_error"
+    assert kind_of(message) == "execution_error"
     assert reason in server.wait_for(reason)
     assert again["status"] == "success"
 
 
 def test_what_a_tool_prints_and_logs_comes_out_in_the_servers_log(server: Server) -> None:
     """There is no other place for it."""
-    call(server, "pid")
+    post(server, "pid")
 
     assert "printed by a tool" in server.wait_for("printed by a tool")
     assert "in process" in server.wait_for("in process")
@@ -226,9 +215,9 @@ def test_no_process_outlives_the_server(start_server: Serve, tools: Path, tmp_pa
     server = start_server("--tools", str(tools), SIDECALL_PROCESSES="2", SIDECALL_DRAIN_TIMEOUT="0.5")
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    idle = int(call(server, "pid")["content"])
+    idle = int(post(server, "pid")["content"])
     with ThreadPoolExecutor(1) as thread:
-        request = thread.submit(call, server, "patient", fifo=str(fifo))
+        request = thread.submit(post, server, "patient", fifo=str(fifo))
         busy = int(fifo.read_text())
         server.process.send_signal(killed)
         request.exception()
@@ -240,7 +229,7 @@ def test_no_process_outlives_the_server(start_server: Serve, tools: Path, tmp_pa
 def test_nothing_that_tools_have_started_outlives_the_server(start_server: Serve, tools: Path, killed: int) -> None:
     """Whatever session it has fled to."""
     server = start_server("--tools", str(tools), SIDECALL_PROCESSES="1")
-    strays = json.loads(call(server, "stray")["content"])
+    strays = json.loads(post(server, "stray")["content"])
     server.process.send_signal(killed)
 
     assert [has_ended(process) for process in strays] == [True, True]

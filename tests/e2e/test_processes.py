@@ -13,6 +13,7 @@ import pytest
 
 from bench.environments import ROOT
 from tests.e2e.conftest import Serve
+from tests.kit.calls import kind_of, post
 from tests.kit.servers import Server
 
 TOOLS = '''
@@ -101,14 +102,9 @@ def server(start_server: Serve, tools: Path) -> Server:
     return start_server("--tools", str(tools), OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9", **settings)
 
 
-def call(server: Server, tool: str, **args: Any) -> Any:
-    """Run a tool, and give its message."""
-    return httpx.post(f"{server.url}/tool_calls", json={"name": tool, "args": args, "id": "c"}, timeout=30).json()
-
-
 def said(server: Server, tool: str, **args: Any) -> Any:
     """Run a tool, and read what it returned as JSON."""
-    return json.loads(call(server, tool, **args)["content"])
+    return json.loads(post(server, tool, **args)["content"])
 
 
 def metrics(server: Server) -> list[str]:
@@ -132,16 +128,16 @@ def test_there_are_so_many_processes(server: Server) -> None:
 def test_a_tool_may_take_as_much_as_the_server_says(server: Server) -> None:
     """And no more; a process in which that happened is replaced."""
     before = said(server, "pid")
-    message = call(server, "take", megabytes=200)
+    message = post(server, "take", megabytes=200)
 
-    assert message["response_metadata"]["error"]["kind"] == "execution_error"
+    assert kind_of(message) == "execution_error"
     assert "MemoryError" in server.wait_for("MemoryError")
     assert said(server, "pid") != before
 
 
 def test_a_tool_may_take_as_much_as_its_author_says(server: Server) -> None:
     """Also where that is more than the server's bound."""
-    assert call(server, "take_much", megabytes=200)["content"] == "209715200"
+    assert post(server, "take_much", megabytes=200)["content"] == "209715200"
 
 
 def test_a_tool_in_a_process_knows_what_is_left(server: Server) -> None:
@@ -162,9 +158,9 @@ def test_a_process_leaves_no_core_dump(server: Server) -> None:
 def test_a_call_that_ended_its_process_is_not_run_again(server: Server, tmp_path: Path) -> None:
     """Nobody said that it does no harm twice."""
     file = tmp_path / "effects"
-    message = call(server, "die_after_a_line", file=str(file))
+    message = post(server, "die_after_a_line", file=str(file))
 
-    assert message["response_metadata"]["error"]["kind"] == "execution_error"
+    assert kind_of(message) == "execution_error"
     assert file.read_text() == "once\n"
 
 
