@@ -80,7 +80,7 @@ def outline(path: Path) -> Outline:
         classes={node.name: set(_public_methods(node)) for node in nodes if isinstance(node, ast.ClassDef)},
         types=set(_types_in(tree)),
         functions={node.name: _makes_context(node) for node in tree.body if isinstance(node, Function)},
-        docstrings=[docstring for node in documented if (docstring := ast.get_docstring(node))],
+        docstrings=[docstring for node in documented if (docstring := ast.get_docstring(node)) and not _is_tool(node)],
         reaches=set(_reaches(imports, nodes)),
     )
 
@@ -125,6 +125,11 @@ def _types_in(tree: ast.Module) -> Iterator[str]:
 
 def _makes_context(function: Function) -> bool:
     return any("contextmanager" in ast.unparse(decorator) for decorator in function.decorator_list)
+
+
+def _is_tool(node: ast.AST) -> bool:
+    """Return whether a docstring is for models to read."""
+    return any(ast.unparse(decorator).startswith("tool") for decorator in getattr(node, "decorator_list", ()))
 
 
 def _reaches(imports: list[Import], nodes: list[ast.AST]) -> Iterator[str]:

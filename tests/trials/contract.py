@@ -27,7 +27,7 @@ _RETRYABLE = frozenset((429, 503))
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Say which documented answer a request has to bring about; `{…}` in its path is filled in."""
+    """A request and the documented answer that it has to bring about; `{…}` in its path is filled in."""
 
     operation: str
     status: int

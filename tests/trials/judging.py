@@ -38,12 +38,12 @@ def tally(answers: Iterable[Answer]) -> str:
 
 
 def is_refusal(answer: Answer) -> bool:
-    """Tell whether an answer is a 503 as a client wants it: a problem, with the time after which to come back."""
+    """Return whether an answer is a 503 as a client wants it: a problem, with the time after which to come back."""
     is_problem = answer.headers.get("content-type", "").startswith("application/problem+json")
     return answer.status == 503 and is_problem and answer.headers.get("retry-after", "").isdigit()
 
 
 def is_success(answer: Answer) -> bool:
-    """Tell whether a tool ran to its end."""
+    """Return whether a tool ran to its end."""
     said = answer.json
     return answer.status == 200 and isinstance(said, dict) and said.get("status") == "success"

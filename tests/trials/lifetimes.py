@@ -90,7 +90,7 @@ def _drained(server: Server) -> Iterator[Finding]:
 
 
 def _all_told(end: _End) -> bool:
-    """Tell whether every late call was answered, and every answer said that no other will be."""
+    """Return whether every late call was answered, and every answer said that no other will be."""
     answered = all(answer.status in (200, 503) for answer in end.late)
     return answered and all(answer.headers.get("connection") == "close" for answer in (*end.early, *end.late))
 

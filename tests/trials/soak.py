@@ -158,7 +158,7 @@ def edges(figures: Sequence[float]) -> tuple[float, float]:
 
 
 def is_flat(first: float, last: float) -> bool:
-    """Tell whether something has neither grown nor shrunk by much."""
+    """Return whether something has neither grown nor shrunk by much."""
     return abs(last - first) <= _TOLERANCE * first
 
 

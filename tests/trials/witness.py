@@ -20,7 +20,7 @@ _JSON = {"Content-Type": "application/json"}
 
 @dataclass
 class Seen:
-    """Hold the seconds of each answer, what failed, and how many connections it took."""
+    """The seconds of each answer, what failed, and how many connections it took."""
 
     seconds: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)

@@ -25,7 +25,7 @@ _PATIENCE = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Bomb:
-    """Say what is sent, and which answer is right."""
+    """What is sent, and which answer is right."""
 
     what: str
     make: Callable[[], bytes]
@@ -133,7 +133,7 @@ def _dropped(server: Server, bomb: Bomb, watching: AbstractContextManager[Seen])
 
 
 def _is_told(answer: httpx.Response) -> bool:
-    """Tell whether an answer is a problem, or a message; a long one holds no more than a model reads."""
+    """Return whether an answer is a problem, or a message; a long one holds no more than a model reads."""
     is_problem = answer.headers["content-type"].startswith("application/problem+json")
     return answer.status_code == http.client.OK or is_problem
 

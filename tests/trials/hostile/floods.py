@@ -31,7 +31,7 @@ _STATUS = re.compile(rb"^HTTP/1\.1 (\d{3}) ")
 
 @dataclass(frozen=True, slots=True)
 class Flood:
-    """Say what is sent, after which headers, and which answers are right."""
+    """What is sent, after which headers, and which answers are right."""
 
     what: str
     head: bytes

@@ -35,7 +35,7 @@ def fail_unsayably() -> None:
 
 
 def fail_unsayably_on_purpose() -> None:
-    """Tell the model something that cannot be said."""
+    """Raise, for the model, something that cannot be said."""
     raise ToolException(Unsayable())
 
 
@@ -45,7 +45,7 @@ def fail_at_length() -> None:
 
 
 def fail_at_length_on_purpose() -> None:
-    """Tell the model that something is wrong, in 50 MB."""
+    """Raise, for the model, a text of 50 MB."""
     raise ToolException("x" * 50 * _MB)
 
 
