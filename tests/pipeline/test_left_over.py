@@ -56,9 +56,14 @@ async def oversleep() -> None:
     await asyncio.sleep(10)
 
 
+# Set when the tool below waits.
+WAITING = [asyncio.Event()]
+
+
 @tool
 async def wait() -> None:
     """Wait."""
+    WAITING[0].set()
     await asyncio.sleep(10)
 
 
@@ -88,11 +93,13 @@ def left_over() -> list[Invocation]:
 
 
 async def serve(name: str, args: dict[str, Any]) -> bytes:
-    """Answer a call as the server does, to a client that leaves soon."""
+    """Answer a call as the server does, to a client that leaves once a tool waits."""
     app = create_app(Settings(threads=1), Registry(TOOLS))
 
+    begun = WAITING[0] = asyncio.Event()
+
     async def receive() -> dict[str, Any]:
-        await asyncio.sleep(0.05)
+        await begun.wait()
         return {"type": "http.disconnect"}
 
     async def answer(name: str, args: dict[str, Any], call_id: str) -> bytes:
