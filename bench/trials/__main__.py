@@ -15,7 +15,7 @@ from bench.trials.finding import Finding
 
 GROUPS = ("overload", "callers", "deadlines", "lifetimes", "hostile", "observed", "soak")
 RESULTS = ROOT / "bench" / "results"
-DOCUMENT = ROOT / "docs" / "reliability.md"
+DOCUMENT = RESULTS / "trials.md"
 # Of all that is known about the machine, what a reader of the figures needs.
 _MACHINE = ("processor", "memory", "system")
 
@@ -60,19 +60,18 @@ def _machine() -> dict[str, str]:
 
 
 def _write(text: str, *, record: bool) -> None:
-    folder = RESULTS if record else RESULTS / ".work"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "trials.md").write_text(text)
     if record:
         DOCUMENT.write_text(report.QUOTED.quote(DOCUMENT.read_text(), text))
+        return
+    folder = RESULTS / ".work"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "trials.md").write_text(text)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.trials", description=__doc__)
     parser.add_argument("--only", help=f"some groups, separated by commas: {','.join(GROUPS)}")
-    parser.add_argument(
-        "--record", action="store_true", help="write to bench/results and quote the report in docs/reliability.md"
-    )
+    parser.add_argument("--record", action="store_true", help="write the report to bench/results/trials.md")
     options = parser.parse_args()
     unknown = [name for name in (options.only or "").split(",") if name and name not in GROUPS]
     if unknown:
