@@ -36,7 +36,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     (
         "Running a tool",
-        "What one call may take. An author may say otherwise for one tool: [options](tools.md#options), "
+        "What one call may take, unless its author says otherwise: [options](tools.md#options), "
         "[executors](executors.md).",
         ("tool_timeout", "threads", "processes", "memory_limit_mb"),
     ),

@@ -32,6 +32,26 @@ def _cells(row: str) -> list[str]:
     return [cell.strip() for cell in row.strip("|").split("|")]
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/deploy.md"])
+@pytest.mark.parametrize(
+    "protection",
+    [
+        "--publish 127.0.0.1:8000:8000",
+        "--read-only",
+        "--cap-drop ALL",
+        "--security-opt no-new-privileges",
+        "--memory 512m",
+        "--cpus 1",
+        "--pids-limit 256",
+    ],
+)
+def test_the_image_is_run_with_all_that_protects_it(page: str, protection: str) -> None:
+    """Whoever pastes the command gets no more open server than Compose's."""
+    command = (ROOT / page).read_text().partition("\ndocker run ")[2].partition("\n```")[0]
+
+    assert protection in command
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(document: Path) -> None:
     """A relative link names a file of this repository."""
