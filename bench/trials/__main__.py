@@ -15,7 +15,6 @@ from bench.trials.finding import Finding
 
 GROUPS = ("overload", "callers", "deadlines", "lifetimes", "hostile", "observed", "soak")
 RESULTS = ROOT / "bench" / "results"
-DOCUMENT = RESULTS / "trials.md"
 # Of all that is known about the machine, what a reader of the figures needs.
 _MACHINE = ("processor", "memory", "system")
 
@@ -60,10 +59,7 @@ def _machine() -> dict[str, str]:
 
 
 def _write(text: str, *, record: bool) -> None:
-    if record:
-        DOCUMENT.write_text(report.QUOTED.quote(DOCUMENT.read_text(), text))
-        return
-    folder = RESULTS / ".work"
+    folder = RESULTS if record else RESULTS / ".work"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "trials.md").write_text(text)
 

@@ -3,25 +3,23 @@
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 
-from bench.quotation import Quotation
 from bench.trials.finding import Finding
 
-QUOTED = Quotation("<!-- recorded by python -m bench.trials --record -->", "<!-- end of the recorded trials -->")
 # As wide as the other pages.
 _WIDTH = 120
 
 
 def markdown(groups: Mapping[str, Sequence[Finding]], machine: Mapping[str, str]) -> str:
     """Return a list for each group, and below them what they ran on."""
-    lists = [_list(name, findings) for name, findings in groups.items() if findings]
+    lists = [_write_list(name, findings) for name, findings in groups.items() if findings]
     return "\n".join([*lists, ", ".join(machine.values()) + ".\n"])
 
 
-def _list(name: str, findings: Sequence[Finding]) -> str:
-    return f"### {name.capitalize()}\n\n" + "".join(_item(finding) for finding in findings)
+def _write_list(name: str, findings: Sequence[Finding]) -> str:
+    return f"### {name.capitalize()}\n\n" + "".join(_write_item(finding) for finding in findings)
 
 
-def _item(finding: Finding) -> str:
+def _write_item(finding: Finding) -> str:
     verdict = "met" if finding.holds else "**missed**"
     parts = (("- ", f"{finding.row}: {finding.trial}"), ("  - ", f"bar: {finding.bar}"))
     return "".join(_wrap(mark, text) for mark, text in (*parts, ("  - ", f"{verdict}: {finding.measured}")))

@@ -1,12 +1,10 @@
 """What the trials found, as people read it."""
 
-from pathlib import Path
-
 import pytest
 
-from bench.trials.__main__ import DOCUMENT, findings_of, verdict
+from bench.trials.__main__ import findings_of, verdict
 from bench.trials.finding import Finding
-from bench.trials.report import QUOTED, markdown
+from bench.trials.report import markdown
 
 MET = Finding("B1", "500 clients\n| at once", "none lost", "0 lost", holds=True)
 MISSED = Finding("B2", "their 503s", "p99 < 20 ms", "31 ms", holds=False)
@@ -41,18 +39,6 @@ def test_lines_are_no_longer_than_those_of_other_pages() -> None:
         "  - bar: one line",
     ]
     assert max(map(len, lines)) <= 120
-
-
-def test_the_document_gets_the_new_report_between_its_marks() -> None:
-    """What stands around it stays."""
-    begin, end = "<!-- recorded by python -m bench.trials --record -->", "<!-- end of the recorded trials -->"
-
-    assert QUOTED.quote(f"before\n{begin}\nold\n{end}\nafter", "new\n") == f"before\n{begin}\n\nnew\n\n{end}\nafter"
-
-
-def test_the_documentation_has_the_marks() -> None:
-    """So that `--record` works."""
-    assert "new" in QUOTED.quote(Path(DOCUMENT).read_text(), "new")
 
 
 @pytest.mark.parametrize(
