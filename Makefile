@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help install serve test check format openapi docs bench bench-guard trials image clean
+.PHONY: help install serve test check format openapi bench bench-guard trials image clean
 
 help:
 	@echo "make serve     run the server with the tools in tools/ on 127.0.0.1:8000"
@@ -16,7 +16,7 @@ help:
 	@echo "make docs      write docs/settings.md"
 	@echo "make bench     measure server, floors and peers, and record it in docs/performance.md; or ARGS=--quick"
 	@echo "make bench-guard  fail when the hot path has lost a tenth against the Starlette floor"
-	@echo "make trials    do the server's worst to it for a quarter of an hour, and record what came of it in bench/results/trials.md"
+	@echo "make trials    do the server's worst to it for a quarter of an hour, and record what came of it in docs/reliability.md"
 	@echo "make image     build the container image and check it (as root, on Debian or Ubuntu)"
 
 # What it takes to serve; what it takes to work on the project comes on top.
@@ -53,6 +53,7 @@ format: $(DEV)
 openapi: $(RUNTIME)
 	@$(BIN)/sidecall openapi --output openapi/openapi.json
 
+.PHONY: docs
 docs: $(RUNTIME)
 	@$(BIN)/python scripts/settings_page.py
 
