@@ -14,6 +14,7 @@ help:
 	@echo "make check     lint, types, layers, OpenAPI drift"
 	@echo "make format    format the code"
 	@echo "make openapi   write openapi/openapi.json"
+	@echo "make docs      write docs/settings.md"
 	@echo "make bench     measure server, floors and peers, and record it in docs/performance.md; or ARGS=--quick"
 	@echo "make bench-guard  fail when the hot path has lost a tenth against the Starlette floor"
 	@echo "make trials    do the server's worst to it for a quarter of an hour, and record what came of it in bench/results/trials.md"
@@ -55,6 +56,10 @@ format: $(DEV)
 
 openapi: $(RUNTIME)
 	@$(BIN)/sidecall openapi --output openapi/openapi.json
+
+.PHONY: docs
+docs: $(RUNTIME)
+	@$(BIN)/python scripts/settings_page.py
 
 bench: $(DEV)
 	@$(BIN)/python -m bench $(or $(ARGS),--record)

@@ -1,28 +1,38 @@
 """Write what the trials found as Markdown."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 
 from tests.trials.finding import Finding
 
-_COLUMNS = ("", "trial", "bar", "measured", "")
+# As wide as the other pages.
+_WIDTH = 120
 
 
 def markdown(groups: Mapping[str, Sequence[Finding]], machine: Mapping[str, str]) -> str:
-    """Return a table for each group, and below them what they ran on."""
-    tables = [_table(name, findings) for name, findings in groups.items() if findings]
-    return "\n".join([*tables, ", ".join(machine.values()) + ".\n"])
+    """Return a list for each group, and below them what they ran on."""
+    lists = [_write_list(name, findings) for name, findings in groups.items() if findings]
+    return "\n".join([*lists, ", ".join(machine.values()) + ".\n"])
 
 
-def _table(name: str, findings: Sequence[Finding]) -> str:
-    rows = [_COLUMNS, ("---",) * len(_COLUMNS), *(_cells(finding) for finding in findings)]
-    return f"### {name.capitalize()}\n\n" + "".join(_line(cells) for cells in rows)
+def _write_list(name: str, findings: Sequence[Finding]) -> str:
+    return f"### {name.capitalize()}\n\n" + "".join(_write_item(finding) for finding in findings)
 
 
-def _cells(finding: Finding) -> tuple[str, ...]:
+def _write_item(finding: Finding) -> str:
     verdict = "met" if finding.is_met else "**missed**"
-    return (finding.row, finding.trial, finding.bar, finding.measured, verdict)
+    parts = (("- ", f"{finding.row}: {finding.trial}"), ("  - ", f"bar: {finding.bar}"))
+    return "".join(_wrap(mark, text) for mark, text in (*parts, ("  - ", f"{verdict}: {finding.measured}")))
 
 
-def _line(cells: Sequence[str]) -> str:
-    # A line break or a pipe would end the row or the cell.
-    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |\n"
+def _wrap(mark: str, text: str) -> str:
+    # A word is never parted: it may be code or an address.
+    lines = fill(
+        text,
+        _WIDTH,
+        initial_indent=mark,
+        subsequent_indent=" " * len(mark),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return f"{lines}\n"
