@@ -75,6 +75,15 @@ def test_links_lead_to_headings(document: Path) -> None:
     assert [(page.name, anchor) for page, anchor in pages if anchor not in _anchors(page)] == []
 
 
+NAMED = sorted(set(re.findall(r"`([a-z0-9_/]+\.py)`", (ROOT / "docs/architecture.md").read_text())))
+
+
+@pytest.mark.parametrize("file", NAMED)
+def test_every_file_on_the_map_is_there(file: str) -> None:
+    """Files are named as seen from the package, or from the top."""
+    assert any((folder / file).is_file() for folder in (ROOT / "app/sidecall", ROOT / "app", ROOT))
+
+
 @pytest.mark.parametrize("command", [command.callback.__name__ for command in cli.registered_commands])
 def test_every_command_stands_in_the_readme(command: str) -> None:
     """In the table of commands."""
