@@ -17,7 +17,8 @@ from sidecall.core.errors import InvalidToolOption, ToolAlreadyRegistered
 from sidecall.core.invocation import CallRequest
 from sidecall.executors.inline import InlineExecutor
 from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
 from sidecall.registry import find_nearest
 
 

@@ -22,8 +22,9 @@ from sidecall.ledger.items import MemoryItems
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget, Keep
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Rate
+from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
 from sidecall.reload import watching
 from sidecall.rest.app import Lifespan, build_api

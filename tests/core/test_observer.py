@@ -18,6 +18,6 @@ def test_calls_may_go_unobserved() -> None:
 
     begun = nobody.begin(new_invocation(request, ping.compiled, None))
     nobody.end(begun, "success")
-    nobody.refused(request, "unknown_tool")
+    nobody.refuse(request, "unknown_tool")
 
     assert begun is None

@@ -13,7 +13,8 @@ from sidecall.discovery import discover
 from sidecall.executors.base import Executor
 from sidecall.executors.process.executor import ProcessExecutor
 from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
 from tests.executors.process import process_tools
 
 Answer = Callable[..., Awaitable[ToolMessage]]

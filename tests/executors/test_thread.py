@@ -11,7 +11,8 @@ from sidecall import Registry, ToolCall, tool
 from sidecall.core.invocation import CallRequest
 from sidecall.executors.thread import ThreadExecutor
 from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
 
 TENANT: contextvars.ContextVar[str] = contextvars.ContextVar("TENANT", default="nobody")
 

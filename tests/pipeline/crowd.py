@@ -28,7 +28,7 @@ class Crowd:
 
     def __post_init__(self) -> None:
         self._die = random.Random(self.seed)
-        self._gates = {tool.name: self.admission.gates(tool) for tool in self.tools}
+        self._semaphores = {tool.name: self.admission.semaphores(tool) for tool in self.tools}
 
     async def come(self, count: int) -> None:
         """Let so many come, and wait until the last has gone."""
@@ -46,12 +46,12 @@ class Crowd:
     async def _enter(self) -> None:
         tool = self._die.choice(self.tools)
         caller = Caller(self._die.choice("abc"))
-        gates = self._gates[tool.name]
-        await self.admission.enter(gates, caller)
+        semaphores = self._semaphores[tool.name]
+        await self.admission.enter(semaphores, caller)
         try:
             await self._work("server", tool.name, f"caller {caller.subject}")
         finally:
-            self.admission.leave(gates, caller)
+            self.admission.leave(semaphores, caller)
 
     async def _work(self, *places: str) -> None:
         self.inside.update(places)
@@ -68,7 +68,7 @@ class Crowd:
 
     async def places(self, caller: str) -> int:
         """Count how many calls of the first tool are let in at once; none of them leaves."""
-        gates = self._gates[self.tools[0].name]
-        comers = [asyncio.ensure_future(self.admission.enter(gates, Caller(caller))) for _ in range(10)]
+        semaphores = self._semaphores[self.tools[0].name]
+        comers = [asyncio.ensure_future(self.admission.enter(semaphores, Caller(caller))) for _ in range(10)]
         came = await asyncio.gather(*comers, return_exceptions=True)
         return sum(isinstance(entered, float) for entered in came)

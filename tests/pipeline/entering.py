@@ -27,23 +27,23 @@ class Server:
 
     def __init__(self, **limits: Any) -> None:
         self.admission = Admission(Limits(**{"queue": 100, "queue_timeout": 60.0, **limits}))
-        self._gates = {made.name: self.admission.gates(made) for made in (FREE, NARROW, ALONE)}
+        self._semaphores = {made.name: self.admission.semaphores(made) for made in (FREE, NARROW, ALONE)}
 
     async def call(self, made: CompiledTool = FREE, caller: Caller = ANONYMOUS, seconds: float = 1) -> float:
         """Work for so long; return when it began."""
-        gates = self._gates[made.name]
-        await self.admission.enter(gates, caller)
+        semaphores = self._semaphores[made.name]
+        await self.admission.enter(semaphores, caller)
         began = now()
         try:
             await asyncio.sleep(seconds)
         finally:
-            self.admission.leave(gates, caller)
+            self.admission.leave(semaphores, caller)
         return began
 
     @property
-    def gates(self) -> Any:
+    def semaphores(self) -> Any:
         """What calls of a tool without limits pass."""
-        return self._gates["free"]
+        return self._semaphores["free"]
 
     @property
     def crowd(self) -> tuple[int, int]:

@@ -15,7 +15,8 @@ from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.thread import ThreadExecutor
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.admission import Admission, Limits
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
 
 ONE_AT_A_TIME = pytest.mark.parametrize("options", [{"sequential": True}, {"max_concurrency": 1}], ids=str)
 # Seconds after which what waits by mistake goes on, lest the tests hang.

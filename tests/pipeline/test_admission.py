@@ -66,11 +66,11 @@ async def test_it_is_known_how_many_run_and_wait() -> None:
 async def test_it_is_told_how_long_a_call_waited() -> None:
     """Nothing where there was room."""
     server = Admission(Limits(concurrency=1, queue=1, queue_timeout=5))
-    gates = server.gates(FREE)
+    semaphores = server.semaphores(FREE)
 
-    at_once = await server.enter(gates, ANONYMOUS)
-    running().call_later(1, server.leave, gates, ANONYMOUS)
-    later = await server.enter(gates, ANONYMOUS)
+    at_once = await server.enter(semaphores, ANONYMOUS)
+    running().call_later(1, server.leave, semaphores, ANONYMOUS)
+    later = await server.enter(semaphores, ANONYMOUS)
 
     assert at_once == 0.0
     assert later > 0.0
@@ -163,13 +163,13 @@ async def test_a_call_that_fails_gives_its_place_back() -> None:
     server = Server(concurrency=1)
 
     async def fail() -> None:
-        gates = server.admission.gates(FREE)
-        await server.admission.enter(gates, ANONYMOUS)
+        semaphores = server.admission.semaphores(FREE)
+        await server.admission.enter(semaphores, ANONYMOUS)
         try:
             await asyncio.sleep(1)
             raise ValueError
         finally:
-            server.admission.leave(gates, ANONYMOUS)
+            server.admission.leave(semaphores, ANONYMOUS)
 
     failing = asyncio.ensure_future(outcome(fail()))
     await asyncio.sleep(0)
@@ -183,12 +183,12 @@ async def test_what_runs_on_keeps_its_tools_place_and_none_of_the_servers() -> N
     server = Server(concurrency=1)
 
     async def leave_something_behind() -> None:
-        gates = server.admission.gates(NARROW)
-        server._gates["narrow"] = gates
-        await server.admission.enter(gates, ANN)
+        semaphores = server.admission.semaphores(NARROW)
+        server._semaphores["narrow"] = semaphores
+        await server.admission.enter(semaphores, ANN)
         await asyncio.sleep(1)
         running().call_later(2, server.admission.abandon(NARROW))
-        server.admission.leave(gates, ANN)
+        server.admission.leave(semaphores, ANN)
 
     leaving = asyncio.ensure_future(leave_something_behind())
     await asyncio.sleep(0)

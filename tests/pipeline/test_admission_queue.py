@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -64,9 +63,9 @@ async def test_nobody_waits_beyond_their_own_deadline(seconds: float, waited: fl
     server = Server(concurrency=1, queue_timeout=2.5)
     first = asyncio.ensure_future(server.call(seconds=10))
     await asyncio.sleep(0)
-    gates = server.gates
+    semaphores = server.semaphores
 
-    (came, after) = await outcome(server.admission.enter(gates, ANN, time.monotonic() + seconds))
+    (came, after) = await outcome(server.admission.enter(semaphores, ANN, time.monotonic() + seconds))
 
     assert came is Overloaded
     assert after == pytest.approx(waited, abs=0.05)
@@ -75,24 +74,37 @@ async def test_nobody_waits_beyond_their_own_deadline(seconds: float, waited: fl
 
 
 @pytest.mark.parametrize(
-    ("limits", "refusal"),
+    ("limits", "came"),
     [
-        pytest.param({"concurrency": 1, "queue": 0}, Overloaded, id="no queue"),
-        pytest.param({"per_caller": 1}, TooManyCalls, id="the caller's share"),
-        pytest.param({"concurrency": 1, "queue": 1}, None, id="room to wait"),
-        pytest.param({"concurrency": 2, "queue": 0}, None, id="a place"),
+        pytest.param({"concurrency": 2}, True, id="a place"),
+        pytest.param({"concurrency": 1, "queue": 1}, False, id="room to wait"),
+        pytest.param({"concurrency": 1, "queue": 0}, False, id="no queue"),
+        pytest.param({"concurrency": 2, "per_caller": 1}, TooManyCalls, id="the caller's share"),
     ],
 )
-async def test_a_call_can_be_turned_away_without_coming_in(limits: Any, refusal: type[Exception] | None) -> None:
-    """Whoever would have to wait, or comes in, is not; nothing is counted."""
+async def test_a_place_that_is_free_is_taken_at_once(limits: Any, came: Any) -> None:
+    """Whoever finds none has taken nothing."""
     server = Server(**limits)
     first = asyncio.ensure_future(server.call(caller=ANN))
     await asyncio.sleep(0)
-    gates = server.gates
 
-    for _ in range(3):
-        with pytest.raises(refusal) if refusal else nullcontext():
-            server.admission.turn_away(gates, ANN)
+    if isinstance(came, bool):
+        assert server.admission.enter_at_once(server.semaphores, ANN) is came
+    else:
+        with pytest.raises(came):
+            server.admission.enter_at_once(server.semaphores, ANN)
 
-    assert server.crowd == (1, 0)
+    assert server.crowd == (1 + (came is True), 0)
+    await first
+
+
+async def test_who_found_no_place_at_once_does_not_count_for_its_caller() -> None:
+    """It is counted once, by the wait that follows."""
+    server = Server(concurrency=1, per_caller=2)
+    first = asyncio.ensure_future(server.call(caller=ANN))
+    await asyncio.sleep(0)
+
+    [server.admission.enter_at_once(server.semaphores, ANN) for _ in range(3)]
+
+    assert await began(server.call(caller=ANN)) == [1]
     await first

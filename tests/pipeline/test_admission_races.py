@@ -38,17 +38,17 @@ class Waiting:
 
     def __init__(self) -> None:
         self.admission = Admission(Limits(concurrency=1, queue=10, queue_timeout=5))
-        self.gates = self.admission.gates(FREE)
+        self.semaphores = self.admission.semaphores(FREE)
 
     async def begin(self) -> None:
         """Let both come."""
-        await self.admission.enter(self.gates, ANONYMOUS)
-        self.waiter = asyncio.ensure_future(outcome(self.admission.enter(self.gates, ANONYMOUS)))
+        await self.admission.enter(self.semaphores, ANONYMOUS)
+        self.waiter = asyncio.ensure_future(outcome(self.admission.enter(self.semaphores, ANONYMOUS)))
         await asyncio.sleep(0)
 
     def leave(self) -> None:
         """Let the one that runs go."""
-        self.admission.leave(self.gates, ANONYMOUS)
+        self.admission.leave(self.semaphores, ANONYMOUS)
 
     def cancel(self) -> None:
         """Cancel the one that waits."""
@@ -78,7 +78,7 @@ async def test_a_call_may_be_cancelled_when_its_place_comes(waiting: Waiting, or
 
     assert came is asyncio.CancelledError
     assert waiting.crowd == (0, 0)
-    assert await waiting.admission.enter(waiting.gates, ANONYMOUS) == 0.0
+    assert await waiting.admission.enter(waiting.semaphores, ANONYMOUS) == 0.0
 
 
 @pytest.mark.parametrize("order", [CANCEL_THEN_LEAVE, LEAVE_THEN_CANCEL])
@@ -86,7 +86,7 @@ async def test_the_next_is_let_in_when_a_call_is_cancelled_as_its_place_comes(
     waiting: Waiting, order: tuple[str, str]
 ) -> None:
     """A third waits behind it."""
-    third = asyncio.ensure_future(outcome(waiting.admission.enter(waiting.gates, ANONYMOUS)))
+    third = asyncio.ensure_future(outcome(waiting.admission.enter(waiting.semaphores, ANONYMOUS)))
     await asyncio.sleep(0)
     moves: dict[str, Callable[[], None]] = {"cancel": waiting.cancel, "leave": waiting.leave}
     [moves[move]() for move in order]
@@ -104,7 +104,7 @@ async def test_a_call_that_gave_up_at_the_moment_a_place_comes_is_sent_away(wait
 
     assert await waiting.waiter == (Overloaded, 5.0)
     assert waiting.crowd == (0, 0)
-    assert await waiting.admission.enter(waiting.gates, ANONYMOUS) == 0.0
+    assert await waiting.admission.enter(waiting.semaphores, ANONYMOUS) == 0.0
 
 
 async def test_the_place_of_a_call_whose_time_is_up_just_then_is_not_lost() -> None:
@@ -122,7 +122,7 @@ async def test_the_place_of_a_call_whose_time_is_up_just_then_is_not_lost() -> N
 async def _one_after_another(both: Waiting) -> None:
     """Free the place if the waiter got it, then take it."""
     [both.leave() for _ in range(both.admission.running)]
-    await both.admission.enter(both.gates, ANONYMOUS)
+    await both.admission.enter(both.semaphores, ANONYMOUS)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -17,7 +17,8 @@ from sidecall.executors.thread import ThreadExecutor
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.decide import decide
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
 
 APPROVE = Decision(decision="approve")
 

@@ -9,7 +9,8 @@ from sidecall import Registry, ToolCall, ToolException, ToolGuardrailFunctionOut
 from sidecall.core.invocation import CallRequest
 from sidecall.executors.inline import InlineExecutor
 from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
 
 CANARY = "canary-4711"
 

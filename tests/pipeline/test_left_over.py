@@ -12,6 +12,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 
 from sidecall import Registry, ToolException, tool
+from sidecall.core.errors import ToolCallFailed
 from sidecall.core.invocation import Invocation
 from sidecall.http.presence import DisconnectListener
 from sidecall.main import create_app
@@ -43,6 +44,12 @@ def crash_in_a_thread() -> None:
     raise ValueError("lost connection")
 
 
+@tool(handle_tool_error=None)
+async def insist() -> None:
+    """Crash, and let everybody know."""
+    raise ValueError("lost connection")
+
+
 @tool(timeout=0.01)
 async def oversleep() -> None:
     """Wait for too long."""
@@ -61,7 +68,7 @@ async def double(number: int) -> int:
     return number * 2
 
 
-TOOLS = (refuse, refuse_in_a_thread, crash, crash_in_a_thread, oversleep, wait, double)
+TOOLS = (refuse, refuse_in_a_thread, crash, crash_in_a_thread, insist, oversleep, wait, double)
 
 
 @pytest.fixture
@@ -133,4 +140,22 @@ async def test_a_failure_goes_with_its_call(name: str, args: dict[str, Any], kin
 async def test_a_call_goes_with_its_client() -> None:
     """Whose leaving is an error, too."""
     assert await asyncio.create_task(serve_one_who_leaves()) == "gone"
+    assert left_over() == []
+
+
+async def serve_a_problem() -> str:
+    """Do as the server does with what its calling program has to know."""
+    try:
+        await serve("insist", {})
+    except ToolCallFailed as failed:
+        return failed.message
+    return "answered"
+
+
+@pytest.mark.usefixtures("uncollected")
+async def test_a_problem_goes_with_its_call() -> None:
+    """Though its cause has a traceback, too."""
+    text = "Error: insist failed unexpectedly (call call_left_over). The details are in the server's log."
+
+    assert await asyncio.create_task(serve_a_problem()) == text
     assert left_over() == []

@@ -1,6 +1,7 @@
 """The end of a call is said in one word."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from sidecall.core.errors import CallDenied, GuardrailTripped, MissingContext, T
 from sidecall.core.invocation import CallRequest, new_invocation
 from sidecall.core.overload import Overloaded, QuotaExceeded, TooManyCalls
 from sidecall.core.quota import Quota
-from sidecall.pipeline.outcome import outcome_of, outcome_of_error
+from sidecall.pipeline.outcome import find_outcome, find_outcome_of_error
 
 
 @tool
@@ -28,13 +29,13 @@ async def ping() -> str:
         (CallDenied(), "success", "denied"),  # a guardrail may word its refusal as it likes
     ],
 )
-def test_an_answer_ends_in_success_or_in_a_kind_of_failure(failure: None, status: str, outcome: str) -> None:
+def test_an_answer_ends_in_success_or_in_a_kind_of_failure(failure: Any, status: str, outcome: str) -> None:
     """Which is the kind that the model is told."""
     invocation = new_invocation(CallRequest(ToolCall(name="ping", args={}, id="call_1")), ping.compiled, None)
-    invocation.failure = failure
+    invocation.error = failure
     invocation.message = ToolMessage(content="", tool_call_id="call_1", name="ping", status=status)
 
-    assert outcome_of(invocation) == outcome
+    assert find_outcome(invocation) == outcome
 
 
 @pytest.mark.parametrize(
@@ -53,4 +54,8 @@ def test_an_answer_ends_in_success_or_in_a_kind_of_failure(failure: None, status
 )
 def test_a_call_without_an_answer_ends_in_one_of_few_words(error: BaseException, outcome: str) -> None:
     """Whatever the error says."""
-    assert outcome_of_error(error) == outcome
+    invocation = new_invocation(CallRequest(ToolCall(name="ping", args={}, id="call_1")), ping.compiled, None)
+    invocation.fail(error)
+
+    assert find_outcome_of_error(error) == outcome
+    assert find_outcome(invocation) == outcome

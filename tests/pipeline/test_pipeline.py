@@ -7,12 +7,13 @@ from typing import Annotated, Any
 import pytest
 
 from sidecall import InjectedState, Registry, ToolCall, ToolGuardrailFunctionOutput, ToolMessage, tool
-from sidecall.core.errors import InvalidArguments, MalformedArguments, MissingContext, ToolNotFound
+from sidecall.core.errors import MissingContext
 from sidecall.core.invocation import CallRequest
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.thread import ThreadExecutor
 from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
 
 
 @tool
@@ -89,54 +90,6 @@ async def test_what_the_caller_owes_goes_to_the_caller(pipeline: Pipeline) -> No
         await pipeline.run(_request("greet"))
 
 
-async def test_a_batch_is_answered_in_order_and_each_call_alone_with_its_failure(pipeline: Pipeline) -> None:
-    """What the caller owes to one call is an answer among the others."""
-    messages = await pipeline.run_all(
-        [
-            _request("wait", "1"),
-            _request("search_web", "2", query="a"),
-            _request("greet", "3"),
-            _request("greet", "4", state={"user": "Bo"}),
-            _request("nope", "5"),
-            _request("search_web", "6", query=1),
-        ]
-    )
-
-    assert [(message.tool_call_id, message.content) for message in messages] == [
-        ("1", "Error: wait timed out after 0.01 seconds."),
-        ("2", "A"),
-        ("3", "The tool needs `state.user` beside the call, for its parameter `user`."),
-        ("4", "Hi Bo"),
-        ("5", "Error: nope is not a valid tool, try one of [search_web, greet, wait]."),
-        ("6", "query: Input should be a valid string"),
-    ]
-    assert messages[2].response_metadata["error"]["kind"] == "missing_context"
-
-
-@pytest.mark.parametrize(
-    ("name", "args", "expected"),
-    [
-        ("search_web", {"query": "a"}, type(None)),
-        ("search_web", {"query": 1}, InvalidArguments),
-        ("search_web", "{", MalformedArguments),
-        ("serch_web", {}, ToolNotFound),
-    ],
-)
-async def test_a_call_can_be_checked_without_being_run(
-    pipeline: Pipeline, name: str, args: dict[str, object] | str, expected: type
-) -> None:
-    """The failure is the one that running it would have."""
-    failure = await pipeline.check(CallRequest(ToolCall(name=name, args=args, id="call_1")))
-
-    assert type(failure) is expected
-
-
-async def test_a_check_tells_the_caller_what_it_owes(pipeline: Pipeline) -> None:
-    """As running it would."""
-    with pytest.raises(MissingContext):
-        await pipeline.check(_request("greet"))
-
-
 class Steps(list[str]):
     """Stand around a tool and write down when it is whose turn."""
 
@@ -189,8 +142,3 @@ async def test_the_steps_are_taken_in_their_order() -> None:
         "output guardrail done",
         "end judged",
     ]
-
-
-async def test_an_empty_batch_has_an_empty_answer(pipeline: Pipeline) -> None:
-    """Nothing is run."""
-    assert await pipeline.run_all([]) == []

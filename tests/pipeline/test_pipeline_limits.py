@@ -11,7 +11,8 @@ from sidecall.core.overload import Overloaded, TooManyCalls
 from sidecall.executors.inline import InlineExecutor
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.admission import Admission, Limits
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
 from tests.virtual_time import VIRTUAL, now, outcome, running
 
 

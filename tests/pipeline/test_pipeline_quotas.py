@@ -17,8 +17,9 @@ from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.main import build_pipeline
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.decide import decide
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Rate
+from sidecall.pipeline.stages import default_stages
 from sidecall.settings import Settings
 
 ANN, BOB = Caller("ann"), Caller("bob")
@@ -68,7 +69,7 @@ class Refusals:
     def end(self, _begun: Any, _outcome: Outcome) -> None:
         """Hear nothing."""
 
-    def refused(self, _request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
+    def refuse(self, _request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
         """Write it down."""
         self.heard.append((None if tool is None else tool.name, outcome))
 
@@ -160,19 +161,6 @@ async def test_an_approved_call_was_counted_when_it_came() -> None:
     assert (decided.message.content, decided.requested_by, decided.decided_by) == ("hi", "ann", "eve")
 
 
-async def test_a_call_can_be_turned_away_before_it_runs() -> None:
-    """Whoever has calls left is not, and looking costs none."""
-    server = Server(1)
-
-    await server.pipeline.turn_away(_request("echo"))
-    said = await server.call()
-
-    assert said == "hi"
-    with pytest.raises(QuotaExceeded):
-        await server.pipeline.turn_away(_request("echo"))
-    assert server.refusals.heard == [("echo", "overloaded")]
-
-
 async def test_a_call_on_the_command_line_knows_no_rate() -> None:
     """There is nobody to be protected from oneself."""
     async with build_pipeline(Registry([echo]), Settings(rate_limit="1/hour")) as pipeline:
@@ -186,6 +174,5 @@ async def test_without_a_rate_nobody_is_turned_away() -> None:
     pipeline = Pipeline(Registry([echo]), default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
 
     messages = await pipeline.run_all([_request("echo") for _ in range(5)])
-    await pipeline.turn_away(_request("echo"))
 
     assert [message.content for message in messages] == ["hi"] * 5

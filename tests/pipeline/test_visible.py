@@ -12,7 +12,8 @@ from sidecall import Caller, Registry, StructuredTool, ToolCall, tool
 from sidecall.core.invocation import CallRequest
 from sidecall.executors.inline import InlineExecutor
 from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
 from sidecall.pipeline.visible import is_visible, visible
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp
 
 from sidecall.core.approval import Approval
 from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.stage import Stage
+from sidecall.pipeline.stage import Stage, Stages
 from sidecall.rest.app import build_api
 from sidecall.rest.door import Sidecall
 from tests.asgi import JSON, Passing, Peer, exchange, scope_of, sized
@@ -144,7 +144,7 @@ async def _crash(_: Any) -> None:
 def _crashing(app: Sidecall) -> Sidecall:
     """Build a server on the same parts whose pipeline has a defect."""
     parts = app.state.parts
-    broken = Pipeline(parts.registry, [Stage(_crash)])
+    broken = Pipeline(parts.registry, Stages((Stage(_crash),)))
     values = {name: getattr(parts, name) for name in parts.__dataclass_fields__}
     api = build_api(type(parts)(**{**values, "pipeline": broken}))
     assert isinstance(api, Sidecall)

@@ -14,8 +14,9 @@ from sidecall.core.options import ExecutorName
 from sidecall.executors.base import Executor
 from sidecall.executors.inline import InlineExecutor
 from sidecall.main import create_app
-from sidecall.pipeline.pipeline import Pipeline, default_stages
-from sidecall.pipeline.stage import Stage
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stage import Stage, Stages
+from sidecall.pipeline.stages import default_stages
 from sidecall.rest.app import build_api
 from sidecall.settings import Settings
 from tests.rest.events import events_in
@@ -121,7 +122,7 @@ async def _crash(_: Any) -> None:
 async def test_a_defect_of_the_server_is_told_and_logged(caplog: pytest.LogCaptureFixture, target: str) -> None:
     """Without its reason to the client, and with it to the operator."""
     parts = create_app(Settings(), Registry([leak])).state.parts
-    broken = build_api(replace(parts, pipeline=Pipeline(parts.registry, [Stage(_crash)])))
+    broken = build_api(replace(parts, pipeline=Pipeline(parts.registry, Stages((Stage(_crash),)))))
     transport = httpx.ASGITransport(app=broken, raise_app_exceptions=False)
     body = _call("leak") if target == "/tool_calls" else [_call("leak")]
 
@@ -152,7 +153,8 @@ async def test_a_defect_in_one_call_of_a_batch_leaves_no_other_running() -> None
         return "hello"
 
     parts = create_app(Settings(), Registry([wait, hello, leak])).state.parts
-    stages = [Stage(_crash, lambda tool: tool.name == "leak"), *default_stages(EXECUTORS, parts.approvals)]
+    stages = default_stages(EXECUTORS, parts.approvals)
+    stages = replace(stages, success=(Stage(_crash, lambda tool: tool.name == "leak"), *stages.success))
     broken = build_api(replace(parts, pipeline=Pipeline(parts.registry, stages)))
     transport = httpx.ASGITransport(app=broken, raise_app_exceptions=False)
     body = [_call("hello"), _call("wait"), _call("leak")]

@@ -203,7 +203,7 @@ HOSTILE: dict[str, Sent] = {
 
 # Ids, times and durations, which differ from request to request.
 _CHANGING = re.compile(
-    rb"(?P<uuid>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})|(?<=call_)[0-9a-f]{32}|(?<=artifacts/)[0-9a-f]{32}"
+    rb"(?P<uuid>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})|(?<=call_)[0-9a-f]{32}|(?<=contents/)[0-9a-f]{32}"
     rb"|(?<=\"duration_ms\":)[0-9.e-]+|(?<=_at\":\")[0-9TZ:.+-]+"
 )
 

@@ -16,7 +16,8 @@ from sidecall.core.messages import ToolMessage
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.thread import ThreadExecutor
 from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.logs import make_formatter
 

@@ -15,13 +15,14 @@ from sidecall.core.tool import CompiledTool
 from sidecall.executors.table import EXECUTORS, ExecutorSettings
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.budget import Budget
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)
 class CallInputs:
-    """Hold what stands beside a call when there is no server to hold it."""
+    """What comes beside a call when there is no server to supply it."""
 
     state: Any = None
     context: Mapping[str, Any] = field(default_factory=dict)
@@ -32,14 +33,14 @@ class CallInputs:
 async def ainvoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], beside: CallInputs) -> Any:
     """Answer a ToolCall with its ToolMessage, and plain arguments with the tool's plain result."""
     is_call = isinstance(input, ToolCall) or input.get("type") == "tool_call"
-    call = _tool_call(tool, input, is_call)
+    call = _make_tool_call(tool, input, is_call)
     request = CallRequest(call, state=beside.state, context=beside.context, approved=beside.approved)
     # In a task of its own, which code that outlives its deadline may go on to cancel.
     invocation = await asyncio.create_task(_run(tool, request, beside.store))
     if is_call:
         return invocation.message
-    if invocation.failure is not None:
-        raise invocation.failure
+    if invocation.error is not None:
+        raise invocation.error
     return invocation.output[0] if tool.options.response_format == "content_and_artifact" else invocation.output
 
 
@@ -53,14 +54,14 @@ async def _run(tool: CompiledTool, request: CallRequest, store: Store | SyncStor
     executor = EXECUTORS[tool.executor](ExecutorSettings())
     try:
         await executor.start([tool])
-        stages = default_stages({tool.executor: executor}, MemoryApprovals(), _budget(tool))
+        stages = default_stages({tool.executor: executor}, MemoryApprovals(), _make_budget(tool))
         return await Pipeline(Registry([tool]), stages, surroundings=Surroundings(store)).invoke(tool, request)
     finally:
         await executor.close()
 
 
-def _budget(tool: CompiledTool) -> Budget | None:
-    """Hold a tool to what it says itself; there is no server with a bound for all, nor one that keeps the whole."""
+def _make_budget(tool: CompiledTool) -> Budget | None:
+    """Make the budget that the tool names itself; no server has one for all, and none keeps the whole."""
     most = tool.options.max_content_bytes
     return None if most is None else Budget(most, _keep_nothing)
 
@@ -69,7 +70,7 @@ async def _keep_nothing(_body: str | bytes, _tenant: str) -> None:
     pass
 
 
-def _tool_call(tool: CompiledTool, input: ToolCall | Mapping[str, Any], is_call: bool) -> ToolCall:
+def _make_tool_call(tool: CompiledTool, input: ToolCall | Mapping[str, Any], is_call: bool) -> ToolCall:
     if isinstance(input, ToolCall):
         return input
     if not is_call:
@@ -78,5 +79,5 @@ def _tool_call(tool: CompiledTool, input: ToolCall | Mapping[str, Any], is_call:
 
 
 def new_call_id() -> str:
-    """Mint an id for a call that came without one."""
+    """Make an id for a call that came without one."""
     return f"call_{uuid4().hex}"

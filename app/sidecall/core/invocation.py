@@ -9,7 +9,6 @@ from typing import Any
 from uuid_utils import uuid7
 
 from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence, Signals, ToolContext
-from sidecall.core.errors import ToolFailure
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.store import Store, SyncStore, pick_tenant
@@ -18,7 +17,7 @@ from sidecall.core.tool import CompiledTool
 
 @dataclass(slots=True)
 class CallRequest:
-    """Hold a ToolCall and what its sender, never the model, supplies beside it.
+    """A ToolCall and what its sender, never the model, supplies beside it.
 
     `approved` says that a person has approved the call, where its tool requires that. `listener` hears of its progress.
     `deadline` is when the sender wants an answer, on the monotonic clock; it only ever shortens what the tool has.
@@ -44,7 +43,7 @@ Release = Callable[[], None]
 
 
 def _nothing() -> None:
-    """Hold no place, give none back."""
+    """Do nothing."""
 
 
 def _uncounted(_tool: CompiledTool) -> Release:
@@ -53,7 +52,7 @@ def _uncounted(_tool: CompiledTool) -> Release:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Hold what a server offers to all its calls.
+    """What a server offers to all its calls.
 
     `abandon` is told when something of a call runs on although the call has been answered. `trace` names the span that
     is current, as headers.
@@ -74,9 +73,9 @@ class GivenUp(Exception):
 
 @dataclass(slots=True)
 class Invocation:
-    """Carry one call from stage to stage.
+    """One call on its way from stage to stage.
 
-    Each field below the blank line is written once, by the stage named beside it, and read by the later ones.
+    Each field below the blank line is written by whoever is named beside it, and read by the later stages.
     """
 
     id: str
@@ -86,20 +85,20 @@ class Invocation:
     deadline: float | None
     surroundings: Surroundings
 
-    waited: float = 0.0  # admission, and executors that add to it: seconds until its turn came
+    waited: float = 0.0  # the gate, and executors that add to it: seconds until its turn came
     args: dict[str, Any] = field(default_factory=dict)  # decode
     repaired: list[str] = field(default_factory=list)  # decode, validate
     ignored: list[str] = field(default_factory=list)  # inject, validate
     injected: dict[str, Any] = field(default_factory=dict)  # inject
     values: dict[str, Any] = field(default_factory=dict)  # validate
-    verdicts: list[dict[str, Any]] = field(default_factory=list)  # guard
+    verdicts: list[dict[str, Any]] = field(default_factory=list)  # guard_input, guard_output
     is_told: bool = False  # tell_start
     attempts: int = 0  # execute
     is_given_up: bool = False  # execute
-    output: Any = None  # execute
-    notes: list[str] = field(default_factory=list)  # format
-    message: ToolMessage | None = None  # format
-    failure: ToolFailure | None = None  # whichever stage failed
+    output: Any = None  # execute, guard_output
+    notes: list[str] = field(default_factory=list)  # format_output
+    message: ToolMessage | None = None  # format_output, format_failure; budget cuts its content
+    error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
     _context: ToolContext | None = None  # whoever asks first
 
     @property
@@ -125,14 +124,25 @@ class Invocation:
             )
         return self._context
 
+    def fail(self, error: BaseException) -> None:
+        """Note why a stage failed; the message that was made before, if any, is not the answer any more."""
+        self.error = error
+        self.message = None
+
+    def pop_error(self) -> BaseException:
+        """Return the error and forget it, since its traceback holds frames in which this invocation stands."""
+        error, self.error = self.error, None
+        assert error is not None
+        return error
+
     def give_up(self) -> None:
-        """Tell the tool, if it looks, that nobody waits for it any more."""
+        """Let the tool know, if it looks, that nobody waits for it any more."""
         self.is_given_up = True
         if self._context is not None:
             self._context.signals.cancelled = True
 
     def abandon(self) -> Release:
-        """Say that something of this call runs on and keeps its tool's place until what this returns is called."""
+        """Note that something of this call runs on; it keeps its tool's place until what this returns is called."""
         return self.surroundings.abandon(self.tool)
 
     def say_part(self, part: Any) -> None:
@@ -160,7 +170,7 @@ class Invocation:
 
 
 def new_invocation_id() -> str:
-    """Mint an id; a UUIDv7, so that ids sort by time."""
+    """Make an id; a UUIDv7, so that ids sort by time."""
     return str(uuid7())
 
 

@@ -1,4 +1,4 @@
-"""Who watches calls from outside, and what they say of how a call ended."""
+"""Who watches calls from outside, and how a call ended, in one word."""
 
 from typing import Any, Literal, Protocol
 
@@ -11,26 +11,26 @@ Outcome = ErrorKind | Literal["success", "cancelled", "internal_error"]
 
 
 class Observer(Protocol):
-    """Hear of every call, on the event loop; must neither block nor raise."""
+    """Watches every call, on the event loop; must neither block nor raise."""
 
     def begin(self, invocation: Invocation) -> Any:
-        """Hear that a call begins; what this returns is handed to `end`, which is called in the same task."""
+        """Note that a call begins; what this returns is handed to `end`, which is called in the same task."""
 
     def end(self, begun: Any, outcome: Outcome) -> None:
-        """Hear how it ended."""
+        """Note how it ended."""
 
-    def refused(self, request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
-        """Hear of a call that never began; `tool` is None when there is none of that name."""
+    def refuse(self, request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
+        """Note a call that never began; `tool` is None when its caller sees none of that name."""
 
 
 class Unobserved:
-    """Hear of every call, and keep it to itself."""
+    """Takes no notice of any call."""
 
     def begin(self, _invocation: Invocation) -> None:
-        """Hear that a call begins."""
+        """Do nothing."""
 
     def end(self, _begun: Any, _outcome: Outcome) -> None:
-        """Hear how it ended."""
+        """Do nothing."""
 
-    def refused(self, _request: CallRequest, _outcome: Outcome, _tool: CompiledTool | None = None) -> None:
-        """Hear of a call that never began."""
+    def refuse(self, _request: CallRequest, _outcome: Outcome, _tool: CompiledTool | None = None) -> None:
+        """Do nothing."""

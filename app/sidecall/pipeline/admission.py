@@ -19,7 +19,7 @@ _NO_QUEUE = "No call may wait here for another to end."
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Say how many calls may run and wait; None stands for no limit.
+    """How many calls may run and wait; None stands for no limit.
 
     `queue_timeout` is in seconds, `rate` is that of one caller.
     """
@@ -31,7 +31,7 @@ class Limits:
     rate: Rate | None = None
 
 
-class _Gate:
+class _Semaphore:
     """Count what runs against a limit; the others wait in the order they came."""
 
     __slots__ = ("_most", "_waiting", "running")
@@ -68,7 +68,7 @@ class _Gate:
                 place.set_result(None)
 
 
-Gates = tuple[_Gate, ...]
+Semaphores = tuple[_Semaphore, ...]
 
 
 class Admission:
@@ -76,23 +76,23 @@ class Admission:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._server: Gates = () if limits.concurrency is None else (_Gate(limits.concurrency),)
-        self._own: dict[str, _Gate] = {}
+        self._server: Semaphores = () if limits.concurrency is None else (_Semaphore(limits.concurrency),)
+        self._own: dict[str, _Semaphore] = {}
         self._callers: dict[tuple[str, str], int] = {}
         self.quotas = None if limits.rate is None else Quotas(limits.rate)
         self.running = 0
         self.waiting = 0
         self.abandoned: Counter[ExecutorName] = Counter()
 
-    def gates(self, tool: CompiledTool) -> Gates:
-        """List the gates that a tool's calls pass; its own first, lest those who wait there hold places of the server.
+    def semaphores(self, tool: CompiledTool) -> Semaphores:
+        """List what a tool's calls take places of; its own first, lest those who wait there hold places of the server.
 
         Called once for each tool that is registered.
         """
         most = 1 if tool.options.sequential else tool.options.max_concurrency
         if most is None:
             return self._server
-        own = self._own[tool.name] = _Gate(most)
+        own = self._own[tool.name] = _Semaphore(most)
         return own, *self._server
 
     def abandon(self, tool: CompiledTool) -> Release:
@@ -100,19 +100,34 @@ class Admission:
 
         To be called before the call gives its own places back; what comes out is called once all of it has ended.
         """
-        gate = self._own.get(tool.name)
-        if gate is not None:
-            gate.running += 1
+        semaphore = self._own.get(tool.name)
+        if semaphore is not None:
+            semaphore.running += 1
         self.abandoned[tool.executor] += 1
 
         def release() -> None:
             self.abandoned[tool.executor] -= 1
-            if gate is not None:
-                gate.leave()
+            if semaphore is not None:
+                semaphore.leave()
 
         return release
 
-    async def enter(self, gates: Gates, caller: Caller, deadline: float | None = None) -> float:
+    def enter_at_once(self, semaphores: Semaphores, caller: Caller) -> bool:
+        """Take a place for one call where one is free, and return whether one was.
+
+        Raises:
+            TooManyCalls: The caller has too many calls running already.
+        """
+        for semaphore in semaphores:
+            if not semaphore.is_free:
+                return False
+        self._count(caller)
+        for semaphore in semaphores:
+            semaphore.running += 1
+        self.running += 1
+        return True
+
+    async def enter(self, semaphores: Semaphores, caller: Caller, deadline: float | None = None) -> float:
         """Take a place for one call, and return the seconds it was waited for.
 
         It is not waited for beyond the deadline, a reading of `time.monotonic()`.
@@ -121,37 +136,21 @@ class Admission:
             TooManyCalls: The caller has too many calls running already.
             Overloaded: No more calls may wait, or the wait was too long.
         """
+        if self.enter_at_once(semaphores, caller):
+            return 0.0
         self._count(caller)
-        for gate in gates:
-            if not gate.is_free:
-                waited = await self._queue(gates, caller, deadline)
-                break
-        else:
-            waited = 0.0
-            for gate in gates:
-                gate.running += 1
+        waited = await self._queue(semaphores, caller, deadline)
         self.running += 1
         return waited
 
-    def turn_away(self, gates: Gates, caller: Caller) -> None:
-        """Refuse now what `enter` would refuse at once.
-
-        Raises:
-            TooManyCalls: The caller has too many calls running already.
-            Overloaded: No more calls may wait.
-        """
-        self._refuse_beyond_share(caller)
-        if not all(gate.is_free for gate in gates):
-            self._refuse_beyond_queue()
-
-    def leave(self, gates: Gates, caller: Caller) -> None:
+    def leave(self, semaphores: Semaphores, caller: Caller) -> None:
         """Give the place back."""
         self.running -= 1
-        for gate in gates:
-            gate.leave()
+        for semaphore in semaphores:
+            semaphore.leave()
         self._uncount(caller)
 
-    async def _queue(self, gates: Gates, caller: Caller, deadline: float | None) -> float:
+    async def _queue(self, semaphores: Semaphores, caller: Caller, deadline: float | None) -> float:
         started = time.monotonic()
         patience = self._limits.queue_timeout
         if deadline is not None:
@@ -161,7 +160,7 @@ class Admission:
             self.waiting += 1
             try:
                 async with asyncio.timeout(patience):
-                    await _pass_all(gates)
+                    await _pass_all(semaphores)
             finally:
                 self.waiting -= 1
         except TimeoutError:
@@ -178,16 +177,15 @@ class Admission:
             text = f"Calls that wait already: {self.waiting}." if self.waiting else _NO_QUEUE
             raise Overloaded(text, retry_after=_RETRY_AFTER)
 
-    def _refuse_beyond_share(self, caller: Caller) -> int:
+    def _count(self, caller: Caller) -> None:
+        most = self._limits.per_caller
+        if most is None:
+            return
         running = self._callers.get(_key(caller), 0)
-        if self._limits.per_caller is not None and running >= self._limits.per_caller:
+        if running >= most:
             text = f"Calls of yours that run already, as many as one caller may: {running}."
             raise TooManyCalls(text, retry_after=_RETRY_AFTER)
-        return running
-
-    def _count(self, caller: Caller) -> None:
-        if self._limits.per_caller is not None:
-            self._callers[_key(caller)] = self._refuse_beyond_share(caller) + 1
+        self._callers[_key(caller)] = running + 1
 
     def _uncount(self, caller: Caller) -> None:
         if self._limits.per_caller is None:
@@ -203,17 +201,17 @@ def _key(caller: Caller) -> tuple[str, str]:
     return caller.tenant, caller.subject
 
 
-async def _pass_all(gates: Gates) -> None:
-    """Pass one gate after the other; leave those behind again when a later one is not reached."""
-    held: list[_Gate] = []
+async def _pass_all(semaphores: Semaphores) -> None:
+    """Take a place of one after the other; give all back when a later one has none."""
+    held: list[_Semaphore] = []
     try:
-        for gate in gates:
-            if gate.is_free:
-                gate.running += 1
+        for semaphore in semaphores:
+            if semaphore.is_free:
+                semaphore.running += 1
             else:
-                await gate.wait()
-            held.append(gate)
+                await semaphore.wait()
+            held.append(semaphore)
     except BaseException:
-        for gate in held:
-            gate.leave()
+        for semaphore in held:
+            semaphore.leave()
         raise

@@ -14,11 +14,11 @@ async def decode(invocation: Invocation) -> None:
     """
     args = invocation.call.args
     if isinstance(args, str):
-        args = _decoded(args, invocation.repaired)
+        args = _decode(args, invocation.repaired)
     invocation.args = args
 
 
-def _decoded(text: str, repaired: list[str]) -> dict[str, object]:
+def _decode(text: str, repaired: list[str]) -> dict[str, object]:
     if not text.strip():
         return {}
     try:

@@ -16,7 +16,7 @@ from sidecall.core.jsonable import (
     to_text,
 )
 from sidecall.core.messages import Content, ToolCall, ToolMessage, are_blocks
-from sidecall.pipeline.guard import guarded_text
+from sidecall.pipeline.guard import guard_text
 from sidecall.pipeline.handle import ask_handler
 from sidecall.pipeline.lost_numbers import LostNumbers
 from sidecall.telemetry import log_hook_failure
@@ -36,7 +36,7 @@ async def format_output(invocation: Invocation) -> None:
     """
     name = invocation.tool.name
     if type(invocation.output) in _SIMPLE and invocation.tool.options.response_format == "content":
-        invocation.message = _message(invocation, {}, {"content": _content(name, invocation.output)})
+        invocation.message = _make_message(invocation, {}, {"content": _make_content(name, invocation.output)})
         return
     content, artifact = invocation.tool.split(invocation.output)
     lost = LostNumbers()
@@ -44,50 +44,56 @@ async def format_output(invocation: Invocation) -> None:
     fields: dict[str, Any] = {}
     if is_command(content):
         command = read_command(name, content, invocation.call.id)
-        told = _told(name, command, lost)
-        content, artifact, fields = _spoken(name, command.answer, artifact)
+        told = _describe_command(name, command, lost)
+        content, artifact, fields = _take_over(name, command.answer, artifact)
     elif is_message(content):
-        content, artifact, fields = _spoken(name, read_message(content), artifact)
-    fields["content"] = _content(name, content, lost.of("content"))
-    fields["artifact"] = None if artifact is None else _jsonable(name, artifact, lost.of("artifact"))
+        content, artifact, fields = _take_over(name, read_message(content), artifact)
+    fields["content"] = _make_content(name, content, lost.of("content"))
+    fields["artifact"] = None if artifact is None else _make_jsonable(name, artifact, lost.of("artifact"))
     invocation.notes = lost.notes
-    invocation.message = _message(invocation, told, fields)
+    invocation.message = _make_message(invocation, told, fields)
 
 
-async def format_failure(invocation: Invocation, failure: ToolFailure) -> None:
+async def format_failure(invocation: Invocation) -> None:
     """Make the message of a call that failed, in the words of the tool's author if there are any.
+
+    Errors that are no failure for the model to read have none.
 
     Raises:
         ToolCallFailed: Its author wants the calling program to see the failure instead.
         GuardrailTripped: A guardrail refuses what the tool said.
     """
-    invocation.failure = failure
-    message = _failure_message(
+    failure = invocation.error
+    if not isinstance(failure, ToolFailure):
+        return
+    message = _make_failure_message(
         failure, call_id=invocation.call.id, name=invocation.tool.name, metadata={}, id=invocation.id
     )
     try:
         own = await ask_handler(invocation, failure)
         if own is not None:
-            message.content = _content(invocation.tool.name, own)
+            message.content = _make_content(invocation.tool.name, own)
     except RequestError:
         raise
     except Exception as error:
         log_hook_failure(invocation, "an error handler", error.__cause__ or error)
-    allowed = await guarded_text(invocation, failure, message.content)
+    allowed = await guard_text(invocation, failure, message.content)
     if allowed is not message.content:
-        message.content = _content(invocation.tool.name, allowed)
+        message.content = _make_content(invocation.tool.name, allowed)
         said = message.content
         message.response_metadata["error"]["message"] = said if isinstance(said, str) else to_text(said)
-    message.response_metadata = {**_metadata(invocation), **message.response_metadata}
+    message.response_metadata = {**_make_metadata(invocation), **message.response_metadata}
     invocation.message = message
 
 
 def refuse(failure: ToolFailure, call: ToolCall) -> ToolMessage:
     """Make the message of a call that no tool was found for, or that its caller left incomplete."""
-    return _failure_message(failure, call_id=call.id, name=call.name, metadata=_nothing_said(), id=new_invocation_id())
+    return _make_failure_message(
+        failure, call_id=call.id, name=call.name, metadata=_make_empty_metadata(), id=new_invocation_id()
+    )
 
 
-def _failure_message(
+def _make_failure_message(
     failure: ToolFailure, *, call_id: str, name: str, metadata: dict[str, Any], id: str
 ) -> ToolMessage:
     text = replace_surrogates(render_failure(failure))
@@ -109,21 +115,21 @@ def _failure_message(
     )
 
 
-def _told(name: str, command: CommandParts, lost: LostNumbers) -> dict[str, Any]:
-    """Say what the caller is asked to do."""
-    update = {"state_update": _jsonable(name, command.update, lost.of("state update"))}
-    return {**update, "goto": _jsonable(name, command.goto)} if command.goto else update
+def _describe_command(name: str, command: CommandParts, lost: LostNumbers) -> dict[str, Any]:
+    """Write down what the caller is asked to do."""
+    update = {"state_update": _make_jsonable(name, command.update, lost.of("state update"))}
+    return {**update, "goto": _make_jsonable(name, command.goto)} if command.goto else update
 
 
-def _spoken(name: str, spoken: MessageParts, artifact: Any) -> tuple[Any, Any, dict[str, Any]]:
+def _take_over(name: str, spoken: MessageParts, artifact: Any) -> tuple[Any, Any, dict[str, Any]]:
     """Take over what a message of the tool's own says; its artifact beats the pair's."""
-    rest = {"status": spoken.status, "additional_kwargs": _jsonable(name, dict(spoken.additional_kwargs))}
+    rest = {"status": spoken.status, "additional_kwargs": _make_jsonable(name, dict(spoken.additional_kwargs))}
     return spoken.content, artifact if spoken.artifact is None else spoken.artifact, rest
 
 
-def _message(invocation: Invocation, told: dict[str, Any], fields: dict[str, Any]) -> ToolMessage:
+def _make_message(invocation: Invocation, told: dict[str, Any], fields: dict[str, Any]) -> ToolMessage:
     """Make a message that answers this call, whatever ids one of the tool's own carries."""
-    metadata = _metadata(invocation)
+    metadata = _make_metadata(invocation)
     metadata.update(told)
     fields["tool_call_id"] = invocation.call.id
     fields["name"] = invocation.tool.name
@@ -133,7 +139,7 @@ def _message(invocation: Invocation, told: dict[str, Any], fields: dict[str, Any
     return message
 
 
-def _metadata(invocation: Invocation) -> dict[str, Any]:
+def _make_metadata(invocation: Invocation) -> dict[str, Any]:
     said: dict[str, Any] = {
         "duration_ms": round((time.monotonic() - invocation.started) * 1000, 3),
         "return_direct": invocation.tool.options.return_direct,
@@ -149,17 +155,17 @@ def _metadata(invocation: Invocation) -> dict[str, Any]:
     return said
 
 
-def _nothing_said() -> dict[str, Any]:
-    """Name what every answer says of its call, for calls that no tool was found for."""
+def _make_empty_metadata() -> dict[str, Any]:
+    """Make what every answer says of its call, for calls that no tool was found for."""
     return {"duration_ms": 0.0, "return_direct": False, "ignored_args": [], "repaired": []}
 
 
-def _content(name: str, value: Any, lose: Lose = lose_silently) -> Content:
+def _make_content(name: str, value: Any, lose: Lose = lose_silently) -> Content:
     """Follow LangChain: text and lists of known blocks as they are, all else as JSON text, but never as a repr."""
     if isinstance(value, str):
         return replace_surrogates(str.__str__(value))
     if are_blocks(value):
-        blocks: list[Any] = _jsonable(name, list(value), lose)
+        blocks: list[Any] = _make_jsonable(name, list(value), lose)
         return blocks
     try:
         return to_text(value, lose)
@@ -167,7 +173,7 @@ def _content(name: str, value: Any, lose: Lose = lose_silently) -> Content:
         raise no_json_form(name, value) from error
 
 
-def _jsonable(name: str, value: Any, lose: Lose = lose_silently) -> Any:
+def _make_jsonable(name: str, value: Any, lose: Lose = lose_silently) -> Any:
     try:
         return to_plain(value, lose)
     except ValueError as error:

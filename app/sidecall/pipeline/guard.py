@@ -26,12 +26,12 @@ _SAID_BY_TOOL = frozenset(("tool_error", "execution_error", "timeout", "output_e
 
 
 def has_input_guardrails(tool: CompiledTool) -> bool:
-    """Tell whether somebody judges the arguments."""
+    """Return whether somebody judges the arguments."""
     return bool(tool.options.tool_input_guardrails)
 
 
 def has_output_guardrails(tool: CompiledTool) -> bool:
-    """Tell whether somebody judges the output."""
+    """Return whether somebody judges the output."""
     return bool(tool.options.tool_output_guardrails)
 
 
@@ -44,7 +44,7 @@ async def guard_input(invocation: Invocation) -> None:
     """
     for guardrail in invocation.tool.options.tool_input_guardrails:
         judged = ToolInputGuardrailData(context=invocation.tool_context, args=invocation.visible_values)
-        verdict = await _verdict(invocation, guardrail, judged, _UNCHECKED_CALL, patience(invocation))
+        verdict = await _ask(invocation, guardrail, judged, _UNCHECKED_CALL, patience(invocation))
         if verdict.verdict == "replace":
             await _replace_args(invocation, guardrail.name, verdict.value)
 
@@ -56,11 +56,11 @@ async def guard_output(invocation: Invocation) -> None:
         CallDenied: One rejected the output, or crashed.
         GuardrailTripped: One refused the request.
     """
-    invocation.output = await _judged_output(invocation, invocation.output)
+    invocation.output = await _judge_output(invocation, invocation.output)
 
 
-async def guarded_text(invocation: Invocation, failure: ToolFailure, content: Any) -> Any:
-    """Ask the output guardrails about what a failed tool says; give back what the model may read.
+async def guard_text(invocation: Invocation, failure: ToolFailure, content: Any) -> Any:
+    """Ask the output guardrails about what a failed tool says, and return what the model may read.
 
     Raises:
         GuardrailTripped: One refused the request.
@@ -68,29 +68,29 @@ async def guarded_text(invocation: Invocation, failure: ToolFailure, content: An
     if failure.kind not in _SAID_BY_TOOL or not has_output_guardrails(invocation.tool):
         return content
     try:
-        return await _judged_output(invocation, content)
+        return await _judge_output(invocation, content)
     except CallDenied as denied:
         return denied.content
 
 
-async def _judged_output(invocation: Invocation, output: Any) -> Any:
+async def _judge_output(invocation: Invocation, output: Any) -> Any:
     for guardrail in invocation.tool.options.tool_output_guardrails:
         judged = ToolOutputGuardrailData(context=invocation.tool_context, args=invocation.visible_values, output=output)
-        verdict = await _verdict(invocation, guardrail, judged, _UNCHECKED_OUTPUT)
+        verdict = await _ask(invocation, guardrail, judged, _UNCHECKED_OUTPUT)
         output = verdict.value if verdict.verdict == "replace" else output
     return output
 
 
-async def _verdict(
+async def _ask(
     invocation: Invocation, guardrail: Guardrail[Any], judged: Any, unchecked: str, seconds: float = PATIENCE
 ) -> ToolGuardrailFunctionOutput:
     try:
         verdict: ToolGuardrailFunctionOutput = await call_hook(guardrail.judge, judged, patience=seconds)
         said = {"name": guardrail.name, "verdict": verdict.verdict, "output_info": to_plain(verdict.output_info)}
     except HookFailed as failed:
-        raise _crashed(invocation, guardrail.name, failed.__cause__ or failed, unchecked) from failed
+        raise _deny(invocation, guardrail.name, failed.__cause__ or failed, unchecked) from failed
     except ValueError as error:
-        raise _crashed(invocation, guardrail.name, error, unchecked) from error
+        raise _deny(invocation, guardrail.name, error, unchecked) from error
     invocation.verdicts.append(said)
     if verdict.verdict == "reject_content":
         raise CallDenied(verdict.message)
@@ -109,12 +109,12 @@ async def _replace_args(invocation: Invocation, name: str, args: Any) -> None:
         await inject(invocation)
         await validate(invocation)
     except (TypeError, ToolFailure) as error:
-        raise _crashed(invocation, name, error, _UNCHECKED_CALL) from error
+        raise _deny(invocation, name, error, _UNCHECKED_CALL) from error
     invocation.ignored[:] = dict.fromkeys(invocation.ignored)
     invocation.repaired[:] = dict.fromkeys(invocation.repaired)
 
 
-def _crashed(invocation: Invocation, name: str, error: BaseException, unchecked: str) -> CallDenied:
+def _deny(invocation: Invocation, name: str, error: BaseException, unchecked: str) -> CallDenied:
     log_hook_failure(invocation, f"the guardrail {name}", error)
     invocation.verdicts.append({"name": name, "verdict": "crashed", "output_info": None})
     return CallDenied(unchecked)

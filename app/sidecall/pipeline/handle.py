@@ -1,4 +1,4 @@
-"""Ask the tool's author what becomes of a failure."""
+"""What becomes of a failure, as the tool's author wants it."""
 
 from typing import Any
 
@@ -12,8 +12,10 @@ from sidecall.core.errors import (
 )
 from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import render_failure, replace_surrogates, to_text
-from sidecall.pipeline.guard import guarded_text
+from sidecall.core.tool import CompiledTool
+from sidecall.pipeline.guard import guard_text
 from sidecall.pipeline.hooks import call_hook
+from sidecall.telemetry import log_failure as write_log_line
 
 # LangChain's text for handle_validation_error=True.
 _FIXED = "Tool input validation error"
@@ -22,20 +24,38 @@ _OF_THE_TOOL = frozenset(("tool_error", "execution_error", "output_error"))
 _HANDLED_BY_ALL = _OF_THE_TOOL | {"malformed_arguments", "invalid_arguments"}
 
 
-def goes_through(invocation: Invocation, failure: ToolFailure) -> bool:
-    """Tell whether the author lets this failure reach the calling program."""
+async def log_failure(invocation: Invocation) -> None:
+    """Log a failure that needs a person."""
+    if isinstance(invocation.error, ToolFailure):
+        write_log_line(invocation, invocation.error)
+
+
+def has_way_through(tool: CompiledTool) -> bool:
+    """Return whether the author lets some failures reach the calling program."""
+    return tool.options.handle_tool_error is None or tool.options.timeout_behavior == "raise"
+
+
+async def let_through(invocation: Invocation) -> None:
+    """Put the problem for the calling program in the place of a failure that the author lets reach it.
+
+    Raises:
+        ToolCallFailed: That problem.
+        GuardrailTripped: An output guardrail refuses the request.
+    """
+    failure = invocation.error
+    if isinstance(failure, ToolFailure) and _goes_through(invocation, failure):
+        raise await _make_problem(invocation, failure) from failure
+
+
+def _goes_through(invocation: Invocation, failure: ToolFailure) -> bool:
     if isinstance(failure, ToolTimeout):
         return invocation.tool.options.timeout_behavior == "raise"
     return invocation.tool.options.handle_tool_error is None and failure.kind in _OF_THE_TOOL
 
 
-async def let_through(invocation: Invocation, failure: ToolFailure) -> ToolCallFailed:
-    """Make the problem that the calling program gets; what the tool said has passed the output guardrails.
-
-    Raises:
-        GuardrailTripped: One of them refuses the request.
-    """
-    said = await guarded_text(invocation, failure, render_failure(failure))
+async def _make_problem(invocation: Invocation, failure: ToolFailure) -> ToolCallFailed:
+    """Make what the calling program gets; what the tool said has passed the output guardrails."""
+    said = await guard_text(invocation, failure, render_failure(failure))
     call = {"tool": invocation.tool.name, "call_id": invocation.call.id, "invocation_id": invocation.id}
     text = replace_surrogates(said if isinstance(said, str) else to_text(said))
     return ToolCallFailed(text, kind=failure.kind, retryable=failure.retryable, **call)
@@ -52,32 +72,32 @@ async def ask_handler(invocation: Invocation, failure: ToolFailure) -> Any:
     """
     options = invocation.tool.options
     if isinstance(failure, ToolException) and not isinstance(options.handle_tool_error, bool | None):
-        return await _words(options.handle_tool_error, failure)
+        return await _word(options.handle_tool_error, failure)
     if isinstance(failure, InvalidArguments) and options.handle_validation_error is not False:
-        return await _words(options.handle_validation_error, failure.original or failure)
+        return await _word(options.handle_validation_error, failure.original or failure)
     if isinstance(failure, ToolTimeout) and options.timeout_error_function is not None:
         return await call_hook(options.timeout_error_function, invocation.tool_context, failure)
     if options.failure_error_function is None or failure.kind not in _HANDLED_BY_ALL:
         return None
-    words = await call_hook(options.failure_error_function, invocation.tool_context, _given(failure))
+    words = await call_hook(options.failure_error_function, invocation.tool_context, _choose_error(failure))
     if words is None:
-        raise await let_through(invocation, failure) from failure
+        raise await _make_problem(invocation, failure) from failure
     return words
 
 
-async def _words(handler: Any, error: Exception) -> Any:
+async def _word(handler: Any, error: Exception) -> Any:
     if isinstance(handler, bool):
         return _FIXED
     return handler if isinstance(handler, str) else await call_hook(handler, error)
 
 
-def _given(failure: ToolFailure) -> BaseException:
+def _choose_error(failure: ToolFailure) -> BaseException:
     if isinstance(failure, InvalidArguments):
         return failure.original or failure
-    return original(failure)
+    return find_original(failure)
 
 
-def original(error: BaseException) -> BaseException:
+def find_original(error: BaseException) -> BaseException:
     """Find what the tool itself raised, where one of our errors stands for it."""
     while isinstance(error, (ToolExecutionError, ToolCallFailed)) and error.__cause__ is not None:
         error = error.__cause__

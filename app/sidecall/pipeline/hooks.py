@@ -6,15 +6,15 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from sidecall.core.invocation import Invocation
-from sidecall.pipeline.bounded import DeadlinePassed, within
-from sidecall.pipeline.deadline import seconds_left
+from sidecall.pipeline.execution.bounded import DeadlinePassed, within
+from sidecall.pipeline.execution.deadline import seconds_left
 
 # Seconds after which a call goes on without a function that hangs.
 PATIENCE = 5.0
 
 
 def patience(invocation: Invocation) -> float:
-    """Say how long a function before the tool may take: not past the call's deadline."""
+    """Return the seconds that a function before the tool may take: not past the call's deadline."""
     left = seconds_left(invocation)
     return PATIENCE if left is None else min(PATIENCE, left)
 
@@ -33,7 +33,7 @@ async def call_hook(function: Callable[..., Any], *args: Any, patience: float = 
     try:
         answer = function(*args)
         if inspect.isawaitable(answer):
-            answer = await within(_answer(answer), patience, _leave)
+            answer = await within(_await(answer), patience, _leave)
     except DeadlinePassed:
         raise HookFailed from TimeoutError()
     except asyncio.CancelledError as error:
@@ -45,21 +45,21 @@ async def call_hook(function: Callable[..., Any], *args: Any, patience: float = 
     return answer
 
 
-async def _answer(awaitable: Awaitable[Any]) -> Any:
+async def _await(awaitable: Awaitable[Any]) -> Any:
     return await awaitable
 
 
 def _leave(_: object, hanging: Coroutine[Any, Any, Any]) -> None:
     """Go on with what swallows its cancellation, as long as something is left that could wake it."""
-    asyncio.ensure_future(hanging).add_done_callback(_look_at_its_error)
+    asyncio.ensure_future(hanging).add_done_callback(_read_error)
 
 
-def _look_at_its_error(task: asyncio.Future[Any]) -> None:
+def _read_error(task: asyncio.Future[Any]) -> None:
     if not task.cancelled():
         task.exception()  # Lest asyncio complain of an error that nobody waited for.
 
 
 def is_cancelled() -> bool:
-    """Tell whether somebody cancels the present task; a CancelledError may also be raised by anybody's code."""
+    """Return whether somebody cancels the present task; a CancelledError may also be raised by anybody's code."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

@@ -6,7 +6,7 @@ from sidecall.schema.arguments import fill_hidden
 
 
 def has_injections(tool: CompiledTool) -> bool:
-    """Tell whether parameters are hidden from the model."""
+    """Return whether parameters are hidden from the model."""
     return bool(tool.injections)
 
 

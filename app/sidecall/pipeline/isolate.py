@@ -16,7 +16,7 @@ from sidecall.pipeline.format import refuse
 
 def answer_for(request: CallRequest, error: RequestError | ApprovalRequired) -> ToolMessage:
     """Make the ToolMessage that stands for an error of the request, or for an approval that is waited for."""
-    failure = CallUnanswered(kind_of(error), error.message)
+    failure = CallUnanswered(find_kind(error), error.message)
     if isinstance(error, Overloaded):
         failure.retryable, failure.retry_after_ms = True, error.retry_after * 1000
     if isinstance(error, ToolCallFailed):
@@ -27,8 +27,8 @@ def answer_for(request: CallRequest, error: RequestError | ApprovalRequired) -> 
     return message
 
 
-def kind_of(error: RequestError | ApprovalRequired) -> ErrorKind:
-    """Name the kind of failure that stands for such an error."""
+def find_kind(error: RequestError | ApprovalRequired) -> ErrorKind:
+    """Return the kind of failure that stands for such an error."""
     if isinstance(error, ToolCallFailed):
         kind: ErrorKind = error.members["kind"]
         return kind

@@ -1,24 +1,24 @@
-"""Say in one word how a call ended."""
+"""How a call ended, in one word."""
 
 import asyncio
 
 from sidecall.core.approval import ApprovalRequired
-from sidecall.core.errors import RequestError
+from sidecall.core.errors import RequestError, ToolFailure
 from sidecall.core.invocation import Invocation
 from sidecall.core.observer import Outcome
-from sidecall.pipeline.isolate import kind_of
+from sidecall.pipeline.isolate import find_kind
 
 
-def outcome_of(invocation: Invocation) -> Outcome:
-    """Name the end of a call that was answered with a message."""
-    if invocation.failure is not None:
-        return invocation.failure.kind
-    message = invocation.message
-    return "tool_error" if message is not None and message.status == "error" else "success"
+def find_outcome(invocation: Invocation) -> Outcome:
+    """Name the end of a call that all its stages have been taken for."""
+    message, error = invocation.message, invocation.error
+    if error is None:
+        return "tool_error" if message is not None and message.status == "error" else "success"
+    return error.kind if message is not None and isinstance(error, ToolFailure) else find_outcome_of_error(error)
 
 
-def outcome_of_error(error: BaseException) -> Outcome:
-    """Name the end of a call that was not."""
+def find_outcome_of_error(error: BaseException) -> Outcome:
+    """Name the end of a call that was not answered with a message."""
     if isinstance(error, (RequestError, ApprovalRequired)):
-        return kind_of(error)
+        return find_kind(error)
     return "cancelled" if isinstance(error, (asyncio.CancelledError, GeneratorExit)) else "internal_error"

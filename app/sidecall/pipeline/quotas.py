@@ -18,7 +18,7 @@ _MOST_CALLERS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Say how many calls one caller may make in how many seconds."""
+    """How many calls one caller may make in how many seconds."""
 
     calls: int
     seconds: int
@@ -59,7 +59,7 @@ class Quotas:
             self._whole_at.popitem(last=False)
 
     def left(self, caller: Caller) -> Quota:
-        """Tell what a caller has left."""
+        """Return what a caller has left."""
         return self._quota(self._spent((caller.tenant, caller.subject), self._clock()))
 
     def _spent(self, key: tuple[str, str], now: int) -> int:

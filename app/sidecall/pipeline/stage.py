@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
 
+Step = Callable[[Invocation], Awaitable[None]]
+
 
 def _always(_: CompiledTool) -> bool:
     return True
@@ -13,11 +15,20 @@ def _always(_: CompiledTool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Hold what happens at one step, and which tools' calls take it; the others never come by.
+    """What happens at one step, and which tools' calls take it; the others never come by."""
 
-    Stages `after_failure` are taken by failed calls too, once their message is made.
+    run: Step
+    wanted: Callable[[CompiledTool], bool] = _always
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """What calls go through in order: all of them, and those of which a stage has failed.
+
+    A stage fails by raising an error. The stages of `failure` find it in `Invocation.error`, and each decides by its
+    class whether it has anything to do. When one of them raises an error, that one takes its place, and the next stage
+    is taken all the same.
     """
 
-    run: Callable[[Invocation], Awaitable[None]]
-    wanted: Callable[[CompiledTool], bool] = _always
-    after_failure: bool = False
+    success: tuple[Stage, ...]
+    failure: tuple[Stage, ...] = ()

@@ -10,10 +10,11 @@ from typing import Any
 from uuid import UUID
 
 from sidecall.core.callbacks import Callback, CallbackMethod
+from sidecall.core.errors import GuardrailTripped, ToolCallFailed, ToolFailure
 from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.results import hand_over
-from sidecall.pipeline.handle import original
+from sidecall.pipeline.handle import find_original
 from sidecall.pipeline.hooks import HookFailed, call_hook
 from sidecall.telemetry import log_hook_failure
 
@@ -22,12 +23,12 @@ _MOST_HANGING = 4
 
 
 def has_callbacks(tool: CompiledTool) -> bool:
-    """Tell whether somebody listens."""
+    """Return whether somebody listens."""
     return bool(tool.options.callbacks)
 
 
 async def tell_start(invocation: Invocation) -> None:
-    """Say that the tool is about to run."""
+    """Announce that the tool is about to run."""
     tool = invocation.tool
     invocation.is_told = True
     inputs = {name: value for name, value in invocation.args.items() if name not in tool.hidden_names}
@@ -37,18 +38,23 @@ async def tell_start(invocation: Invocation) -> None:
 
 
 async def tell_end(invocation: Invocation) -> None:
-    """Say what the call was answered with."""
+    """Pass on what the call was answered with."""
     message = invocation.message
     await _tell(invocation, "on_tool_end", (message and message.model_copy(deep=True),), {})
 
 
-async def tell_error(invocation: Invocation, error: BaseException) -> None:
-    """Say why the call failed, after its start if that was not said yet."""
-    if not has_callbacks(invocation.tool):
+# Of these its listeners hear even when the tool never began; of all others only when they have heard of its start.
+_TOLD = (ToolFailure, ToolCallFailed, GuardrailTripped)
+
+
+async def tell_error(invocation: Invocation) -> None:
+    """Pass on why the call failed, after its start if that has not been told."""
+    error = invocation.error
+    if error is None or not (invocation.is_told or isinstance(error, _TOLD)):
         return
     if not invocation.is_told:
         await tell_start(invocation)
-    await _tell(invocation, "on_tool_error", (original(error),), {})
+    await _tell(invocation, "on_tool_error", (find_original(error),), {})
 
 
 async def _tell(invocation: Invocation, event: str, args: tuple[Any, ...], details: Mapping[str, Any]) -> None:
@@ -62,11 +68,11 @@ async def _tell(invocation: Invocation, event: str, args: tuple[Any, ...], detai
         "tool_call_id": invocation.call.id,
         **details,
     }
-    listeners = _listeners(options.callbacks, event)
+    listeners = _find_listeners(options.callbacks, event)
     await asyncio.gather(*(_hear(invocation, listener, event, args, known) for listener in listeners))
 
 
-def _listeners(callbacks: tuple[Callback, ...], event: str) -> list[CallbackMethod]:
+def _find_listeners(callbacks: tuple[Callback, ...], event: str) -> list[CallbackMethod]:
     return [callback.methods[event] for callback in callbacks if event in callback.methods]
 
 

@@ -1,4 +1,4 @@
-"""Tell which tools a caller may see: those that their authors have enabled for it."""
+"""Which tools a caller may see: those that their authors have enabled for it."""
 
 import asyncio
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from sidecall.telemetry import log_predicate_failure
 
 
 async def visible(tools: Iterable[CompiledTool], caller: Caller) -> list[CompiledTool]:
-    """Keep the tools that are enabled for this caller, in order; their predicates are asked at the same time."""
+    """List the tools that are enabled for this caller, in order; their predicates are asked at the same time."""
     offered = [tool for tool in tools if tool.options.is_enabled is not False]
     if all(tool.options.is_enabled is True for tool in offered):
         return offered
@@ -19,7 +19,7 @@ async def visible(tools: Iterable[CompiledTool], caller: Caller) -> list[Compile
 
 
 async def is_visible(tool: CompiledTool, caller: Caller) -> bool:
-    """Ask a tool's predicate; one that crashes or hangs hides the tool."""
+    """Return whether a tool is enabled for this caller; a predicate that crashes or hangs hides it."""
     predicate = tool.options.is_enabled
     if isinstance(predicate, bool):
         return predicate

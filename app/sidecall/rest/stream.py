@@ -18,8 +18,9 @@ from sidecall.core.jsonable import to_plain
 from sidecall.core.messages import ToolMessage
 from sidecall.http import problems
 from sidecall.http.ending import ending
-from sidecall.http.presence import until_gone
+from sidecall.http.presence import DisconnectListener, until_gone
 from sidecall.http.quota import quota_headers
+from sidecall.pipeline.gate import Ticket
 from sidecall.rest.answers import Terms, request_of
 from sidecall.rest.dialects import ReceivedCall, write_answer
 from sidecall.rest.parts import Parts
@@ -35,7 +36,7 @@ _MOST_BYTES = 1024 * 1024
 
 
 def wants_events(request: Request) -> bool:
-    """Tell whether a client wants its answer as events."""
+    """Return whether a client wants its answer as events."""
     for part in request.headers.get("accept", "").lower().split(","):
         media_type, _, parameters = part.partition(";")
         if media_type.strip() == MEDIA_TYPE:
@@ -53,11 +54,11 @@ class Events:
         self._coming = 0
 
     def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> None:
-        """Hear of a tool's progress; never blocks or harms the tool."""
+        """Take in what a tool says on its way; never blocks or harms the tool."""
         if self._coming > _MOST:
             return  # A burst that the reader's loop has not seen yet.
         with suppress(ValueError, RuntimeError):  # What JSON cannot say, and a loop that has ended.
-            event = _framed(kind, to_json(to_plain({"tool_call_id": call_id, **said})))
+            event = _frame(kind, to_json(to_plain({"tool_call_id": call_id, **said})))
             self._coming += 1
             self._loop.call_soon_threadsafe(self._offer, event)
 
@@ -71,11 +72,11 @@ class Events:
         self._queue.put_nowait(event)
 
     def answer(self, kind: str, body: bytes) -> None:
-        """Say something that must arrive, after all that was told before it."""
-        self._loop.call_soon(self._put, _framed(kind, body))
+        """Add an event that must arrive, after all that was told before it."""
+        self._loop.call_soon(self._put, _frame(kind, body))
 
     def end(self) -> None:
-        """Say that nothing follows."""
+        """End the events."""
         self._loop.call_soon(self._queue.put_nowait, None)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -93,7 +94,7 @@ class Events:
             yield event
 
 
-def _framed(kind: str, body: bytes) -> bytes:
+def _frame(kind: str, body: bytes) -> bytes:
     # JSON on one line has no newline that could end the event early.
     return b"event: %s\ndata: %s\n\n" % (kind.encode(), body)
 
@@ -121,9 +122,28 @@ class EventStream(Response):
         self._unanswered = dict(enumerate([calls] if isinstance(calls, ReceivedCall) else calls))
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the events as they come."""
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        work = asyncio.ensure_future(self._work())
+        """Let a single call pass the gate, then send the status and the events as they come.
+
+        Raises:
+            Overloaded: There is no room for the call.
+            ClientDisconnect: The client hung up while the call waited for its place.
+        """
+        entered = await self._enter(receive)
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            await self._stream(entered, receive, send)
+        finally:
+            if isinstance(entered, Ticket):
+                entered.leave()  # Also of a call that never began.
+
+    async def _enter(self, receive: Receive) -> Ticket | ToolMessage | None:
+        """Pass the gate with a single call; those of a batch pass it later, since each is refused in its place."""
+        if not isinstance(self._calls, ReceivedCall):
+            return None
+        return await DisconnectListener(receive).over(self._parts.pipeline.gate.enter(self._make_request(self._calls)))
+
+    async def _stream(self, entered: Ticket | ToolMessage | None, receive: Receive, send: Send) -> None:
+        work = asyncio.ensure_future(self._work(entered))
         listener = asyncio.ensure_future(self._until_gone(receive, work))
         try:
             await self._tell(send)
@@ -148,7 +168,7 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": b""})
 
     def _break_off(self) -> None:
-        """Say that the server does not wait any longer, and for which calls; those that are done have been answered."""
+        """Add an event that names the calls which the server does not wait for any longer, if there are any."""
         if self._unanswered:
             ids = [sent.call.id for sent in self._unanswered.values()]
             self._events.answer("error", bytes(ending(self._request, unanswered=ids).body))
@@ -159,34 +179,34 @@ class EventStream(Response):
         await until_gone(receive)
         work.cancel()
 
-    async def _work(self) -> None:
+    async def _work(self, entered: Ticket | ToolMessage | None) -> None:
         try:
-            if isinstance(self._calls, ReceivedCall):
-                await self._one(self._calls)
+            if entered is None:
+                await self._answer_all()
             else:
-                await self._all(self._calls)
+                await self._answer_one(entered)
         except Exception as error:
             response = await problems.answer(self._request, error)
             self._events.answer("problem", bytes(response.body))
         finally:
             self._events.end()
 
-    def _heard(self, sent: ReceivedCall) -> CallRequest:
+    def _make_request(self, sent: ReceivedCall) -> CallRequest:
         return replace(request_of(self._parts, sent, self._request.headers, self._terms), listener=self._events.tell)
 
-    async def _all(self, calls: Sequence[ReceivedCall]) -> None:
-        requests = [self._heard(sent) for sent in calls]
-        await self._parts.pipeline.run_all(requests, self._ready)
+    async def _answer_all(self) -> None:
+        requests = [self._make_request(sent) for sent in self._unanswered.values()]
+        await self._parts.pipeline.run_all(requests, self._answer)
 
-    def _ready(self, index: int, message: ToolMessage) -> None:
-        sent = self._unanswered.pop(index)
-        self._events.answer("message", to_json(write_answer(message, self._terms.form or sent.dialect)))
-
-    async def _one(self, sent: ReceivedCall) -> None:
+    async def _answer_one(self, entered: Ticket | ToolMessage) -> None:
         try:
-            message = await self._parts.pipeline.run(self._heard(sent))
+            message = await self._parts.pipeline.answer(entered) if isinstance(entered, Ticket) else entered
         except ApprovalRequired as waiting:
             self._unanswered.clear()
             self._events.answer("approval", to_json(waiting.approval))
         else:
-            self._ready(0, message)
+            self._answer(0, message)
+
+    def _answer(self, index: int, message: ToolMessage) -> None:
+        sent = self._unanswered.pop(index)
+        self._events.answer("message", to_json(write_answer(message, self._terms.form or sent.dialect)))

@@ -40,7 +40,7 @@ class CallTelemetry:
         CALL.set(call.outer)
 
     def headers(self) -> dict[str, str]:
-        """Name the span that is current, for another process; nothing where there are none."""
+        """Return headers that name the current span for another process; none where nothing is traced."""
         return {} if self._tracing is None else self._tracing.headers()
 
     async def close(self) -> None:
@@ -48,7 +48,7 @@ class CallTelemetry:
         if self._tracing is not None:
             await self._tracing.close()
 
-    def refused(self, request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
+    def refuse(self, request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
         """Count a call that never began; `tool` is None when its caller sees none of that name."""
         self._metrics.tally(UNKNOWN if tool is None else tool.name).refuse(outcome)
         self._lines.log_refusal(request, outcome)

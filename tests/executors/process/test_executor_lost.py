@@ -14,7 +14,8 @@ from sidecall.core.invocation import CallRequest, Surroundings
 from sidecall.executors.process.executor import ProcessExecutor
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.admission import Admission, Limits
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
 from tests.executors.conftest import Answer, answering
 from tests.executors.process.process_tools import (
     alone,

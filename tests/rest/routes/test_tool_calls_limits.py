@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sidecall import BaseTool, tool
+from sidecall import BaseTool, Caller, tool
 from tests.asgi import BOTH_WAYS, Peer, scope_of, sized
 from tests.rest.events import events_in
 from tests.virtual_time import VIRTUAL, now, running
@@ -152,16 +152,92 @@ async def test_a_stream_without_a_place_does_not_begin(
     assert (await first).status_code == 200
 
 
-async def test_a_stream_that_waited_in_vain_tells_of_it(make_client: MakeClient) -> None:
-    """As an event, since its status has been sent; it says all that headers would."""
+async def test_a_stream_that_waited_in_vain_does_not_begin(make_client: MakeClient) -> None:
+    """It is told by its status, too, since that is sent once the call has a place."""
     client = await make_client(hanging(), max_concurrency=1, queue_timeout=0.5)
     events = {"Accept": "text/event-stream"}
 
-    _, refused = await asyncio.gather(*(client.post("/tool_calls", json=CALL, headers=events) for _ in range(2)))
-    [(name, problem)] = events_in(refused.text)
+    first, refused = await asyncio.gather(*(client.post("/tool_calls", json=CALL, headers=events) for _ in range(2)))
 
-    assert (name, problem["type"], problem["status"]) == ("problem", "urn:sidecall:problem:overloaded", 503)
-    assert (problem["detail"], problem["retry_after"]) == ("The call waited 0.5 seconds in vain.", 1)
+    assert (first.status_code, [name for name, _ in events_in(first.text)]) == (200, ["message"])
+    assert (refused.status_code, refused.headers["Content-Type"]) == (503, "application/problem+json")
+    assert refused.headers["Retry-After"] == "1"
+    assert (refused.json()["type"], refused.json()["detail"]) == (
+        "urn:sidecall:problem:overloaded",
+        "The call waited 0.5 seconds in vain.",
+    )
+
+
+async def test_a_stream_that_waited_is_served(make_client: MakeClient) -> None:
+    """Its status is sent when the call before it has ended."""
+    client = await make_client(hanging(), max_concurrency=1)
+    app = client._transport.app  # type: ignore[attr-defined]
+    body = b'{"name": "hang", "args": {}, "id": "call_2"}'
+    peer = Peer([body])
+    first = asyncio.ensure_future(client.post("/tool_calls", json=CALL))
+    await asyncio.sleep(0.1)
+    scope = scope_of("POST", "/tool_calls", sized(body, ("accept", "text/event-stream")))
+    second = asyncio.ensure_future(app(scope, peer.receive, peer.send))
+    await asyncio.sleep(0.5)
+    before = len(peer.sent)
+    await first
+    await asyncio.sleep(0.1)
+
+    assert (before, peer.status) == (0, 200)
+    await second
+    assert [name for name, _ in events_in(peer.content.decode())] == ["message"]
+
+
+async def test_a_client_that_goes_while_its_stream_waits_leaves_the_queue(make_client: MakeClient) -> None:
+    """And the next moves up; nothing is sent to who has gone."""
+    client = await make_client(hanging(), max_concurrency=1, max_queue=1, max_concurrency_per_caller=2)
+    app = client._transport.app  # type: ignore[attr-defined]
+    body = b'{"name": "hang", "args": {}, "id": "gone"}'
+    peer = Peer([body])
+    first = asyncio.ensure_future(client.post("/tool_calls", json=CALL))
+    await asyncio.sleep(0.1)
+    scope = scope_of("POST", "/tool_calls", sized(body, ("accept", "text/event-stream")))
+    gone = asyncio.ensure_future(app(scope, peer.receive, peer.send))
+    running().call_later(0.2, peer.gone.set)
+    await gone
+
+    assert (now(), 200 in [message.get("status") for message in peer.sent]) == (pytest.approx(0.3), False)
+    second = await client.post("/tool_calls", json=CALL, headers={"Accept": "text/event-stream"})
+    assert (second.status_code, (await first).status_code) == (200, 200)
+    assert await _statuses(client, 2) == [200, 200]
+
+
+async def test_a_place_comes_back_from_a_stream_that_cannot_begin(make_client: MakeClient) -> None:
+    """Its client is gone, or its server ends, before the status is sent."""
+    client = await make_client(hanging(), max_concurrency=1, max_queue=0)
+    app = client._transport.app  # type: ignore[attr-defined]
+    body = b'{"name": "hang", "args": {}, "id": "gone"}'
+    peer = Peer([body], takes=asyncio.Event())
+    scope = scope_of("POST", "/tool_calls", sized(body, ("accept", "text/event-stream")))
+    gone = asyncio.ensure_future(app(scope, peer.receive, peer.send))
+    await asyncio.sleep(0.1)
+    while_it_begins = await client.post("/tool_calls", json=CALL)
+    gone.cancel()
+    await asyncio.gather(gone, return_exceptions=True)
+
+    assert (while_it_begins.status_code, await _statuses(client, 1)) == (503, [200])
+
+
+@pytest.mark.parametrize("headers", [{}, {"Accept": "text/event-stream"}], ids=["plain", "events"])
+@pytest.mark.parametrize("subject", ["ann", "bob"])
+async def test_a_predicate_is_asked_once(make_client: MakeClient, headers: dict[str, str], subject: str) -> None:
+    """Whether it shows the tool or not, and whichever way the answer comes."""
+    asked: list[str] = []
+
+    def is_shown(caller: Caller) -> bool:
+        asked.append(caller.subject)
+        return caller.subject == "ann"
+
+    client = await make_client(hanging(is_enabled=is_shown), caller_header="X-User")
+
+    answer = await client.post("/tool_calls", json=CALL, headers={"X-User": subject, **headers})
+
+    assert (answer.status_code, asked) == (200, [subject])
 
 
 async def test_a_stream_of_a_hidden_tool_is_answered_like_any_other(make_client: MakeClient) -> None:

@@ -11,7 +11,7 @@ from sidecall.http.body import read_body, read_json
 from sidecall.http.presence import DisconnectListener
 from sidecall.http.problems import Problem
 from sidecall.http.quota import DOCUMENTED
-from sidecall.rest.answers import Reply, Terms, answer_call, answer_calls, request_of
+from sidecall.rest.answers import Reply, Terms, answer_call, answer_calls
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.dialects import DialectName, ReceivedCall, read_call, read_call_text
 from sidecall.rest.examples import ANSWERS, BATCH, CALLS
@@ -98,9 +98,7 @@ async def create_tool_call(request: Request, parts: PartsDep, terms: TermsDep) -
     """
     body = await read_body(request, parts.bounds)
     if wants_events(request):
-        sent = read_call_text(body)
-        await parts.pipeline.turn_away(request_of(parts, sent, request.headers))
-        return EventStream(parts, request, sent, terms)
+        return EventStream(parts, request, read_call_text(body), terms)
     watch = DisconnectListener(request.receive)
     return _response(await watch.over(answer_call(parts, body, request.headers, terms, watch)))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.pipeline.bounded import DeadlinePassed, within
+from sidecall.pipeline.execution.bounded import DeadlinePassed, within
 from tests.pipeline.stubborn import LONG, WAYS, Rest, Work, cleans_up_slowly, fails_when_cancelled, swallows
 from tests.virtual_time import VIRTUAL, now, outcome, running
 

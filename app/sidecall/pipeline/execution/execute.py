@@ -10,9 +10,9 @@ from sidecall.core.errors import ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.options import ExecutorName
 from sidecall.executors.base import Executor
-from sidecall.pipeline.attempts import run_again
-from sidecall.pipeline.bounded import Bounded, DeadlinePassed
-from sidecall.pipeline.deadline import seconds_left, timed_out
+from sidecall.pipeline.execution.attempts import run_again
+from sidecall.pipeline.execution.bounded import Bounded, DeadlinePassed
+from sidecall.pipeline.execution.deadline import make_timeout, seconds_left
 from sidecall.pipeline.hooks import is_cancelled
 
 
@@ -33,7 +33,7 @@ class Execute:
             ToolExecutionError: The tool raised anything else, SystemExit and its own TimeoutError included.
         """
         if invocation.request.deadline is not None and seconds_left(invocation) == 0:
-            raise timed_out(invocation)  # Nobody waits for it any more, so it need not begin.
+            raise make_timeout(invocation)  # Nobody waits for it any more, so it need not begin.
         executor = self._executors[invocation.tool.executor]
         retry = invocation.tool.options.retry
         running = executor.run(invocation) if retry is None else run_again(executor, invocation, retry)
@@ -49,7 +49,7 @@ class Execute:
         except ToolFailure:
             raise
         except DeadlinePassed:
-            raise timed_out(invocation) from None
+            raise make_timeout(invocation) from None
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and is_cancelled():
                 invocation.give_up()

@@ -11,7 +11,8 @@ from sidecall.core.invocation import CallRequest
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.thread import ThreadExecutor
 from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
 from tests.virtual_time import VIRTUAL, now, outcome, running
 
 IDEMPOTENT = ToolAnnotations(idempotent=True)

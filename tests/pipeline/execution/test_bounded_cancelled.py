@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from sidecall.pipeline.bounded import DeadlinePassed, within
+from sidecall.pipeline.execution.bounded import DeadlinePassed, within
 from tests.pipeline.stubborn import LONG, Rest, Work, gives_in, swallows
 from tests.virtual_time import VIRTUAL, outcome, running
 

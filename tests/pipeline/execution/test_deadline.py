@@ -6,8 +6,9 @@ from sidecall import Registry, ToolCall, tool
 from sidecall.core.invocation import CallRequest, Invocation, new_invocation
 from sidecall.executors.inline import InlineExecutor
 from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.pipeline.deadline import seconds_left, timed_out
-from sidecall.pipeline.pipeline import Pipeline, default_stages
+from sidecall.pipeline.execution.deadline import make_timeout, seconds_left
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
 
 
 def _invocation(timeout: float | None, started: float = 0.0) -> Invocation:
@@ -20,7 +21,7 @@ def _invocation(timeout: float | None, started: float = 0.0) -> Invocation:
 
 def test_a_call_that_took_too_long_says_how_long_it_was_allowed() -> None:
     """In the words that the model reads."""
-    failure = timed_out(_invocation(60.0, started=61.0))
+    failure = make_timeout(_invocation(60.0, started=61.0))
 
     assert (failure.kind, failure.message) == ("timeout", "Error: work timed out after 60 seconds.")
 
@@ -34,7 +35,7 @@ def test_the_seconds_that_are_left_are_never_negative() -> None:
 
 def test_the_failure_says_what_was_allowed() -> None:
     """Not what was left."""
-    assert timed_out(_invocation(0.25, started=7.0)).message == "Error: work timed out after 0.25 seconds."
+    assert make_timeout(_invocation(0.25, started=7.0)).message == "Error: work timed out after 0.25 seconds."
 
 
 async def test_a_call_for_which_nobody_waits_any_more_does_not_begin() -> None:

@@ -1,4 +1,4 @@
-"""Hold a call to its deadline."""
+"""How much time a call has left."""
 
 import time
 
@@ -7,11 +7,11 @@ from sidecall.core.invocation import Invocation
 
 
 def seconds_left(invocation: Invocation) -> float | None:
-    """Seconds until the deadline, never below zero; None when there is none."""
+    """Return the seconds until the deadline, never below zero; None when there is none."""
     return None if invocation.deadline is None else max(0.0, invocation.deadline - time.monotonic())
 
 
-def timed_out(invocation: Invocation) -> ToolTimeout:
+def make_timeout(invocation: Invocation) -> ToolTimeout:
     """Make the failure of a call whose deadline has passed."""
     # What a caller allows has begun to run before the call is accepted.
     digits = 6 if invocation.request.deadline is None else 3

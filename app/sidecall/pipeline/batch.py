@@ -1,0 +1,82 @@
+"""The calls of one turn, side by side, each alone with its failure."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from sidecall.core.approval import ApprovalRequired
+from sidecall.core.errors import RequestError
+from sidecall.core.invocation import CallRequest
+from sidecall.core.messages import ToolMessage
+from sidecall.core.tool import CompiledTool
+from sidecall.pipeline.isolate import answer_for
+
+T = TypeVar("T")
+
+Run = Callable[[CallRequest], Awaitable[ToolMessage]]
+Find = Callable[[str], CompiledTool | None]
+# Is given each answer as soon as it is there, with the index of its call.
+Ready = Callable[[int, ToolMessage], None]
+
+
+def ignore(_index: int, _message: ToolMessage) -> None:
+    """Wait for all answers instead."""
+
+
+async def run_batch(run: Run, find: Find, requests: Sequence[CallRequest], ready: Ready = ignore) -> list[ToolMessage]:
+    """Answer calls, in the order they came.
+
+    They run side by side, but for those of a sequential tool: the calls before such a one end first, and those after it
+    wait for it.
+    """
+    messages: list[ToolMessage] = []
+    for group in _group(find, requests):
+        running = (_run_one(run, index, request, ready) for index, request in enumerate(group, len(messages)))
+        messages += await run_together(running)
+    return messages
+
+
+def _group(find: Find, requests: Sequence[CallRequest]) -> Iterator[list[CallRequest]]:
+    group: list[CallRequest] = []
+    for request in requests:
+        tool = find(request.call.name)
+        if tool is not None and tool.options.sequential:
+            yield from ([group] if group else [])
+            yield [request]
+            group = []
+        else:
+            group.append(request)
+    yield group
+
+
+async def _run_one(run: Run, index: int, request: CallRequest, ready: Ready) -> ToolMessage:
+    message = await run_isolated(run, request)
+    ready(index, message)
+    return message
+
+
+async def run_isolated(run: Run, request: CallRequest, *raised: type[RequestError]) -> ToolMessage:
+    """Answer a call with a ToolMessage, for callers that have no status code to look at.
+
+    Errors of the types `raised` are raised all the same.
+    """
+    try:
+        return await run(request)
+    except raised:
+        raise
+    except (RequestError, ApprovalRequired) as error:
+        return answer_for(request, error)
+
+
+async def run_together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Await all of them; when one fails, or all are cancelled, end only once each has ended."""
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
+    try:
+        return await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            # Not twice, lest it be interrupted while it tidies up.
+            if not task.cancelling():
+                task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise

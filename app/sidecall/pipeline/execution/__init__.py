@@ -1,0 +1,1 @@
+"""Running the tool: where, how often, and until when."""

@@ -1,0 +1,43 @@
+"""What the calls of one tool go through, worked out once."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sidecall.core.tool import CompiledTool
+from sidecall.pipeline.admission import Admission, Semaphores
+from sidecall.pipeline.stage import Stage, Stages, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the calls of one tool go through, without the stages that it does not need."""
+
+    tool: CompiledTool
+    semaphores: Semaphores
+    success: tuple[Step, ...]
+    failure: tuple[Step, ...]
+
+
+class Plans:
+    """Keep a plan for each tool, until another tool of its name is called."""
+
+    def __init__(self, stages: Stages, admission: Admission) -> None:
+        self._stages = stages
+        self._admission = admission
+        self._plans: dict[str, Plan] = {}
+
+    def of(self, tool: CompiledTool) -> Plan:
+        """Find the plan of a tool, or make it."""
+        plan = self._plans.get(tool.name)
+        if plan is None or plan.tool is not tool:
+            plan = self._plans[tool.name] = Plan(
+                tool,
+                self._admission.semaphores(tool),
+                _choose(self._stages.success, tool),
+                _choose(self._stages.failure, tool),
+            )
+        return plan
+
+
+def _choose(stages: Iterable[Stage], tool: CompiledTool) -> tuple[Step, ...]:
+    return tuple(stage.run for stage in stages if stage.wanted(tool))

@@ -1,0 +1,49 @@
+"""What happens to a call that the gate has let in."""
+
+from collections.abc import Mapping
+
+from sidecall.core.approval import Approvals
+from sidecall.core.options import ExecutorName
+from sidecall.executors.base import Executor
+from sidecall.pipeline.approve import Approve, wants_approval
+from sidecall.pipeline.budget import Budget
+from sidecall.pipeline.decode import decode
+from sidecall.pipeline.execution.execute import Execute
+from sidecall.pipeline.format import format_failure, format_output
+from sidecall.pipeline.guard import guard_input, guard_output, has_input_guardrails, has_output_guardrails
+from sidecall.pipeline.handle import has_way_through, let_through, log_failure
+from sidecall.pipeline.inject import has_injections, inject
+from sidecall.pipeline.stage import Stage, Stages
+from sidecall.pipeline.tell import has_callbacks, tell_end, tell_error, tell_start
+from sidecall.pipeline.validate import validate
+
+
+def default_stages(
+    executors: Mapping[ExecutorName, Executor], approvals: Approvals, budget: Budget | None = None
+) -> Stages:
+    """List what happens to a call, in order, and what happens from there on when a stage fails.
+
+    These two lists are the product. What stands before them is the gate.
+    """
+    keep_to_budget = [] if budget is None else [Stage(budget)]
+    success = (
+        Stage(decode),
+        Stage(inject, has_injections),
+        Stage(validate),
+        Stage(guard_input, has_input_guardrails),
+        Stage(Approve(approvals), wants_approval),
+        Stage(tell_start, has_callbacks),
+        Stage(Execute(executors)),
+        Stage(guard_output, has_output_guardrails),
+        Stage(format_output),
+        *keep_to_budget,
+        Stage(tell_end, has_callbacks),
+    )
+    failure = (
+        Stage(log_failure),
+        Stage(let_through, has_way_through),
+        Stage(format_failure),
+        *keep_to_budget,
+        Stage(tell_error, has_callbacks),
+    )
+    return Stages(success, failure)

@@ -1,0 +1,129 @@
+"""The calls of one turn are answered in their order, and end together."""
+
+import asyncio
+from typing import Annotated, Any
+
+import pytest
+
+from sidecall import InjectedState, Registry, ToolCall, tool
+from sidecall.core.invocation import CallRequest
+from sidecall.executors.inline import InlineExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.batch import run_together
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
+from tests.pipeline.stubborn import LONG
+from tests.virtual_time import VIRTUAL, outcome, running
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> Any:
+    """Let no test wait."""
+    return VIRTUAL
+
+
+@pytest.fixture
+def seen() -> list[str]:
+    """Remember what ended, and how."""
+    return []
+
+
+async def _work(seen: list[str], name: str, seconds: float, tidying: float = 0) -> str:
+    try:
+        await asyncio.sleep(seconds)
+    except asyncio.CancelledError:
+        await asyncio.sleep(tidying)
+        seen.append(f"{name} cancelled")
+        raise
+    seen.append(f"{name} done")
+    return name
+
+
+async def _fail(seconds: float) -> str:
+    await asyncio.sleep(seconds)
+    raise ValueError("a defect")
+
+
+async def test_all_results_come_in_order(seen: list[str]) -> None:
+    """Whichever is ready first."""
+    assert await run_together([_work(seen, "a", 2), _work(seen, "b", 1)]) == ["a", "b"]
+    assert seen == ["b done", "a done"]
+
+
+async def test_nothing_runs_on_when_one_fails(seen: list[str]) -> None:
+    """Those that are not done are cancelled, and may tidy up; the error comes after that."""
+    work = run_together([_work(seen, "a", 0.5), _fail(1), _work(seen, "b", LONG, tidying=2)])
+
+    assert await outcome(work) == (ValueError, 3.0)
+    assert seen == ["a done", "b cancelled"]
+
+
+async def test_nothing_runs_on_when_all_are_cancelled(seen: list[str]) -> None:
+    """The last to tidy up is waited for, not the first."""
+    work = asyncio.ensure_future(outcome(run_together([_work(seen, "a", LONG), _work(seen, "b", LONG, tidying=2)])))
+    running().call_later(1, work.cancel)
+
+    assert await work == (asyncio.CancelledError, 3.0)
+    assert seen == ["a cancelled", "b cancelled"]
+
+
+async def test_nothing_is_nothing() -> None:
+    """As in an empty batch."""
+    assert await run_together([]) == []
+
+
+@tool
+async def shout(text: str) -> str:
+    """Repeat a text loudly."""
+    return text.upper()
+
+
+@tool
+async def greet(user: Annotated[str, InjectedState("user")]) -> str:
+    """Greet."""
+    return f"Hi {user}"
+
+
+@tool(timeout=5)
+async def wait() -> None:
+    """Wait for ever."""
+    await asyncio.Event().wait()
+
+
+@pytest.fixture
+def pipeline() -> Pipeline:
+    """Give a pipeline over three tools."""
+    return Pipeline(Registry([shout, greet, wait]), default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
+
+
+def _request(name: str, id: str, state: object = None, **args: object) -> CallRequest:
+    return CallRequest(ToolCall(name=name, args=args, id=id), state=state)
+
+
+async def test_a_batch_is_answered_in_order_and_each_call_alone_with_its_failure(pipeline: Pipeline) -> None:
+    """What the caller owes to one call is an answer among the others."""
+    messages = await pipeline.run_all(
+        [
+            _request("wait", "1"),
+            _request("shout", "2", text="a"),
+            _request("greet", "3"),
+            _request("greet", "4", state={"user": "Bo"}),
+            _request("nope", "5"),
+            _request("shout", "6", text=1),
+        ]
+    )
+
+    assert [(message.tool_call_id, message.content) for message in messages] == [
+        ("1", "Error: wait timed out after 5 seconds."),
+        ("2", "A"),
+        ("3", "The tool needs `state.user` beside the call, for its parameter `user`."),
+        ("4", "Hi Bo"),
+        ("5", "Error: nope is not a valid tool, try one of [shout, greet, wait]."),
+        ("6", "text: Input should be a valid string"),
+    ]
+    assert messages[2].response_metadata["error"]["kind"] == "missing_context"
+
+
+async def test_an_empty_batch_has_an_empty_answer(pipeline: Pipeline) -> None:
+    """Nothing is run."""
+    assert await pipeline.run_all([]) == []

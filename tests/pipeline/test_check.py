@@ -1,0 +1,55 @@
+"""A call's arguments can be tried without its tool."""
+
+from typing import Annotated
+
+import pytest
+
+from sidecall import InjectedState, Registry, ToolCall, tool
+from sidecall.core.errors import InvalidArguments, MalformedArguments, MissingContext, ToolNotFound
+from sidecall.core.invocation import CallRequest
+from sidecall.executors.inline import InlineExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
+
+
+@tool
+async def search_web(query: str) -> str:
+    """Search."""
+    raise AssertionError(query)
+
+
+@tool
+async def greet(user: Annotated[str, InjectedState("user")]) -> str:
+    """Greet."""
+    raise AssertionError(user)
+
+
+@pytest.fixture
+def pipeline() -> Pipeline:
+    """Give a pipeline over two tools that must not run."""
+    return Pipeline(Registry([search_web, greet]), default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "expected"),
+    [
+        ("search_web", {"query": "a"}, type(None)),
+        ("search_web", {"query": 1}, InvalidArguments),
+        ("search_web", "{", MalformedArguments),
+        ("serch_web", {}, ToolNotFound),
+    ],
+)
+async def test_a_call_can_be_checked_without_being_run(
+    pipeline: Pipeline, name: str, args: dict[str, object] | str, expected: type
+) -> None:
+    """The failure is the one that running it would have."""
+    failure = await pipeline.check(CallRequest(ToolCall(name=name, args=args, id="call_1")))
+
+    assert type(failure) is expected
+
+
+async def test_a_check_tells_the_caller_what_it_owes(pipeline: Pipeline) -> None:
+    """As running it would."""
+    with pytest.raises(MissingContext):
+        await pipeline.check(CallRequest(ToolCall(name="greet", args={}, id="call_1")))

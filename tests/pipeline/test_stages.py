@@ -1,0 +1,58 @@
+"""What happens to a call can be read in two lists."""
+
+from sidecall import tool
+from sidecall.executors.inline import InlineExecutor
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.admission import Admission, Limits
+from sidecall.pipeline.budget import Budget
+from sidecall.pipeline.plan import Plan, Plans
+from sidecall.pipeline.stage import Step
+from sidecall.pipeline.stages import default_stages
+
+
+def _names(steps: tuple[Step, ...]) -> list[str]:
+    return [getattr(step, "__name__", type(step).__name__) for step in steps]
+
+
+def _plan(budget: Budget | None = None, **options: object) -> Plan:
+    stages = default_stages({"inline": InlineExecutor()}, MemoryApprovals(), budget)
+    offered = tool("work", description="Work.", **options)(lambda: None)  # type: ignore[call-overload]
+    return Plans(stages, Admission(Limits())).of(offered.compiled)
+
+
+def test_every_call_of_a_plain_tool_takes_these_stages() -> None:
+    """Nothing is asked that its author did not ask for."""
+    plan = _plan()
+
+    assert _names(plan.success) == ["decode", "validate", "Execute", "format_output"]
+    assert _names(plan.failure) == ["log_failure", "format_failure"]
+
+
+def test_a_call_of_a_tool_with_everything_takes_all_stages() -> None:
+    """In this order; a call that fails goes on with the second list from there."""
+
+    class Handler:
+        def on_tool_end(self, _output: object) -> None: ...
+
+    plan = _plan(
+        Budget(100, lambda _: None),
+        callbacks=[Handler()],
+        tool_input_guardrails=[lambda _: None],
+        tool_output_guardrails=[lambda _: None],
+        requires_approval=True,
+        handle_tool_error=None,
+    )
+
+    assert _names(plan.success) == [
+        "decode",
+        "validate",
+        "guard_input",
+        "Approve",
+        "tell_start",
+        "Execute",
+        "guard_output",
+        "format_output",
+        "Budget",
+        "tell_end",
+    ]
+    assert _names(plan.failure) == ["log_failure", "let_through", "format_failure", "Budget", "tell_error"]
