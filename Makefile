@@ -4,18 +4,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help install serve test check format openapi bench bench-guard trials image clean
+.PHONY: help install serve test test-newest check format openapi bench bench-guard trials image clean
 
 help:
 	@echo "make serve     run the server with the tools in tools/ on 127.0.0.1:8000"
 	@echo "make install   only make the environment, $(VENV)"
 	@echo "make test      run every test, with coverage"
+	@echo "make test-newest  run the fast part of them on the newest supported Python of this machine"
 	@echo "make check     lint, types, layers, OpenAPI drift"
 	@echo "make format    format the code"
 	@echo "make openapi   write openapi/openapi.json"
+	@echo "make docs      write docs/settings.md"
 	@echo "make bench     measure server, floors and peers, and record it in docs/performance.md; or ARGS=--quick"
 	@echo "make bench-guard  fail when the hot path has lost a tenth against the Starlette floor"
-	@echo "make trials    do the server's worst to it for a quarter of an hour, and record what came of it in docs/reliability.md"
+	@echo "make trials    do the server's worst to it for a quarter of an hour, and record what came of it in bench/results/trials.md"
 	@echo "make image     build the container image and check it (as root, on Debian or Ubuntu)"
 
 # What it takes to serve; what it takes to work on the project comes on top.
@@ -42,6 +44,9 @@ serve: $(RUNTIME)
 test: $(DEV)
 	@scripts/test
 
+test-newest: $(DEV)
+	@scripts/test-newest
+
 check: $(DEV)
 	@scripts/check
 
@@ -52,6 +57,10 @@ format: $(DEV)
 openapi: $(RUNTIME)
 	@$(BIN)/sidecall openapi --output openapi/openapi.json
 
+.PHONY: docs
+docs: $(RUNTIME)
+	@$(BIN)/python scripts/settings_page.py
+
 bench: $(DEV)
 	@$(BIN)/python -m bench $(or $(ARGS),--record)
 
@@ -59,10 +68,10 @@ bench-guard: $(RUNTIME)
 	@$(BIN)/python -m bench.guard $(ARGS)
 
 trials: $(DEV)
-	@$(BIN)/python -m bench.trials $(or $(ARGS),--record)
+	@$(BIN)/python -m tests.trials $(or $(ARGS),--record)
 
 image:
 	@scripts/check-image
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) $(VENV)-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*

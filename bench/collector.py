@@ -18,7 +18,7 @@ class _Taking(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *_: object) -> None:
-        """Say nothing of it."""
+        """Stay silent."""
 
 
 @contextmanager

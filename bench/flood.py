@@ -1,4 +1,4 @@
-"""Hold thousands of requests open at once, each on a connection of its own."""
+"""Keep thousands of requests open at once, each on a connection of its own."""
 
 import asyncio
 import time

@@ -113,5 +113,5 @@ def _line(name: str, series: Mapping[str, list[float]]) -> tuple[str, ...]:
 
 
 def peer_versions() -> dict[str, str]:
-    """Say which versions of the peers are measured."""
+    """Return the versions of the peers that are measured."""
     return {peer: version_of(peer) for _, peer in _LOOPS.values() if peer is not None}

@@ -19,7 +19,7 @@ _JSON = {"content-type": "application/json"}
 
 @dataclass(frozen=True)
 class Request:
-    """Say what is asked, where in the JSON answer the result stands, and what it has to be.
+    """What is asked, where in the JSON answer the result stands, and what it has to be.
 
     `calls` is how many tool calls one request stands for.
     """

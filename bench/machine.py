@@ -43,7 +43,7 @@ def raise_file_limit() -> int:
 
 
 def describe(cores: Cores) -> dict[str, str]:
-    """Say what this machine is, without naming it."""
+    """Describe this machine without naming it."""
     return {
         "processor": f"{_processor()}, {os.cpu_count()} cores",
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",

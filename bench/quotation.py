@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """Hold the marks between which a document quotes a report."""
+    """The marks between which a document quotes a report."""
 
     begin: str
     end: str

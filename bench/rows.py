@@ -111,5 +111,5 @@ ROWS: Mapping[str, Row] = {
 
 
 def peer_versions() -> dict[str, str]:
-    """Say which versions of the peers are measured."""
+    """Return the versions of the peers that are measured."""
     return {package: version_of(package) for package in _PEERS}

@@ -37,7 +37,7 @@ def measure(rounds: int, cores: Cores) -> Part:
 
 
 def _start(stack: ExitStack, cores: Cores) -> dict[str, Asked]:
-    few, middle, many = (_serving(stack, cores, count) for count in (10, 1000, 2000))
+    few, middle, many = (_serve(stack, cores, count) for count in (10, 1000, 2000))
     raw = stack.enter_context(running(floor("raw"), cores))
     with new_client() as client:
         for server in (few, many):
@@ -54,7 +54,7 @@ def _start(stack: ExitStack, cores: Cores) -> dict[str, Asked]:
     }
 
 
-def _serving(stack: ExitStack, cores: Cores, count: int) -> Running:
+def _serve(stack: ExitStack, cores: Cores, count: int) -> Running:
     return stack.enter_context(running(sidecall("--tools", "bench/many.py", BENCH_TOOLS=str(count)), cores))
 
 

@@ -22,7 +22,7 @@ _UVICORN = ("--no-access-log", "--no-server-header", "--log-level", "info")
 
 @dataclass(frozen=True)
 class Server:
-    """Say how to start a server, a peer in its own environment.
+    """How to start a server, a peer in its own environment.
 
     `{port}` in the command is replaced, and `{collector}` in the environment by the address of a collector of spans.
     """

@@ -29,7 +29,7 @@ Found = tuple[Flood, float]
 
 def measure(rounds: int, cores: Cores) -> Part:
     """Flood both servers, in turns, each time in a new process."""
-    turns = {name: partial(_flooded, cores, server, path) for name, (server, path) in _SERVERS.items()}
+    turns = {name: partial(_flood_one, cores, server, path) for name, (server, path) in _SERVERS.items()}
     floods, failed = take_turns(turns, min(rounds, _ROUNDS))
     return Part(
         title=f"{IN_FLIGHT:,} calls of a tool that takes {PAUSE} s, at once",
@@ -42,7 +42,7 @@ def measure(rounds: int, cores: Cores) -> Part:
     )
 
 
-def _flooded(cores: Cores, server: Server, path: str) -> Found:
+def _flood_one(cores: Cores, server: Server, path: str) -> Found:
     allowed = raise_file_limit()
     if allowed < IN_FLIGHT + _SPARE_FILES:
         raise Unavailable(f"a process may open {allowed} files here, too few for {IN_FLIGHT:,} connections")
@@ -50,13 +50,13 @@ def _flooded(cores: Cores, server: Server, path: str) -> Found:
     with running(server, cores) as started, new_client() as client:
         verify(client, started.url, Request(path, body.replace(f": {PAUSE}", ": 0"), ("content",), "done"))
         try:
-            found = flood(started.port, _written(path, body), b'"content":"done"', IN_FLIGHT)
+            found = flood(started.port, _write(path, body), b'"content":"done"', IN_FLIGHT)
         except TimeoutError:
             raise Unavailable("not all of them were answered within a minute") from None
         return found, started.resident_mb(peak=True)
 
 
-def _written(path: str, body: str) -> bytes:
+def _write(path: str, body: str) -> bytes:
     head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
     return f"{head}content-length: {len(body)}\r\n\r\n{body}".encode()
 

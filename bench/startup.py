@@ -1,5 +1,11 @@
-"""From the start of a process to its first answer, and the memory it then holds, beside a bare FastAPI application."""
+"""From the start of a process to its first answer, and the memory it then holds, beside a bare FastAPI application.
 
+And what an author's program pays for importing Sidecall: modules and seconds, recorded without a bar.
+"""
+
+import json
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -21,6 +27,12 @@ _ASKED: Mapping[str, tuple[Server, Request]] = {
     FASTAPI: (floor("fastapi"), tool_call("echo", {"text": "hi"}, "hi")),
 }
 
+_IMPORTS = ("import sidecall", "from sidecall import tool", "import sidecall.core.errors")
+_COUNT = (
+    "import json, sys, time; before, begin = len(sys.modules), time.perf_counter(); {}; "
+    "print(json.dumps([time.perf_counter() - begin, len(sys.modules) - before]))"
+)
+
 
 def measure(rounds: int, cores: Cores) -> Part:
     """Start both again and again, in turns; the first round only warms the disk."""
@@ -28,13 +40,17 @@ def measure(rounds: int, cores: Cores) -> Part:
         turns = {name: partial(_first_answer, client, cores, *asked) for name, asked in _ASKED.items()}
         take_turns(turns, 1)
         starts, failed = take_turns(turns, rounds + 1)
+    imports, _ = take_turns({statement: partial(_import, statement, cores) for statement in _IMPORTS}, rounds + 1)
     seconds = {name: [start for start, _ in taken] for name, taken in starts.items()}
     memory = {name: [held for _, held in taken] for name, taken in starts.items()}
     return Part(
         title="Start to first answer",
         measures="seconds",
-        columns=("", "seconds", "lowest to highest", "÷ FastAPI", "resident MB"),
-        rows=tuple(_line(name, seconds, memory) for name in seconds),
+        columns=("", "seconds", "lowest to highest", "÷ FastAPI", "resident MB", "modules"),
+        rows=(
+            *(_line(name, seconds, memory) for name in seconds),
+            *(_line_of_import(statement, taken) for statement, taken in imports.items()),
+        ),
         series=seconds,
         figures=_figures(seconds.get(OURS), memory.get(OURS)),
         skipped=failed,
@@ -46,6 +62,19 @@ def _first_answer(client: httpx.Client, cores: Cores, server: Server, request: R
     with running(server, cores) as started:
         verify(client, started.url, request)
         return time.perf_counter() - start, started.resident_mb()
+
+
+def _import(statement: str, cores: Cores) -> tuple[float, int]:
+    command = cores.pinned((sys.executable, "-c", _COUNT.format(statement)))
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    seconds, modules = json.loads(done.stdout)
+    return seconds, modules
+
+
+def _line_of_import(statement: str, taken: list[tuple[float, int]]) -> tuple[str, ...]:
+    seconds = spread([each for each, _ in taken])
+    name = f"`{statement}`"
+    return name, f"{seconds.median:.3f}", f"{seconds.low:.3f} to {seconds.high:.3f}", "", "", str(taken[-1][1])
 
 
 def _figures(seconds: list[float] | None, memory: list[float] | None) -> tuple[Figure, ...]:
@@ -66,4 +95,5 @@ def _line(name: str, seconds: Mapping[str, list[float]], memory: Mapping[str, li
         f"{taken.low:.2f} to {taken.high:.2f}",
         above,
         f"{spread(memory[name]).median:.0f}",
+        "",
     )

@@ -19,7 +19,7 @@ SIDECALL_URL = os.environ.get("SIDECALL_URL", "http://127.0.0.1:8000")
 LIMIT = ModelCallLimitMiddleware(run_limit=10, exit_behavior="error")
 
 
-def calling(sidecall: httpx.AsyncClient) -> AgentMiddleware[Any, Any]:
+def call_sidecall(sidecall: httpx.AsyncClient) -> AgentMiddleware[Any, Any]:
     """Run each call in Sidecall, as the model made it; the answer keeps its status, artifact and id."""
 
     @wrap_tool_call
@@ -35,7 +35,7 @@ async def run(prompt: str) -> None:
     # Sidecall has a deadline for each tool, so there is none here.
     async with httpx.AsyncClient(base_url=SIDECALL_URL, timeout=None) as sidecall:
         definitions = (await sidecall.get("/tools")).raise_for_status().json()
-        agent = create_agent(ChatOpenAI(model=MODEL), definitions, middleware=[calling(sidecall), LIMIT])
+        agent = create_agent(ChatOpenAI(model=MODEL), definitions, middleware=[call_sidecall(sidecall), LIMIT])
         conversation = await agent.ainvoke({"messages": [{"role": "user", "content": prompt}]})
     for message in conversation["messages"]:
         if isinstance(message, ToolMessage):

@@ -5,33 +5,51 @@ import re
 from pathlib import Path
 
 import pytest
-from pydantic.fields import FieldInfo
 
 from sidecall.authoring.tool import BaseTool
 from sidecall.cli.main import cli
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import ErrorKind
 from sidecall.serving import refusals
-from sidecall.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-DOCUMENTS = [path for folder in (ROOT, ROOT / "docs", ROOT / "docs/decisions") for path in sorted(folder.glob("*.md"))]
+FOLDERS = [ROOT / name for name in (".", "docs", "docs/decisions", "examples", "bench/results")]
+DOCUMENTS = [path for folder in FOLDERS for path in sorted(folder.glob("*.md"))]
 
 
-def _shown(field: FieldInfo) -> str:
-    default = field.default
-    if isinstance(default, tuple):
-        return ",".join(default)
-    return str(default).lower() if isinstance(default, bool) else str(default)
+def test_the_settings_in_the_readme_are_those_of_the_page() -> None:
+    """With the same defaults and meanings; the README has the few that most people set."""
+    rows = [_cells(row) for row in README.splitlines() if row.startswith("| `SIDECALL_")]
+    page = (ROOT / "docs/settings.md").read_text().splitlines()
+    known = [_cells(row) for row in page if row.startswith("| `SIDECALL_")]
+
+    assert rows
+    assert [row for row in rows if row not in [[name, default, said] for name, default, _, said in known]] == []
 
 
-@pytest.mark.parametrize("name", Settings.model_fields)
-def test_every_setting_stands_in_the_readme(name: str) -> None:
-    """With its default and its meaning, in one table."""
-    field = Settings.model_fields[name]
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip("|").split("|")]
 
-    assert f"| `SIDECALL_{name.upper()}` | `{_shown(field)}` | {field.description} |" in README
+
+@pytest.mark.parametrize("page", ["README.md", "docs/deploy.md"])
+@pytest.mark.parametrize(
+    "protection",
+    [
+        "--publish 127.0.0.1:8000:8000",
+        "--read-only",
+        "--cap-drop ALL",
+        "--security-opt no-new-privileges",
+        "--memory 512m",
+        "--cpus 1",
+        "--pids-limit 256",
+    ],
+)
+def test_the_image_is_run_with_all_that_protects_it(page: str, protection: str) -> None:
+    """Whoever pastes the command gets no more open server than Compose's."""
+    command = (ROOT / page).read_text().partition("\ndocker run ")[2].partition("\n```")[0]
+
+    assert protection in command
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -55,6 +73,15 @@ def test_links_lead_to_headings(document: Path) -> None:
     pages = [(document.parent / file if file else document, anchor) for file, anchor in links]
 
     assert [(page.name, anchor) for page, anchor in pages if anchor not in _anchors(page)] == []
+
+
+NAMED = sorted(set(re.findall(r"`([a-z0-9_/]+\.py)`", (ROOT / "docs/architecture.md").read_text())))
+
+
+@pytest.mark.parametrize("file", NAMED)
+def test_every_file_on_the_map_is_there(file: str) -> None:
+    """Files are named as seen from the package, or from the top."""
+    assert any((folder / file).is_file() for folder in (ROOT / "app/sidecall", ROOT / "app", ROOT))
 
 
 @pytest.mark.parametrize("command", [command.callback.__name__ for command in cli.registered_commands])

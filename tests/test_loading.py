@@ -1,13 +1,15 @@
 """Modules are loaded by path under a name of their own, with imports that work."""
 
+import importlib
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from sidecall.core.errors import DiscoveryError, InvalidToolOption
-from sidecall.loading import load_file, load_named, public_files, reloaded
+from sidecall.loading import load_afresh, load_file, load_named, public_files
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -20,16 +22,35 @@ def write(path: str, text: str = "") -> Path:
     return file
 
 
-def test_a_file_is_loaded_under_its_name() -> None:
-    """A second time it is the same module."""
-    file = write("box/my_tools.py", "VALUE = 7")
+@pytest.mark.parametrize(
+    ("path", "name"), [("my_tools.py", "my_tools"), ("box/my_tools.py", "box.my_tools"), ("a/b/c.py", "a.b.c")]
+)
+def test_a_file_is_loaded_under_its_name_in_the_project(path: str, name: str) -> None:
+    """It is the same module a second time, and for whoever imports it."""
+    file = write(path, "VALUE = 7")
 
     module = load_file(file)
 
-    assert module.__name__ == "my_tools"
+    assert module.__name__ == name
     assert module.VALUE == 7
     assert load_file(file) is module
-    assert sys.modules["my_tools"] is module
+    assert importlib.import_module(name) is module
+
+
+def test_a_file_of_another_folder_is_a_part_of_a_package_of_its_own(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Nobody else has its name, and nothing of its folder can be imported by others."""
+    folder = tmp_path_factory.mktemp("else.where")
+    file = write(str(folder / "my_tools.py"), "VALUE = 7")
+    before = [*sys.path]
+
+    module = load_file(file)
+
+    assert re.fullmatch(r"sidecall_[0-9a-f]{8}_else_where0\.my_tools", module.__name__)
+    assert module.VALUE == 7
+    assert load_file(file) is module
+    assert [entry for entry in sys.path if entry not in before] == [str(Path.cwd())]
 
 
 def test_a_file_in_a_package_is_loaded_under_its_dotted_name() -> None:
@@ -49,37 +70,26 @@ def test_a_package_is_loaded_by_its_init_file() -> None:
     """Its name is that of the folder."""
     file = write("box/acme/__init__.py", "VALUE = 7")
 
-    assert load_file(file).__name__ == "acme"
+    assert load_file(file).__name__ == "box.acme"
 
 
-def test_what_lies_beside_a_file_can_be_imported() -> None:
-    """As when Python runs the file."""
-    write("box/beside.py", "VALUE = 7")
-    file = write("box/my_tools.py", "from beside import VALUE")
+def test_a_file_on_the_path_of_imports_has_the_name_that_it_has_there() -> None:
+    """So that a package which is installed is not loaded twice."""
+    file = write("lib/acme/web.py", "VALUE = 7")
+    sys.path.append(str(Path("lib").resolve()))
 
-    assert load_file(file).VALUE == 7
-
-
-def test_what_lies_beside_a_file_shadows_nothing(here: Path) -> None:
-    """The folder goes to the end of the path, once."""
-    write("box/json.py", "raise RuntimeError('shadowed')")
-    file = write("box/my_tools.py", "import json\nVALUE = json.dumps(7)")
-
-    assert load_file(file).VALUE == "7"
-    assert load_file(file).json is json
-    assert sys.path[-1] == str(here / "box")
-    assert sys.path.count(str(here / "box")) == 1
+    assert load_file(file) is importlib.import_module("acme.web")
 
 
 def test_a_file_whose_name_is_taken_is_loaded_under_an_alias() -> None:
     """The other module stays what it was."""
-    file = write("box/json.py", "VALUE = 7")
+    file = write("json.py", "VALUE = 7")
 
     module = load_file(file)
 
     assert module.VALUE == 7
     assert module.__name__.startswith("sidecall_")
-    assert module.__name__.endswith("_json")
+    assert module.__name__.endswith(".json")
     assert sys.modules["json"] is json
     assert load_file(file) is module
 
@@ -94,21 +104,22 @@ def test_two_files_of_one_name_are_two_modules() -> None:
 
 def test_relative_imports_work_in_a_package_whose_name_is_taken() -> None:
     """The whole package is loaded under the alias."""
-    write("box/json/__init__.py", "ROOT = 1")
-    write("box/json/shared.py", "VALUE = 7")
-    file = write("box/json/search.py", "from .shared import VALUE\nfrom . import ROOT\n")
+    write("json/__init__.py", "ROOT = 1")
+    write("json/shared.py", "VALUE = 7")
+    file = write("json/search.py", "from .shared import VALUE\nfrom . import ROOT\n")
 
     module = load_file(file)
 
     assert (module.VALUE, module.ROOT) == (7, 1)
-    assert module.__name__.endswith("_json.search")
+    assert module.__name__.startswith("sidecall_")
+    assert module.__name__.endswith(".json.search")
     assert sys.modules["json"] is json
 
 
 def test_a_file_in_a_package_whose_name_is_a_modules_is_loaded() -> None:
     """`string` is a module, so that no `string.search` can be found."""
-    write("box/string/__init__.py")
-    file = write("box/string/search.py", "VALUE = 7")
+    write("string/__init__.py")
+    file = write("string/search.py", "VALUE = 7")
 
     assert load_file(file).VALUE == 7
 
@@ -143,10 +154,10 @@ def test_a_file_that_is_no_python_is_refused(beside: str) -> None:
     ],
     ids=["import", "syntax", "exit", "crash", "elsewhere"],
 )
-@pytest.mark.parametrize("name", ["box/broken.py", "box/json/broken.py"], ids=["name", "alias"])
+@pytest.mark.parametrize("name", ["box/broken.py", "json/broken.py"], ids=["name", "alias"])
 def test_a_file_that_fails_is_named_with_the_line(name: str, text: str, complaint: str) -> None:
     """It is the author's own line, not one in a library; nothing half-loaded stays."""
-    write("box/json/__init__.py")
+    write("json/__init__.py")
     file = write(name, text)
     before = set(sys.modules)
 
@@ -159,7 +170,7 @@ def test_a_file_that_fails_is_named_with_the_line(name: str, text: str, complain
 
 def test_an_alias_that_fails_is_forgotten() -> None:
     """The next attempt loads the file afresh."""
-    file = write("box/json.py", "raise RuntimeError")
+    file = write("json.py", "raise RuntimeError")
 
     with pytest.raises(DiscoveryError):
         load_file(file)
@@ -239,7 +250,7 @@ def test_reloaded_modules_are_loaded_afresh(here: Path) -> None:
     load_file(file)
     file.write_text("VALUE = 2")
 
-    with reloaded([here / "box"]):
+    with load_afresh([here / "box"]):
         fresh = load_file(file)
 
     assert fresh.VALUE == 2
@@ -252,19 +263,20 @@ def test_the_old_modules_stay_when_the_new_ones_fail(here: Path) -> None:
     old = load_file(file)
     file.write_text("VALUE = ")
 
-    with pytest.raises(DiscoveryError), reloaded([here / "box"]):
+    with pytest.raises(DiscoveryError), load_afresh([here / "box"]):
         load_file(file)
 
-    assert sys.modules["my_tools"] is old
+    assert sys.modules["box.my_tools"] is old
+    assert sys.modules["box"].my_tools is old
 
 
 def test_a_module_is_loaded_again_under_its_alias(here: Path) -> None:
     """A reloaded `json.py` is still not `json`."""
-    file = write("box/json.py", "VALUE = 1")
+    file = write("json.py", "VALUE = 1")
     load_file(file)
     file.write_text("VALUE = 2")
 
-    with reloaded([here / "box"]):
+    with load_afresh([here]):
         fresh = load_file(file)
 
     assert fresh.VALUE == 2
@@ -275,7 +287,7 @@ def test_sidecall_itself_is_never_reloaded() -> None:
     """Its classes must stay the same objects, though its folder may be watched."""
     before = sys.modules["sidecall.core.tool"]
 
-    with reloaded([Path(str(before.__file__)).parents[2]]):
+    with load_afresh([Path(str(before.__file__)).parents[2]]):
         during = sys.modules["sidecall.core.tool"]
 
     assert during is before

@@ -9,7 +9,7 @@ import pytest
 
 from sidecall import Registry
 from sidecall.discovery import discover
-from sidecall.reload import reload_tools, watching
+from sidecall.reload import follow_files, reload_tools
 
 TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
 
@@ -24,7 +24,7 @@ def prepared(caplog: pytest.LogCaptureFixture) -> None:
 
 
 class Lines(logging.Handler):
-    """Let a test wait for log lines."""
+    """Log lines that a test can wait for."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ def test_a_file_that_went_away_leaves_the_last_good_tools(here: Path) -> None:
 
 async def test_nothing_is_watched_unless_it_is_wanted(here: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Watching costs a thread."""
-    async with watching(Registry(), [str(here)], False, enabled=False):
+    async with follow_files(Registry(), [str(here)], False, enabled=False):
         await asyncio.sleep(0)
 
     assert caplog.messages == []
@@ -141,7 +141,7 @@ async def test_a_file_is_followed_through_good_and_bad(here: Path, lines: Lines)
     file.write_text(TOOL.format(name="one"))
     registry = Registry(discover(["mine.py"]))
 
-    async with watching(registry, ["mine.py"], False, enabled=True):
+    async with follow_files(registry, ["mine.py"], False, enabled=True):
         assert await lines.next() == f"watching {here}"
         file.write_text(TOOL.format(name="two"))
         assert await lines.next() == "reloaded: two"
@@ -159,7 +159,7 @@ async def test_a_new_file_in_a_folder_is_found(here: Path, lines: Lines) -> None
     (here / "box").mkdir()
     registry = Registry()
 
-    async with watching(registry, ["box"], False, enabled=True):
+    async with follow_files(registry, ["box"], False, enabled=True):
         assert await lines.next() == f"watching {here}/box"
         (here / "box/mine.py").write_text(TOOL.format(name="one"))
         assert await lines.next() == "reloaded: one"
@@ -169,7 +169,7 @@ async def test_a_new_file_in_a_folder_is_found(here: Path, lines: Lines) -> None
 
 async def test_the_server_serves_without_a_folder_to_watch(lines: Lines) -> None:
     """When all tools come from installed packages, whose files do not change."""
-    async with watching(Registry(), [], True, enabled=True):
+    async with follow_files(Registry(), [], True, enabled=True):
         first = await lines.next()
 
     assert first.startswith("watching")

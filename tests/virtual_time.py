@@ -2,8 +2,12 @@
 
 import asyncio
 import selectors
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+import pytest
 
 # What the fixture `anyio_backend` of a module returns to run its tests on such a loop.
 VIRTUAL = ("asyncio", {"loop_factory": lambda: VirtualLoop()})
@@ -17,7 +21,7 @@ class _Jumping(selectors.DefaultSelector):
         self.skipped = 0.0
 
     def select(self, timeout: float | None = None) -> Any:
-        """Tell what is ready; wait only for what other threads do, when nothing else is planned."""
+        """Return what is ready; wait only for what other threads do, when nothing else is planned."""
         ready = super().select(timeout if timeout is None else 0)
         if not ready and timeout is not None:
             self.skipped += timeout
@@ -43,6 +47,14 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return timer
 
 
+@contextmanager
+def virtual_runner() -> Iterator[asyncio.Runner]:
+    """Give a runner in whose time deadlines are too, which are readings of `time.monotonic()`."""
+    with pytest.MonkeyPatch.context() as patch, asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        patch.setattr(time, "monotonic", runner.get_loop().time)
+        yield runner
+
+
 def running() -> VirtualLoop:
     """Give the virtual loop that runs."""
     loop = asyncio.get_running_loop()
@@ -56,7 +68,7 @@ def now() -> float:
 
 
 async def outcome(work: Awaitable[Any]) -> tuple[Any, float]:
-    """Tell what came of some work, the type of its error if it failed, and after how many seconds."""
+    """Return what came of some work, the type of its error if it failed, and after how many seconds."""
     started = now()
     try:
         came: Any = await work

@@ -58,10 +58,10 @@ def _evaluate(node: ast.expr, depth: int) -> Number:
     step = _STEPS.get(type(node))
     if step is None:
         raise ToolException(_refusal(node))
-    return _checked(step(node, depth + 1))
+    return _check(step(node, depth + 1))
 
 
-def _checked(value: Any) -> Number:
+def _check(value: Any) -> Number:
     if isinstance(value, int) and abs(value) < INTEGER_LIMIT:
         return value
     if isinstance(value, float) and math.isfinite(value):
@@ -99,7 +99,7 @@ def _binary(node: ast.BinOp, depth: int) -> Number:
         chain.append(chain[-1].left)
     value = _evaluate(chain[-1].left, depth)
     for link in reversed(chain):
-        value = _checked(_operator(link.op)(value, _evaluate(link.right, depth)))
+        value = _check(_operator(link.op)(value, _evaluate(link.right, depth)))
     return value
 
 
@@ -121,7 +121,7 @@ def _call(node: ast.Call, depth: int) -> Number:
         raise ToolException(f"`{node.func.id}` takes its numbers by position, not by keyword.")
     if not function.least <= len(node.args) <= function.most:
         raise ToolException(f"`{node.func.id}` takes {function.takes}, not {len(node.args)}.")
-    return _checked(function.call(*(_evaluate(argument, depth) for argument in node.args)))
+    return _check(function.call(*(_evaluate(argument, depth) for argument in node.args)))
 
 
 def _power(base: Number, exponent: Number) -> Any:
@@ -161,7 +161,7 @@ class _Function(NamedTuple):
 
     @property
     def takes(self) -> str:
-        """Say in words how many numbers."""
+        """How many numbers, in words."""
         if self.most == MAX_LENGTH:
             return f"{self.least} or more numbers"
         return f"{self.least} or {self.most} numbers" if self.most > self.least else "1 number"

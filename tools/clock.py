@@ -1,4 +1,4 @@
-"""Tell the time, and what time it is elsewhere."""
+"""The time, here and elsewhere."""
 
 import datetime
 import difflib

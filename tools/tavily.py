@@ -173,7 +173,7 @@ def _object(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise ToolException("Tavily's answer is not JSON. Try again later.", retryable=True) from None
     if not isinstance(value, dict):
-        raise _unexpected("it is not an object")
+        raise _refuse_form("it is not an object")
     return value
 
 
@@ -184,11 +184,11 @@ def _null(_: str) -> None:
 def _results(response: Mapping[str, Any]) -> list[dict[str, Any]]:
     results = response.get("results")
     if not isinstance(results, list) or not all(isinstance(result, dict) for result in results):
-        raise _unexpected("`results` is not a list of objects")
+        raise _refuse_form("`results` is not a list of objects")
     return [{name: result.get(name) for name in SHOWN} for result in results]
 
 
-def _unexpected(reason: str) -> ToolException:
+def _refuse_form(reason: str) -> ToolException:
     return ToolException(f"Tavily's answer has an unexpected form: {reason}. Check TAVILY_API_BASE_URL.")
 
 
@@ -204,7 +204,7 @@ def _no_results(query: str, filters: Mapping[str, Any]) -> str:
 
 
 def _refusal(status: int, text: str, retry_after: float | None) -> ToolException:
-    """Say what to do about an answer that is not a success."""
+    """Make what the model reads of an answer that is not a success."""
     if status in (401, 403):
         return ToolException(f"Tavily refused the API key (HTTP {status}). Check TAVILY_API_KEY.")
     if status == 429:

@@ -1,61 +1,56 @@
-"""Write tools for Sidecall: everything a tool's author imports."""
+"""Write tools for Sidecall: everything a tool's author imports.
 
-# First, because the imports below take long, and a signal that comes meanwhile has to end `sidecall serve`.
-from sidecall.cli import early as _early  # noqa: F401
+Each name is loaded when it is first asked for, so that a program pays only for what it uses. `__init__.pyi` says the
+same to type checkers.
+"""
 
-# isort: split
-from sidecall.authoring.decorators import tool
-from sidecall.authoring.retriever import RetrieverInput, create_retriever_tool
-from sidecall.authoring.structured import StructuredTool, Tool
-from sidecall.authoring.tool import BaseTool
-from sidecall.authoring.toolkit import BaseToolkit
-from sidecall.core.callbacks import BaseCallbackHandler
-from sidecall.core.command import Command
-from sidecall.core.context import Caller, ToolContext
-from sidecall.core.errors import ToolException
-from sidecall.core.guardrails import (
-    ToolGuardrailFunctionOutput,
-    ToolInputGuardrailData,
-    ToolOutputGuardrailData,
-    tool_input_guardrail,
-    tool_output_guardrail,
-)
-from sidecall.core.injection import InjectedState, InjectedStore, InjectedToolArg, InjectedToolCallId, Secret
-from sidecall.core.messages import ToolCall, ToolMessage
-from sidecall.core.options import ToolAnnotations
-from sidecall.core.retry import Retry
-from sidecall.core.store import Store
-from sidecall.registry import Registry
-from sidecall.version import __version__
+from importlib import import_module
 
-__all__ = [
-    "BaseCallbackHandler",
-    "BaseTool",
-    "BaseToolkit",
-    "Caller",
-    "Command",
-    "InjectedState",
-    "InjectedStore",
-    "InjectedToolArg",
-    "InjectedToolCallId",
-    "Registry",
-    "RetrieverInput",
-    "Retry",
-    "Secret",
-    "Store",
-    "StructuredTool",
-    "Tool",
-    "ToolAnnotations",
-    "ToolCall",
-    "ToolContext",
-    "ToolException",
-    "ToolGuardrailFunctionOutput",
-    "ToolInputGuardrailData",
-    "ToolMessage",
-    "ToolOutputGuardrailData",
-    "__version__",
-    "create_retriever_tool",
-    "tool",
-    "tool_input_guardrail",
-    "tool_output_guardrail",
-]
+from sidecall.version import __version__ as __version__
+
+# Where each name is defined.
+_HOMES = {
+    "BaseCallbackHandler": "sidecall.core.callbacks",
+    "BaseTool": "sidecall.authoring.tool",
+    "BaseToolkit": "sidecall.authoring.toolkit",
+    "Caller": "sidecall.core.context",
+    "Command": "sidecall.core.command",
+    "InjectedState": "sidecall.core.injection",
+    "InjectedStore": "sidecall.core.injection",
+    "InjectedToolArg": "sidecall.core.injection",
+    "InjectedToolCallId": "sidecall.core.injection",
+    "Registry": "sidecall.registry",
+    "RetrieverInput": "sidecall.authoring.retriever",
+    "Retry": "sidecall.core.retry",
+    "Secret": "sidecall.core.injection",
+    "Store": "sidecall.core.store",
+    "StructuredTool": "sidecall.authoring.structured",
+    "Tool": "sidecall.authoring.structured",
+    "ToolAnnotations": "sidecall.core.options",
+    "ToolCall": "sidecall.core.messages",
+    "ToolContext": "sidecall.core.context",
+    "ToolException": "sidecall.core.errors",
+    "ToolGuardrailFunctionOutput": "sidecall.core.guardrails",
+    "ToolInputGuardrailData": "sidecall.core.guardrails",
+    "ToolMessage": "sidecall.core.messages",
+    "ToolOutputGuardrailData": "sidecall.core.guardrails",
+    "create_retriever_tool": "sidecall.authoring.retriever",
+    "tool": "sidecall.authoring.decorators",
+    "tool_input_guardrail": "sidecall.core.guardrails",
+    "tool_output_guardrail": "sidecall.core.guardrails",
+}
+
+__all__ = sorted(["__version__", *_HOMES])
+
+
+def __getattr__(name: str) -> object:
+    """Load a name, once."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """List what was loaded and what may be."""
+    return sorted({*globals(), *_HOMES})

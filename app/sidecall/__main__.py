@@ -1,5 +1,6 @@
-"""Let `python -m sidecall` do what `sidecall` does."""
+"""Do what `sidecall` does for `python -m sidecall`."""
 
 from sidecall.cli.main import main
 
-main()
+if __name__ == "__main__":
+    main()

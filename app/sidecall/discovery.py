@@ -19,6 +19,10 @@ from sidecall.registry import Registry
 from sidecall.schema.signature import find_source
 
 GROUP = "sidecall.tools"
+# What is served unless somebody says otherwise: this of the project, else what ships.
+DEFAULT_PLACE = "tools"
+# What ships, and before a dot one file of it.
+SHIPPED_PLACE = "sidecall"
 
 logger = logging.getLogger("sidecall")
 
@@ -28,7 +32,9 @@ def discover(places: Iterable[str], *, use_entry_points: bool = False) -> list[C
 
     A place is a path (`./my_tools.py`, `tools`) if one exists, else the dotted name of a module or package. Of a
     module those tools, toolkits and registries count that have no leading underscore, or that its `__all__` names;
-    tools of LangChain and of the OpenAI Agents SDK too. A Registry's tools keep its callbacks and guardrails.
+    tools of LangChain and of the OpenAI Agents SDK too. A Registry's tools keep its callbacks and guardrails. The place
+    `sidecall` means the tools that ship, `sidecall.clock` one file of them; `tools` means them too where the working
+    directory has neither `tools` nor `tools.py`.
 
     Raises:
         DiscoveryError: A place does not exist, or its code raised.
@@ -36,36 +42,56 @@ def discover(places: Iterable[str], *, use_entry_points: bool = False) -> list[C
     """
     found: dict[int, Any] = {}
     for place in places:
-        offers = [offer for module in _modules(place) for offer in _offers(module)]
+        offers = [offer for module in _load(_resolve(place)) for offer in _list_offers(module)]
         if not offers:
             logger.warning("no tools found in %s; a tool is a module-level function with @tool", place)
         found.update((id(offer), offer) for offer in offers)
     if use_entry_points:
-        found.update((id(offer), offer) for point in entry_points(group=GROUP) for offer in _installed(point))
-    return _compiled(found.values())
+        found.update((id(offer), offer) for point in entry_points(group=GROUP) for offer in _load_entry_point(point))
+    return _compile(found.values())
 
 
-def _compiled(offers: Iterable[Any]) -> list[CompiledTool]:
+def _compile(offers: Iterable[Any]) -> list[CompiledTool]:
     """Make offers ready; what a module offers itself and in a toolkit or Registry too is offered once."""
     registries = [offer for offer in offers if isinstance(offer, Registry)]
     held = {id(tool) for registry in registries for tool in registry.offered}
-    items = {id(it): it for offer in offers for it in (offer if isinstance(offer, Registry) else _tools(offer))}
-    ready = [it if isinstance(it, CompiledTool) else _own(it).compiled for it in items.values()]
+    items = {id(it): it for offer in offers for it in (offer if isinstance(offer, Registry) else _list_tools(offer))}
+    ready = [it if isinstance(it, CompiledTool) else _adopt(it).compiled for it in items.values()]
     return list({id(it): it for it in ready if id(it) not in held or id(it) in items}.values())
 
 
 def watched_folders(places: Iterable[str]) -> list[Path]:
-    """Name the folders whose files decide what `discover` finds."""
-    paths = [Path(place).resolve() for place in places if Path(place).exists()]
-    named = [Path(file).resolve() for place in places if not Path(place).exists() for file in _files_of(place)]
+    """List the folders whose files decide what `discover` finds."""
+    wanted = [_resolve(place) for place in places]
+    paths = [Path(place).resolve() for place in wanted if Path(place).exists()]
+    named = [Path(file).resolve() for place in wanted if not Path(place).exists() for file in _list_files(place)]
     return list(dict.fromkeys(path if path.is_dir() else path.parent for path in (*paths, *named)))
 
 
-def _files_of(place: str) -> list[str]:
+def _resolve(place: str) -> str:
+    """Return what a place stands for: itself, unless it is the default one or means what ships."""
+    if Path(place).exists():
+        return place
+    if place == DEFAULT_PLACE:
+        file = Path(f"{place}.py")
+        return str(file if file.is_file() else shipped_tools())
+    package, _, name = place.partition(".")
+    shipped = shipped_tools() / f"{name}.py" if name else shipped_tools()
+    return str(shipped) if package == SHIPPED_PLACE and shipped.exists() else place
+
+
+def shipped_tools() -> Path:
+    """Return the folder of the tools that ship: beside this file when installed, at the top of a checkout."""
+    # No package can have this name, so that installed tools are read by their path and in no other way.
+    installed = Path(__file__).parent / "tools.d"
+    return installed if installed.is_dir() else Path(__file__).parents[2] / "tools"
+
+
+def _list_files(place: str) -> list[str]:
     return [module.__file__ for module in load_named(place) if module.__file__]
 
 
-def _modules(place: str) -> Iterator[ModuleType]:
+def _load(place: str) -> Iterator[ModuleType]:
     path = Path(place)
     if path.is_file():
         yield load_file(path.resolve())
@@ -77,8 +103,8 @@ def _modules(place: str) -> Iterator[ModuleType]:
         yield from load_named(place)
 
 
-def _offers(offered: object) -> list[Any]:
-    items = _public(offered) if isinstance(offered, ModuleType) else [offered]
+def _list_offers(offered: object) -> list[Any]:
+    items = _list_public(offered) if isinstance(offered, ModuleType) else [offered]
     return [item for item in items if _is_tool(item) or _is_toolkit(item) or isinstance(item, Registry)]
 
 
@@ -90,7 +116,7 @@ def _is_toolkit(item: object) -> bool:
     return isinstance(item, BaseToolkit) or is_foreign_toolkit(item)
 
 
-def _tools(offer: Any) -> list[Any]:
+def _list_tools(offer: Any) -> list[Any]:
     if _is_tool(offer):
         return [offer]
     where = f"{find_source(offer.get_tools)}: toolkit {type(offer).__name__}"
@@ -106,11 +132,11 @@ def _tools(offer: Any) -> list[Any]:
     return tools
 
 
-def _own(item: Any) -> BaseTool:
+def _adopt(item: Any) -> BaseTool:
     return item if isinstance(item, BaseTool) else tool(item)
 
 
-def _public(module: ModuleType) -> list[object]:
+def _list_public(module: ModuleType) -> list[object]:
     exported = getattr(module, "__all__", None)
     names = exported if exported is not None else [name for name in vars(module) if not name.startswith("_")]
     items = [getattr(module, name) for name in names if hasattr(module, name)]
@@ -128,7 +154,7 @@ def _remind_of_instance(module: ModuleType, kind: type[BaseTool | BaseToolkit], 
         logger.warning(text, module.__file__, name, variable, name)
 
 
-def _installed(point: EntryPoint) -> list[Any]:
+def _load_entry_point(point: EntryPoint) -> list[Any]:
     try:
         offered = point.load()
     except DefinitionError:
@@ -139,4 +165,4 @@ def _installed(point: EntryPoint) -> list[Any]:
             f"The entry point {point.name!r} of package {package!r} cannot be loaded: {type(error).__name__}: {error}"
         )
         raise DiscoveryError(text) from error
-    return _offers(offered)
+    return _list_offers(offered)

@@ -4,34 +4,33 @@ import importlib
 import importlib.util
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from sidecall.core.errors import DefinitionError, DiscoveryError
+from sidecall.import_path import is_on_path, put_project
+from sidecall.siblings import tool_folders
 
 
 def load_file(path: Path) -> ModuleType:
-    """Load a file under its dotted name, so that its own imports work.
+    """Load a file under the name by which it can be imported, else as a part of a package that stands for its folder.
 
-    The folder above goes to the end of `sys.path`: what lies beside the file can be imported, and shadows nothing.
-    When the name already means another module, the file is loaded under an alias.
+    Either way it may import what lies beside it, by relative or plain name.
 
     Raises:
         DefinitionError: The file's code raised.
     """
     if path.suffix != ".py":
         raise DiscoveryError(f"{path} is not a Python file.")
-    parts, root = _dotted(path)
-    if str(root) not in sys.path:
-        sys.path.append(str(root))
+    add_project()
     try:
-        if _origin(".".join(parts)) == path:
-            return importlib.import_module(".".join(parts))
-        return importlib.import_module(".".join((_alias(root, parts[0]), *parts[1:])))
+        return _import(path)
     except (Exception, SystemExit) as error:
-        raise _broken(str(path), error) from error
+        raise _explain(str(path), error) from error
 
 
 def load_named(name: str) -> Iterator[ModuleType]:
@@ -40,8 +39,7 @@ def load_named(name: str) -> Iterator[ModuleType]:
     Raises:
         DefinitionError: There is no such module, or its code raised.
     """
-    if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
+    add_project()
     try:
         module = importlib.import_module(name)
     except (Exception, SystemExit) as error:
@@ -49,10 +47,17 @@ def load_named(name: str) -> Iterator[ModuleType]:
         if missing is not None and f"{name}.".startswith(f"{missing}."):
             text = f"There is no module, file or folder {name!r}. Give a path such as ./my_tools.py, or install it."
             raise DiscoveryError(text) from error
-        raise _broken(name, error) from error
+        raise _explain(name, error) from error
     yield module
     for folder in getattr(module, "__path__", ()):
         yield from (load_file(path) for path in public_files(Path(folder)))
+
+
+def add_project() -> None:
+    """Have the modules of the working directory found, as with uvicorn and pytest, unless they are already."""
+    folder = str(Path.cwd())
+    if not is_on_path(folder):
+        put_project(folder)
 
 
 def public_files(folder: Path) -> list[Path]:
@@ -66,8 +71,23 @@ def _is_public(file: Path) -> bool:
     return not name.startswith(("_", "test_", "conftest")) and name != "tests"
 
 
-def _dotted(path: Path) -> tuple[list[str], Path]:
-    """Split a file into the parts of its dotted name and the folder that has to be importable."""
+def _import(path: Path) -> ModuleType:
+    parts, base = _split(path)
+    folders = tool_folders()
+    for package in _list_packages(base):
+        names = [package, *parts] if package else parts
+        if any("." in name for name in names[1:]):
+            continue
+        # Where no package stands for the folder above, the outermost package is what holds the tools.
+        top = (package, base) if package or path.parent == base else (parts[0], base / parts[0])
+        folders.add(*top)
+        if _find_origin(".".join(names)) == path:
+            return importlib.import_module(".".join(names))
+    return _import_as_part(_make_stand_in(base), base, path, parts)
+
+
+def _split(path: Path) -> tuple[list[str], Path]:
+    """Split a file into the parts of its dotted name and the folder above its outermost package."""
     folder = path.parent
     parts = [] if path.name == "__init__.py" else [path.stem]
     while (folder / "__init__.py").is_file():
@@ -76,8 +96,18 @@ def _dotted(path: Path) -> tuple[list[str], Path]:
     return parts, folder
 
 
-def _origin(name: str) -> Path | None:
-    """Say which file a plain import of this name loads."""
+def _list_packages(folder: Path) -> Iterator[str]:
+    """List the packages as which a folder's files may be found already, the shortest name first."""
+    entries = {Path(entry).resolve() for entry in sys.path}
+    above = [entry for entry in entries if entry == folder or entry in folder.parents]
+    for entry in sorted(above, key=lambda entry: len(entry.parts), reverse=True):
+        parts = folder.relative_to(entry).parts
+        if not any("." in part for part in parts):
+            yield ".".join(parts)
+
+
+def _find_origin(name: str) -> Path | None:
+    """Return which file a plain import of this name loads."""
     try:
         spec = importlib.util.find_spec(name)
     except (ModuleNotFoundError, ValueError):
@@ -85,36 +115,43 @@ def _origin(name: str) -> Path | None:
     return Path(spec.origin).resolve() if spec is not None and spec.origin else None
 
 
-def _alias(root: Path, name: str) -> str:
-    """Load a top-level module or package under a name that nothing else has."""
-    folder = root / name
-    is_package = (folder / "__init__.py").is_file()
-    file = folder / "__init__.py" if is_package else root / f"{name}.py"
-    alias = f"sidecall_{zlib.crc32(str(file).encode()):08x}_{name}"
-    if alias in sys.modules:
-        return alias
-    spec = importlib.util.spec_from_file_location(
-        alias, file, submodule_search_locations=[str(folder)] if is_package else None
-    )
+def _make_stand_in(folder: Path) -> str:
+    """Make a package of a folder, under a name that nothing else has."""
+    mark = f"{zlib.crc32(str(folder).encode()):08x}"
+    name = f"{__name__.partition('.')[0]}_{mark}_{folder.name.replace('.', '_')}"
+    if name not in sys.modules:
+        spec = ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+    tool_folders().add(name, folder)
+    return name
+
+
+def _import_as_part(package: str, base: Path, path: Path, parts: list[str]) -> ModuleType:
+    name = ".".join((package, *(part.replace(".", "_") for part in parts)))
+    if not any("." in part for part in parts) or name in sys.modules:
+        return importlib.import_module(name)
+    # The name of a script may hold anything.
+    loader = tool_folders().loader(name, path, package, base)
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     assert spec is not None
-    assert spec.loader is not None  # since the file ends in .py
-    module = sys.modules[alias] = importlib.util.module_from_spec(spec)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except BaseException:
-        del sys.modules[alias]
+        del sys.modules[name]
         raise
-    return alias
+    return module
 
 
-def _broken(place: str, error: BaseException) -> DefinitionError:
+def _explain(place: str, error: BaseException) -> DefinitionError:
     if isinstance(error, DefinitionError):
         return error
-    line = f":{error.lineno}" if isinstance(error, SyntaxError) else _line_in(place, error)
+    line = f":{error.lineno}" if isinstance(error, SyntaxError) else _find_line(place, error)
     return DiscoveryError(f"{place}{line} cannot be loaded: {type(error).__name__}: {error}")
 
 
-def _line_in(place: str, error: BaseException) -> str:
+def _find_line(place: str, error: BaseException) -> str:
     lines = []
     trace = error.__traceback__
     while trace is not None:
@@ -125,19 +162,32 @@ def _line_in(place: str, error: BaseException) -> str:
 
 
 @contextmanager
-def reloaded(folders: list[Path]) -> Iterator[None]:
+def load_afresh(folders: list[Path]) -> Iterator[None]:
     """Forget the modules of these folders, so that the body loads them afresh; if it raises, the old ones stay."""
     old = {name: module for name, module in sys.modules.items() if _lies_in(module, name, folders)}
     for name, module in old.items():
         del sys.modules[name]
         # Compiled files are told apart by size and by whole seconds, too coarse for somebody who saves twice.
         Path(importlib.util.cache_from_source(str(module.__file__))).unlink(missing_ok=True)
+    parts = [(names, part, module) for names, part, module in _list_parts(old) if names.get(part) is module]
+    for names, part, _ in parts:
+        # `from . import part` asks the package first, which stays where it has no file of its own.
+        del names[part]
     importlib.invalidate_caches()
     try:
         yield
     except BaseException:
         sys.modules.update(old)
+        for names, part, module in parts:
+            names[part] = module
         raise
+
+
+def _list_parts(modules: Mapping[str, ModuleType]) -> Iterator[tuple[dict[str, Any], str, ModuleType]]:
+    for name, module in modules.items():
+        package, _, part = name.rpartition(".")
+        if package in sys.modules:
+            yield vars(sys.modules[package]), part, module
 
 
 def _lies_in(module: ModuleType, name: str, folders: list[Path]) -> bool:

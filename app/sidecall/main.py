@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from sidecall.auth.caller import Callers
+from sidecall.auth.caller_header import CallerHeader
 from sidecall.core.contents import Contents
 from sidecall.core.invocation import Surroundings
 from sidecall.core.store import ItemStore
@@ -14,6 +14,7 @@ from sidecall.discovery import discover
 from sidecall.executors.process.finder import Finder, Search
 from sidecall.executors.process.home import refuse_unfit
 from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, start_all
+from sidecall.http.application import Application
 from sidecall.http.body import Bounds
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.ledger.base import Ledger
@@ -26,7 +27,7 @@ from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Rate
 from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
-from sidecall.reload import watching
+from sidecall.reload import follow_files
 from sidecall.rest.app import Lifespan, build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
@@ -42,7 +43,7 @@ from sidecall.telemetry.tracing import open_tracing
 
 def create_app(
     settings: Settings | None = None, registry: Registry | None = None, lifecycle: Lifecycle | None = None
-) -> FastAPI:
+) -> Application:
     """Build the ASGI application.
 
     Args:
@@ -80,10 +81,10 @@ def create_app(
         max_batch=settings.max_batch,
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
-        callers=None if settings.caller_header is None else Callers(settings.caller_header),
         quotas=admission.quotas,
     )
-    return build_api(parts, _lifespan(settings, parts, executors, watch))
+    authenticator = None if settings.caller_header is None else CallerHeader(settings.caller_header)
+    return build_api(parts, _lifespan(settings, parts, executors, watch), authenticator)
 
 
 def build_ledger(settings: Settings) -> Ledger:
@@ -107,7 +108,7 @@ def _lifespan(settings: Settings, parts: Parts, executors: Executors, watch: Cal
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             await start_all(executors, parts.registry)
-            async with watching(parts.registry, settings.tools, settings.entry_points, enabled=settings.reload):
+            async with follow_files(parts.registry, settings.tools, settings.entry_points, enabled=settings.reload):
                 parts.lifecycle.begin()
                 yield
         finally:

@@ -10,14 +10,14 @@ from watchfiles import PythonFilter, awatch
 
 from sidecall.core.errors import DefinitionError
 from sidecall.discovery import discover, watched_folders
-from sidecall.loading import reloaded
+from sidecall.loading import load_afresh
 from sidecall.registry import Registry
 
 logger = logging.getLogger("sidecall")
 
 
 @asynccontextmanager
-async def watching(
+async def follow_files(
     registry: Registry, places: Sequence[str], use_entry_points: bool, *, enabled: bool
 ) -> AsyncIterator[None]:
     """Keep the registry in step with the tools' files while the body runs."""
@@ -43,7 +43,7 @@ async def _watch(registry: Registry, places: Sequence[str], use_entry_points: bo
 def reload_tools(registry: Registry, places: Sequence[str], folders: list[Path], use_entry_points: bool) -> bool:
     """Discover the tools afresh and offer them, or log why not and change nothing; True when they are new."""
     try:
-        with reloaded(folders):
+        with load_afresh(folders):
             registry.replace(discover(places, use_entry_points=use_entry_points))
     except DefinitionError as error:
         logger.error("the tools were not reloaded, the last good ones still serve: %s", error)

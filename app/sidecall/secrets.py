@@ -11,7 +11,7 @@ logger = logging.getLogger("sidecall")
 
 
 def secrets_in(folder: Path) -> Callable[[str], str | None]:
-    """Give a function that finds a secret by name: an environment variable, else a file of this folder.
+    """Return a function that finds a secret by name: an environment variable, else a file of this folder.
 
     Looked up at each call, since mounted files change when a secret is rotated. A trailing newline is not part of it.
     """

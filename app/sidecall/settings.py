@@ -16,7 +16,7 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 class Settings(BaseSettings):
-    """Hold every setting; each is read from the variable `SIDECALL_` plus its name in capitals.
+    """What an operator may set; each is read from the variable `SIDECALL_` plus its name in capitals.
 
     Raises:
         ValidationError: A value is out of its range; the message names the setting.
@@ -27,7 +27,9 @@ class Settings(BaseSettings):
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     tools: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=("tools",), description="Where tools are: modules, packages, files and folders, separated by commas."
+        default=("tools",),
+        description="Where tools are: modules, packages, files and folders, separated by commas. The default is the "
+        "folder `tools` where the server is started, or else the tools that ship.",
     )
     entry_points: bool = Field(
         default=True, description="Whether installed packages may offer tools through the group `sidecall.tools`."

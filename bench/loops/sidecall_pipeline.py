@@ -3,11 +3,10 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from starlette.datastructures import Headers
-
 from bench.loops._loop import Answer, loop
 from bench.tools import echo
 from sidecall import Registry
+from sidecall.http.context import RequestContext
 from sidecall.main import create_app
 from sidecall.rest.answers import answer_call
 from sidecall.settings import Settings
@@ -17,10 +16,10 @@ from sidecall.settings import Settings
 async def ready() -> AsyncIterator[Answer]:
     """Build the server as it ships, and take what its routes work with."""
     app = create_app(Settings(), Registry([echo]))
-    headers = Headers({})
+    context = RequestContext()
 
     async def answer(body: bytes) -> bytes:
-        reply = await answer_call(app.state.parts, body, headers)
+        reply = await answer_call(app.state.parts, body, context)
         return reply.body
 
     async with app.router.lifespan_context(app):

@@ -23,7 +23,7 @@ def signals() -> Iterator[None]:
 
 @pytest.fixture
 def sidecall_here(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> SidecallHere:
-    """Give a function that does in this process, in an empty folder, what the program does in one of its own."""
+    """Return a function that does in this process, in an empty folder, what the program does in one of its own."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         monkeypatch.setattr(sys, "argv", ["sidecall", *arguments])

@@ -64,8 +64,8 @@ kit = Kit()
 
 def _check(folder: Path, text: str) -> tuple[int, list[str]]:
     (folder / "mine.py").write_text(text)
-    command = [sys.executable, "-m", "sidecall", "check", "--tools", str(folder / "mine.py")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    command = [sys.executable, "-m", "sidecall", "check", "--tools", "mine.py"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, done.stdout.splitlines()
 
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sidecall.cli.main import cli
-from sidecall.cli.options import registry_of
+from sidecall.cli.options import load_registry
 from sidecall.settings import Settings
 
 HANGING = '''
@@ -32,7 +32,7 @@ def test_commands_leave_installed_packages_out(here: Path, entry_points: bool, n
     (here / "acme-1.0.dist-info/entry_points.txt").write_text(ENTRY_POINT)
     sys.path.append(str(here))
 
-    assert registry_of(Settings(tools=(), entry_points=entry_points)).names == names
+    assert load_registry(Settings(tools=(), entry_points=entry_points)).names == names
 
 
 def test_a_command_waits_as_long_as_a_server_would(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import httpx
 
-from tests.e2e.conftest import ROOT, Server
+from bench.environments import ROOT
+from tests.kit.servers import Server
 
 PLACE = str(ROOT / "tests/e2e/slow_tools.py")
 

@@ -11,8 +11,10 @@ import httpx
 import pytest
 from openai import OpenAI
 
-from tests.e2e.conftest import ROOT, Serve, Server
+from bench.environments import ROOT
+from tests.e2e.conftest import Serve
 from tests.e2e.scripted_openai import Script, ScriptedModel, never_done, repairing, running_model
+from tests.kit.servers import Server
 
 AGENTS = ["agent_openai.py", "agent_langchain.py"]
 PROMPT = "What is (9 * 9 - 2 * 2) / 7, and what is 6 * 7?"
@@ -22,6 +24,8 @@ NEEDY_TOOL = '''
 from typing import Annotated
 
 from sidecall import InjectedState, tool
+
+pytestmark = pytest.mark.unmeasured
 
 
 @tool

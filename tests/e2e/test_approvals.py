@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.conftest import Serve, Server
+from tests.e2e.conftest import Serve
+from tests.kit.servers import Server
 
 TOOLS = '''
 import asyncio
@@ -58,6 +59,8 @@ import sys
 from typing import Any
 
 from sidecall import ToolException, tool
+
+pytestmark = pytest.mark.unmeasured
 
 
 def leave(*_: Any) -> Any:

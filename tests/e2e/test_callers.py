@@ -7,10 +7,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.conftest import Serve, Server
+from tests.e2e.conftest import Serve
+from tests.kit.servers import Server
 
 TOOLS = '''
 from sidecall import ToolContext, tool
+
+pytestmark = pytest.mark.unmeasured
 
 
 @tool

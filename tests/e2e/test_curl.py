@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import ROOT, Server
+from bench.environments import ROOT
+from tests.kit.servers import Server
+
+pytestmark = pytest.mark.unmeasured
 
 
 def run_tour(sidecall_url: str) -> subprocess.CompletedProcess[str]:

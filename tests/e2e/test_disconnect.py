@@ -3,19 +3,17 @@
 import asyncio
 import json
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
-from tests.e2e.conftest import Server
 from tests.e2e.hub import Hub
+from tests.kit.servers import Server
 
 Opened = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def _open(server: Server) -> Opened:
-    address = urlsplit(server.url)
-    return await asyncio.open_connection(address.hostname, address.port)
+    return await asyncio.open_connection(server.host, server.port)
 
 
 def _request(body: Any, target: str = "/tool_calls", *headers: str) -> bytes:

@@ -14,8 +14,11 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from tests.e2e.conftest import ROOT, Server
+from bench.environments import ROOT
 from tests.e2e.models import running_models
+from tests.kit.servers import Server
+
+pytestmark = pytest.mark.unmeasured
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ADDRESS = "http://127.0.0.1:8000"

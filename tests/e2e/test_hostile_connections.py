@@ -11,10 +11,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.conftest import Serve, Server
-from tests.e2e.sockets import GET, POST, connection, read_answer
+from tests.e2e.conftest import Serve
+from tests.kit.servers import Server
+from tests.kit.sockets import GET, POST, connection, read_answer
 
-# More of them, and longer times, for the figures in docs/reliability.md.
+# More of them, and longer times, for the figures in docs/limits.md.
 IDLE = int(os.environ.get("IDLE_CONNECTIONS", "300"))
 BATCH = POST.replace(b"/tool_calls", b"/tool_calls/batch")
 

@@ -6,13 +6,13 @@ import json
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from tests.e2e.conftest import Serve, Server
+from tests.e2e.conftest import Serve
 from tests.e2e.hub import TOOLS, Hub
+from tests.kit.servers import Server
 
 HEAD = b"POST /tool_calls HTTP/1.1\r\nHost: sidecall\r\nContent-Type: application/json\r\n"
 GET = b"GET /healthz HTTP/1.1\r\nHost: sidecall\r\n"
@@ -36,8 +36,7 @@ def server(start_server: Serve, tmp_path_factory: pytest.TempPathFactory) -> Ser
 @contextmanager
 def connection(server: Server) -> Iterator[socket.socket]:
     """Open a socket to the server."""
-    address = urlsplit(server.url)
-    with socket.create_connection((address.hostname, address.port), timeout=20) as sock:
+    with socket.create_connection((server.host, server.port), timeout=20) as sock:
         yield sock
 
 
@@ -151,10 +150,9 @@ def test_framing_that_can_be_read_in_two_ways_is_refused(server: Server, request
 
 async def test_who_sent_requests_ahead_and_hangs_up_cancels_the_one_that_runs(server: Server) -> None:
     """As any other client does, and it is no defect that the log has to tell of."""
-    address = urlsplit(server.url)
     async with Hub() as hub:
         body = json.dumps({"name": "slow", "args": {"port": hub.port, "name": "a"}}).encode()
-        _, writer = await asyncio.open_connection(address.hostname, address.port)
+        _, writer = await asyncio.open_connection(server.host, server.port)
         writer.write((HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body) * 2)
         await hub.hears("a began")
         writer.close()

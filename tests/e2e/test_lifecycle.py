@@ -12,7 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.conftest import ROOT, Serve
+from bench.environments import ROOT
+from tests.e2e.conftest import Serve
 from tests.e2e.slow_calls import PLACE, body, send
 from tests.rest.events import events_in
 

@@ -5,8 +5,8 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from tests.e2e.conftest import Server
-from tests.e2e.sockets import POST, connection, read_all, read_answer
+from tests.kit.servers import Server
+from tests.kit.sockets import POST, connection, read_all, read_answer
 
 CHUNK = b"10000\r\n" + b" " * 65536 + b"\r\n"
 

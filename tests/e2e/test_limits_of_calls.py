@@ -6,13 +6,15 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from tests.e2e.conftest import Serve, Server
+from tests.e2e.conftest import Serve
 from tests.e2e.hub import Hub
+from tests.kit.servers import Server
+
+pytestmark = pytest.mark.unmeasured
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +37,7 @@ class Client:
 
     async def post(self, call: Any) -> httpx.Response:
         """Post a call, and read its answer to the end of the connection."""
-        address = urlsplit(self.server.url)
-        reader, writer = await asyncio.open_connection(address.hostname, address.port)
+        reader, writer = await asyncio.open_connection(self.server.host, self.server.port)
         body = json.dumps(call).encode()
         head = "POST /tool_calls HTTP/1.1\r\nHost: sidecall\r\nConnection: close\r\nContent-Type: application/json\r\n"
         try:

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.collector import Collector
 from tests.e2e.conftest import Serve
+from tests.kit.collector import Collector
 
 TOOLS = '''
 import warnings
@@ -49,7 +49,7 @@ def test_a_call_is_a_span_in_its_senders_trace(start_server: Serve, collector: C
 
     httpx.post(f"{server.url}/tool_calls", json=CALL, headers={"traceparent": f"00-{TRACE}-{PARENT}-01"})
     code = server.stop()
-    span, child = collector.spans["execute_tool work"], collector.spans["SELECT"]
+    span, child = collector.by_name["execute_tool work"], collector.by_name["SELECT"]
 
     assert code == 0
     assert (span.trace_id.hex(), span.parent_span_id.hex()) == (TRACE, PARENT)
@@ -174,7 +174,7 @@ def test_what_a_tool_traces_in_a_process_is_a_child_too(
         httpx.post(f"{server.url}/tool_calls", json={**CALL, "name": name}, headers=beside).raise_for_status()
     collector.wait_for("of compute", "of fetch", "of other")
     server.stop()
-    spans = collector.spans
+    spans = collector.by_name
     parents = {
         name: (spans[f"of {name}"].trace_id, spans[f"of {name}"].parent_span_id)
         for name in ("compute", "fetch", "other")
@@ -185,3 +185,45 @@ def test_what_a_tool_traces_in_a_process_is_a_child_too(
     }
     assert spans["of compute"].trace_id.hex() == spans["of fetch"].trace_id.hex() == TRACE
     assert spans["of other"].trace_id.hex() != TRACE
+
+
+SIGNING = '''
+from sidecall import tool
+
+
+@tool
+async def sign(text: str, api_key: str) -> str:
+    """Sign."""
+    return "signed"
+'''
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        pytest.param({}, {}, id="as it comes"),
+        pytest.param(
+            {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "true"},
+            {
+                "gen_ai.tool.call.arguments": {"text": "hi", "api_key": "[redacted]"},
+                "gen_ai.tool.call.result": "signed",
+            },
+            id="wanted",
+        ),
+    ],
+)
+def test_arguments_and_results_are_told_where_that_is_wanted(
+    start_server: Serve, collector: Collector, tmp_path: Path, environment: dict[str, str], told: dict[str, object]
+) -> None:
+    """Without secrets, and else not at all."""
+    (tmp_path / "mine.py").write_text(SIGNING)
+    settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, **environment}
+    server = start_server("--tools", str(tmp_path / "mine.py"), **settings)
+
+    call = {"name": "sign", "args": {"text": "hi", "api_key": "s3cret"}, "id": "call_1"}
+    httpx.post(f"{server.url}/tool_calls", json=call).raise_for_status()
+    server.stop()
+    attributes = {it.key: it.value.string_value for it in collector.by_name["execute_tool sign"].attributes}
+    content = {key: json.loads(attributes[key]) for key in attributes.keys() & {*told, "gen_ai.tool.call.arguments"}}
+
+    assert content == told

@@ -5,7 +5,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.conftest import Serve, Server
+from tests.e2e.conftest import Serve
+from tests.kit.servers import Server
 
 TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{answer}"\n'
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.conftest import Serve, Server
+from tests.e2e.conftest import Serve
+from tests.kit.servers import Server
 
 TOOLS = '''
 import sys

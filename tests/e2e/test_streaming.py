@@ -4,14 +4,15 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from tests.e2e.conftest import Server
 from tests.e2e.hub import Hub
+from tests.kit.servers import Server
 from tests.rest.events import events_in
+
+pytestmark = pytest.mark.unmeasured
 
 EVENTS = {"Accept": "text/event-stream"}
 
@@ -56,9 +57,8 @@ async def test_each_answer_of_a_batch_arrives_when_it_is_ready(client: httpx.Asy
 
 async def test_a_reader_that_takes_nothing_holds_no_tool_up(reporting: Server, hub: Hub) -> None:
     """The tool is done while the client has not read a byte; later it reads the answer all the same."""
-    address = urlsplit(reporting.url)
     body = json.dumps(_call(hub, "chatter", times=20_000)).encode()
-    reader, writer = await asyncio.open_connection(address.hostname, address.port, limit=1024)
+    reader, writer = await asyncio.open_connection(reporting.host, reporting.port, limit=1024)
     head = (
         "POST /tool_calls HTTP/1.1\r\nHost: sidecall\r\nAccept: text/event-stream\r\nConnection: close\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"

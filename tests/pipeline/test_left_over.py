@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 
 from sidecall import Registry, ToolException, tool
 from sidecall.core.errors import ToolCallFailed
 from sidecall.core.invocation import Invocation
+from sidecall.http.context import RequestContext
 from sidecall.http.presence import DisconnectListener
 from sidecall.main import create_app
 from sidecall.rest.answers import answer_call
@@ -56,9 +56,14 @@ async def oversleep() -> None:
     await asyncio.sleep(10)
 
 
+# Set when the tool below waits.
+WAITING = [asyncio.Event()]
+
+
 @tool
 async def wait() -> None:
     """Wait."""
+    WAITING[0].set()
     await asyncio.sleep(10)
 
 
@@ -88,16 +93,18 @@ def left_over() -> list[Invocation]:
 
 
 async def serve(name: str, args: dict[str, Any]) -> bytes:
-    """Answer a call as the server does, to a client that leaves soon."""
+    """Answer a call as the server does, to a client that leaves once a tool waits."""
     app = create_app(Settings(threads=1), Registry(TOOLS))
 
+    begun = WAITING[0] = asyncio.Event()
+
     async def receive() -> dict[str, Any]:
-        await asyncio.sleep(0.05)
+        await begun.wait()
         return {"type": "http.disconnect"}
 
     async def answer(name: str, args: dict[str, Any], call_id: str) -> bytes:
         body = json.dumps({"name": name, "args": args, "id": call_id, "type": "tool_call"}).encode()
-        reply = await DisconnectListener(receive).over(answer_call(app.state.parts, body, Headers({})))
+        reply = await DisconnectListener(receive).over(answer_call(app.state.parts, body, RequestContext()))
         return reply.body
 
     async with app.router.lifespan_context(app):

@@ -7,16 +7,19 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolContext, tool
-from sidecall.core.context import ANONYMOUS
+from sidecall.core.context import Caller
 from sidecall.core.errors import MalformedJSON, NotAToolCall
 from sidecall.core.overload import TooManyCalls
+from sidecall.http.context import RequestContext
+from sidecall.http.presence import DisconnectListener
 from sidecall.main import create_app
-from sidecall.rest.answers import Reply, Terms, answer_call, answer_calls, request_of
+from sidecall.rest.answers import answer_call, answer_calls, make_request
 from sidecall.rest.dialects import read_call, read_call_text
 from sidecall.rest.parts import Parts
 from sidecall.settings import Settings
+from tests.asgi import Peer
 
-HEADERS = {"x-tenant": "acme"}
+CONTEXT = RequestContext({"x-tenant": "acme"})
 
 
 @tool
@@ -44,7 +47,7 @@ def _body(name: str = "look", **beside: Any) -> bytes:
 
 async def test_a_call_is_answered_with_a_message(parts: Parts) -> None:
     """In the dialect of the call, with everything that came beside it."""
-    reply = await answer_call(parts, _body(state=[1], context={"k": 2}), HEADERS)
+    reply = await answer_call(parts, _body(state=[1], context={"k": 2}), CONTEXT)
 
     assert (reply.status, reply.headers) == (200, {})
     assert json.loads(reply.body)["content"] == '["ü", [1], {"k": 2}, {"x-tenant": "acme"}]'
@@ -52,7 +55,7 @@ async def test_a_call_is_answered_with_a_message(parts: Parts) -> None:
 
 async def test_the_form_of_the_answer_may_be_asked_for(parts: Parts) -> None:
     """Whatever that of the call is."""
-    reply = await answer_call(parts, _body("nope"), HEADERS, Terms("anthropic"))
+    reply = await answer_call(parts, _body("nope"), CONTEXT, "anthropic")
 
     assert json.loads(reply.body) == {
         "type": "tool_result",
@@ -64,7 +67,7 @@ async def test_the_form_of_the_answer_may_be_asked_for(parts: Parts) -> None:
 
 async def test_a_call_that_waits_is_answered_with_the_approval(parts: Parts) -> None:
     """202, and where to ask for it."""
-    reply = await answer_call(parts, _body("delete", args={}), HEADERS, Terms("openai"))
+    reply = await answer_call(parts, _body("delete", args={}), CONTEXT, "openai")
     approval = json.loads(reply.body)
 
     assert (reply.status, approval["status"]) == (202, "pending")
@@ -76,7 +79,7 @@ async def test_a_call_that_waits_is_answered_with_the_approval(parts: Parts) -> 
 async def test_what_the_program_has_to_mend_is_raised(parts: Parts, body: bytes, error: type[Exception]) -> None:
     """The routes say it as problems."""
     with pytest.raises(error):
-        await answer_call(parts, body, HEADERS)
+        await answer_call(parts, body, CONTEXT)
 
 
 async def test_an_error_of_the_call_is_raised_too() -> None:
@@ -90,11 +93,11 @@ async def test_an_error_of_the_call_is_raised_too() -> None:
         await ended.wait()
 
     parts = create_app(Settings(max_concurrency_per_caller=1), Registry([hang])).state.parts
-    first = asyncio.ensure_future(answer_call(parts, _body("hang"), HEADERS))
+    first = asyncio.ensure_future(answer_call(parts, _body("hang"), CONTEXT))
     await begun.wait()
 
     with pytest.raises(TooManyCalls):
-        await answer_call(parts, _body("hang"), HEADERS)
+        await answer_call(parts, _body("hang"), CONTEXT)
     ended.set()
 
     assert (await first).status == 200
@@ -108,7 +111,7 @@ async def test_calls_are_answered_in_their_places(parts: Parts) -> None:
         read_call({"id": "3", "function": {"name": "delete", "arguments": "{}"}}),
     ]
 
-    reply = await answer_calls(parts, calls, {})
+    reply = await answer_calls(parts, calls, RequestContext())
     first, second, third = json.loads(reply.body)
 
     assert (reply.status, reply.headers) == (200, {})
@@ -122,20 +125,20 @@ async def test_calls_may_be_answered_in_one_form(parts: Parts) -> None:
     """Which was asked for."""
     calls = [read_call({"name": name, "args": {"text": "a"}, "id": name}) for name in ("look", "nope")]
 
-    reply = await answer_calls(parts, calls, {}, Terms("openai-responses"))
+    reply = await answer_calls(parts, calls, RequestContext(), "openai-responses")
 
     assert [answer["type"] for answer in json.loads(reply.body)] == ["function_call_output", "function_call_output"]
 
 
-def test_a_request_has_what_came_beside_its_call(parts: Parts) -> None:
-    """And what it came with; all callers are one."""
-    request = request_of(parts, read_call_text(_body(state=1, context={"k": 2})), HEADERS)
+async def test_a_request_has_what_came_beside_its_call() -> None:
+    """And what its own request is about."""
+    caller = Caller("ann")
+    presence = DisconnectListener(Peer().receive)
+    context = RequestContext({"x-tenant": "acme"}, caller, presence, deadline=12.5)
+
+    request = make_request(read_call_text(_body(state=1, context={"k": 2})), context)
 
     assert (request.call.name, request.call.args, request.call.id) == ("look", {"text": "ü"}, "call_1")
-    assert (request.state, request.context, request.headers) == (1, {"k": 2}, HEADERS)
-    assert (request.approved, request.listener, request.caller) == (False, None, ANONYMOUS)
-
-
-def test_a_reply_is_a_success_unless_it_says_otherwise() -> None:
-    """With no headers of its own."""
-    assert Reply(b"[]") == Reply(b"[]", 200, {})
+    assert (request.state, request.context, request.headers) == (1, {"k": 2}, {"x-tenant": "acme"})
+    assert (request.caller, request.presence, request.deadline) == (caller, presence, 12.5)
+    assert (request.approved, request.listener) == (False, None)

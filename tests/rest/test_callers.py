@@ -10,12 +10,13 @@ import pytest
 from sidecall import BaseTool, Caller, Registry, ToolContext, tool
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.asgi import BOTH_WAYS, JSON, Peer, exchange, scope_of
+from tests.asgi import BOTH_WAYS, JSON, exchange, scope_of
 from tests.rest.events import events_in
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 HEADER = "X-Consumer-Username"
 ANN, BOB = {HEADER: "ann"}, {HEADER: "bob"}
+TWO = [(HEADER.encode(), b"ann"), (HEADER.encode(), b"bob")]
 
 
 @tool
@@ -148,11 +149,43 @@ async def test_a_listing_that_is_the_same_for_all_is_remembered(tools: list[Base
     """Telling callers apart does not make it slow."""
     app = create_app(Settings(caller_header=HEADER), Registry(tools))
     await exchange(app, scope_of("GET", "/tools", [(HEADER.lower(), "ann")]))
-    peer = Peer()
 
-    served = await app.door.serve(scope_of("GET", "/tools", [(HEADER.lower(), "bob")]), peer.receive, peer.send)
+    assert (app.state.parts.listings.find(b"") is not None) is is_remembered
 
-    assert served is is_remembered
+
+@BOTH_WAYS
+async def test_a_remembered_listing_is_for_known_callers_only(make_client: MakeClient) -> None:
+    """Who calls is settled before anything is answered."""
+    client = await make_client(who, caller_header=HEADER)
+
+    statuses = [(await client.get("/tools", headers=headers)).status_code for headers in (ANN, TWO, BOB, TWO)]
+
+    assert statuses == [200, 400, 200, 400]
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("path", ["/approvals", "/approvals/none", "/artifacts/none", "/nowhere"])
+async def test_nothing_is_read_by_who_is_not_named_for_certain(make_client: MakeClient, path: str) -> None:
+    """Not even that it is not there; with an id to ask about it."""
+    client = await make_client(who, caller_header=HEADER)
+
+    response = await client.get(path, headers=[*TWO, (b"X-Request-Id", b"mine-1")])
+
+    assert (response.status_code, response.json()["type"]) == (400, "urn:sidecall:problem:invalid-caller")
+    assert (response.json()["instance"], response.headers["X-Request-Id"]) == ("mine-1", "mine-1")
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/readyz", "/metrics", "/docs", "/docs/assets/swagger-ui.css", "/openapi.json", "/"]
+)
+async def test_probes_do_not_ask_who_calls(make_client: MakeClient, path: str) -> None:
+    """A header that is wrong makes none of them fail."""
+    client = await make_client(who, caller_header=HEADER)
+
+    response = await client.get(path, headers=TWO, follow_redirects=True)
+
+    assert response.status_code == 200
 
 
 @BOTH_WAYS

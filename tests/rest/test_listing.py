@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from sidecall import Caller, Registry, tool
+from sidecall.http.reply import Reply
 from sidecall.main import create_app
 from sidecall.rest.listing import Listing, Listings, has, make_listing
 from sidecall.settings import Settings
@@ -57,8 +58,15 @@ def test_a_listing_has_an_etag_of_its_bytes() -> None:
     """Strong, and short."""
     listing = make_listing(b"[]")
 
-    assert listing == Listing(b"[]", '"4f53cda18c2baa0c0354bb5f9a3ecbe5"')
-    assert listing.headers == {"ETag": '"4f53cda18c2baa0c0354bb5f9a3ecbe5"', "Cache-Control": "no-cache"}
+    etag = '"4f53cda18c2baa0c0354bb5f9a3ecbe5"'
+    headers = {"ETag": etag, "Cache-Control": "no-cache"}
+    assert listing == Listing(etag, Reply(b"[]", 200, headers), Reply(b"", 304, headers))
+
+
+@pytest.mark.parametrize(("if_none_match", "status"), [(None, 200), ('"nope"', 200), ("*", 304)])
+def test_a_client_that_has_the_listing_is_not_sent_it_again(if_none_match: str | None, status: int) -> None:
+    """304, and nothing else."""
+    assert make_listing(b"[]").reply_to(if_none_match).status == status
 
 
 def test_what_is_kept_is_found_by_its_query(registry: Registry) -> None:
@@ -103,7 +111,7 @@ async def test_made_up_queries_keep_no_real_one_from_being_remembered(registry: 
         before = listings.find(b"")
         answer = await client.get("/tools")
 
-    assert (before, listings.find(b"").body) == (None, answer.content)
+    assert (before, listings.find(b"").whole.body) == (None, answer.content)
 
 
 def test_there_is_room_again_when_the_registry_has_changed(registry: Registry) -> None:

@@ -104,16 +104,16 @@ def test_every_operation_has_a_stable_name() -> None:
 @pytest.mark.parametrize(
     ("operation_id", "statuses"),
     [
-        ("list_tools", {"200", "304", "422"}),
-        ("get_tool", {"200", "404"}),
+        ("list_tools", {"200", "304", "400", "422"}),
+        ("get_tool", {"200", "400", "404"}),
         ("create_tool_call", {"200", "202", "400", "403", "413", "415", "422", "500", "503"}),
         ("create_tool_call_batch", {"200", "400", "413", "415", "422"}),
-        ("list_approvals", {"200", "422"}),
-        ("get_approval", {"200", "404", "422"}),
+        ("list_approvals", {"200", "400", "422"}),
+        ("get_approval", {"200", "400", "404", "422"}),
+        ("get_content", {"200", "400", "404"}),
         ("decide_approval", {"200", "400", "404", "409", "413", "415", "422"}),
         ("get_health", {"200"}),
         ("get_readiness", {"200"}),
-        ("get_content", {"200", "404"}),
     ],
 )
 def test_every_answer_is_documented(operation_id: str, statuses: set[str]) -> None:

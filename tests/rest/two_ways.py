@@ -12,8 +12,8 @@ from sidecall import (
     ToolGuardrailFunctionOutput,
     tool,
 )
+from sidecall.http.application import Application
 from sidecall.main import create_app
-from sidecall.rest.door import Sidecall
 from sidecall.settings import Settings
 from tests.asgi import JSON, Passing, Peer, exchange, scope_of, sized
 from tests.http.test_hostile_input import NOT_JSON, calling
@@ -74,10 +74,9 @@ async def much() -> str:
 TOOLS = [echo, report, fail, refuse, guarded, delete, greet, much]
 
 
-def make_app(*, is_door_open: bool) -> Sidecall:
+def make_app(*, is_door_open: bool) -> Application:
     """Build a server whose every tool is offered."""
     app = create_app(Settings(max_body_bytes=300_000), Registry(TOOLS))
-    assert isinstance(app, Sidecall)
     if not is_door_open:
         app.add_middleware(Passing)
     return app
@@ -219,7 +218,7 @@ def comparable(peer: Peer) -> dict[str, Any]:
     return {"status": peer.status, "names": names, "headers": said, "is_length_right": lengths, "body": body}
 
 
-async def ask(app: Sidecall, sent: Sent, **changes: Any) -> Peer:
+async def ask(app: Application, sent: Sent, **changes: Any) -> Peer:
     """Send such a request."""
     method, target, headers, body = sent
     return await exchange(app, {**scope_of(method, target, headers), **changes}, body)

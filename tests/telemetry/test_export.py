@@ -12,13 +12,13 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
 from sidecall.telemetry.export import flush, provider_from_environment
+from sidecall.telemetry.protocol import MissingExtra
 from sidecall.telemetry.spans import Spans
-from sidecall.telemetry.tracing import MissingExtra
 
 
 @pytest.fixture
 def make_provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Give a function that makes a provider in an environment, and close it afterwards."""
+    """Return a function that makes a provider in an environment, and close it afterwards."""
     made: list[TracerProvider] = []
 
     def make(**environment: str) -> TracerProvider:

@@ -8,8 +8,9 @@ import pytest
 
 from sidecall.main import create_app
 from sidecall.settings import Settings
+from sidecall.telemetry.protocol import MissingExtra
 from sidecall.telemetry.redact import Redaction
-from sidecall.telemetry.tracing import MissingExtra, open_tracing
+from sidecall.telemetry.tracing import open_tracing
 
 
 @pytest.fixture(autouse=True)

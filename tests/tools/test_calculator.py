@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from sidecall import ToolException, ToolMessage
-from tools.calculator import calculator
+from tests.tools import shipped
 
+calculator = shipped.load("calculator").calculator
 ALLOWED = (
     "Allowed are numbers, + - * / // % ** and parentheses, the constants pi, e, tau, and the functions abs, acos, "
     "asin, atan, ceil, cos, exp, factorial, floor, log, log10, log2, max, min, round, sin, sqrt, tan."

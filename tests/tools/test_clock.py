@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from sidecall import BaseTool, ToolMessage
-from tools.clock import convert_time, current_time
+from tests.tools import shipped
 
+convert_time = shipped.load("clock").convert_time
+current_time = shipped.load("clock").current_time
 NOT_A_NAME = "A time zone is given by its IANA name, such as UTC, Europe/Paris or America/New_York."
 NOT_A_TIME = "`time` must be an ISO 8601 date and time, such as 2026-03-01T14:30, or 14:30 for today."
 NO_SUCH_TIME = "There is no such time in Europe/Paris: the clocks are set forward over it."

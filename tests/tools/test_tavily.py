@@ -15,8 +15,10 @@ import pytest
 import respx
 
 from sidecall import ToolMessage
-from tools.tavily import TavilySearch, tavily_search
+from tests.tools import shipped
 
+tavily = shipped.load("tavily")
+TavilySearch, tavily_search = tavily.TavilySearch, tavily.tavily_search
 KEY = "tvly-dev-0123456789"
 PAGE = {"title": "Héron", "url": "https://a.example", "content": "A bird", "score": 0.9, "raw_content": None}
 FOUND = {"query": "héron", "answer": "A bird.", "images": [], "results": [PAGE], "response_time": 1.2}

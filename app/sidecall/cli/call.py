@@ -10,7 +10,7 @@ import typer
 from pydantic_core import from_json, to_json
 from rich.console import Console
 
-from sidecall.cli.options import Tools, registry_of, settings_with
+from sidecall.cli.options import Tools, load_registry, read_settings
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
 from sidecall.main import build_pipeline
@@ -35,22 +35,22 @@ def call(
 
     Values are read as JSON where the tool does not want a text: `sidecall call add a=1 b=2`.
     """
-    beside = {"state": _json("--state", state), "context": _object("--context", context)}
+    beside = {"state": _read_json("--state", state), "context": _read_object("--context", context)}
     if url is not None:
-        message = _remote(url, name, args, arguments or [], beside)
+        message = _call_remote(url, name, args, arguments or [], beside)
     else:
-        message = _here(tools, name, args, arguments or [], beside)
+        message = _call_here(tools, name, args, arguments or [], beside)
     Console().print_json(data=message)
     raise typer.Exit(0 if message["status"] == "success" else 1)
 
 
-def _here(
+def _call_here(
     tools: list[str] | None, name: str, args: str | None, pairs: list[str], beside: dict[str, Any]
 ) -> dict[str, Any]:
-    settings = settings_with(tools=tools)
-    registry = registry_of(settings)
+    settings = read_settings(tools=tools)
+    registry = load_registry(settings)
     tool = registry.get(name)
-    call = ToolCall(name=name, args=_arguments(args, pairs, tool.args_schema.flat if tool else {}), id=_ID)
+    call = ToolCall(name=name, args=_read_arguments(args, pairs, tool.args_schema.flat if tool else {}), id=_ID)
     # Whoever types this command approves of it.
     request = CallRequest(call, state=beside["state"], context=beside["context"] or {}, approved=True)
     # What the tool prints must not mix with the answer.
@@ -64,12 +64,12 @@ async def _run(registry: Registry, request: CallRequest, settings: Settings) -> 
         return message
 
 
-def _remote(url: str, name: str, args: str | None, pairs: list[str], beside: dict[str, Any]) -> dict[str, Any]:
+def _call_remote(url: str, name: str, args: str | None, pairs: list[str], beside: dict[str, Any]) -> dict[str, Any]:
     try:
         with httpx.Client(base_url=url, timeout=_PATIENCE) as client:
             detail = client.get(f"/tools/{name}")
             schema = detail.json()["args_schema"] if detail.is_success else {}
-            body = {"name": name, "args": _arguments(args, pairs, schema), "id": _ID, **beside}
+            body = {"name": name, "args": _read_arguments(args, pairs, schema), "id": _ID, **beside}
             response = client.post("/tool_calls", json=body)
             message: dict[str, Any] = response.json()
             if response.is_success and "status" in message:
@@ -81,17 +81,17 @@ def _remote(url: str, name: str, args: str | None, pairs: list[str], beside: dic
     raise typer.Exit(2)
 
 
-def _arguments(args: str | None, pairs: list[str], schema: dict[str, Any]) -> dict[str, Any]:
-    given = _object("--args", args) or {}
+def _read_arguments(args: str | None, pairs: list[str], schema: dict[str, Any]) -> dict[str, Any]:
+    given = _read_object("--args", args) or {}
     for pair in pairs:
         key, sign, value = pair.partition("=")
         if not sign:
             raise typer.BadParameter(f"{pair!r} is not key=value", param_hint="key=value")
-        given[key] = _value(value, schema.get("properties", {}).get(key, {}))
+        given[key] = _read_value(value, schema.get("properties", {}).get(key, {}))
     return given
 
 
-def _value(text: str, schema: dict[str, Any]) -> Any:
+def _read_value(text: str, schema: dict[str, Any]) -> Any:
     if schema.get("type") == "string":
         return text
     try:
@@ -100,14 +100,14 @@ def _value(text: str, schema: dict[str, Any]) -> Any:
         return text
 
 
-def _object(option: str, text: str | None) -> dict[str, Any] | None:
-    value = _json(option, text)
+def _read_object(option: str, text: str | None) -> dict[str, Any] | None:
+    value = _read_json(option, text)
     if value is not None and not isinstance(value, dict):
         raise typer.BadParameter('give a JSON object, such as {"a": 1}', param_hint=option)
     return value
 
 
-def _json(option: str, text: str | None) -> Any:
+def _read_json(option: str, text: str | None) -> Any:
     if text is None:
         return None
     try:

@@ -4,7 +4,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from sidecall.cli.options import Tools, registry_of, settings_with
+from sidecall.cli.options import Tools, load_registry, read_settings
 from sidecall.discovery import discover
 from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import find_unfit
@@ -18,8 +18,8 @@ def check(tools: Tools = None) -> None:
 
     The exit code is 1 when there is an error; warnings and notes leave it 0.
     """
-    settings = settings_with(tools=tools)
-    registry = registry_of(settings)
+    settings = read_settings(tools=tools)
+    registry = load_registry(settings)
     finder = Finder(discover, settings.tools, use_entry_points=settings.entry_points)
     findings = [
         *lint(list(registry)),

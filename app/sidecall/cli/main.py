@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from sidecall.cli import call, check, new, openapi, serve, tools
 from sidecall.core.errors import SidecallError
+from sidecall.loading import add_project
 from sidecall.version import __version__
 
 cli = typer.Typer(
@@ -35,11 +36,13 @@ def _print_version(wanted: bool) -> None:
 
 @cli.callback()
 def options(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001  its callback has done all
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
     ] = False,
 ) -> None:
     """Run the tools of AI agents behind plain HTTP."""
+    # After our own imports, which nothing of the project's is to come between.
+    add_project()
 
 
 def main() -> None:

@@ -58,12 +58,12 @@ def new(
     """Write a tool file with its test."""
     if not NAME.fullmatch(name):
         raise InvalidToolName(f"{name!r}: {InvalidToolName.__doc__}")
-    stem = _identifier(name)
+    stem = _make_identifier(name)
     is_package = (folder / "__init__.py").is_file()
     tests = Path("tests") / folder.name if is_package and Path("tests").is_dir() else folder
     module = f"{folder.name}.{stem}" if is_package else stem
     fields = {"title": name, "function": stem, "module": module, "option": "" if stem == name else f'("{name}")'}
-    calls = {"call": _call(name, "hello", 2), "wrong": _call(name, "hello", 0)}
+    calls = {"call": _make_call(name, "hello", 2), "wrong": _make_call(name, "hello", 0)}
     files = {
         folder / f"{stem}.py": _TOOL.format(**fields),
         tests / f"test_{stem}.py": _TEST.format(**fields, **calls),
@@ -72,7 +72,7 @@ def new(
     typer.echo(f"Try it: sidecall call {name} text=hello times=2 --tools {folder}")
 
 
-def _identifier(name: str) -> str:
+def _make_identifier(name: str) -> str:
     """Name the file and the function: what discovery would leave alone, or Python take for another, gets a prefix."""
     stem = name.replace("-", "_")
     is_taken = keyword.iskeyword(stem) or stem in sys.stdlib_module_names
@@ -80,7 +80,7 @@ def _identifier(name: str) -> str:
     return f"tool_{stem}" if is_taken or is_left_alone or not stem.isidentifier() else stem
 
 
-def _call(name: str, text: str, times: int) -> str:
+def _make_call(name: str, text: str, times: int) -> str:
     return f'{{"name": "{name}", "args": {{"text": "{text}", "times": {times}}}, "id": "call_1", "type": "tool_call"}}'
 
 

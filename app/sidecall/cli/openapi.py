@@ -18,7 +18,7 @@ def openapi(
     ] = None,
 ) -> None:
     """Print the OpenAPI document of the server, which does not depend on its tools."""
-    document = _text(create_app(Settings(), Registry()).openapi())
+    document = _write_text(create_app(Settings(), Registry()).openapi())
     if output is None:
         typer.echo(document, nl=False)
         return
@@ -27,8 +27,8 @@ def openapi(
     output.write_text(document)
     for prefix, examples in (("call", CALLS), ("batch", BATCH)):
         for name, example in examples.items():
-            (folder / f"{prefix}-{name}.json").write_text(_text(example["value"]))
+            (folder / f"{prefix}-{name}.json").write_text(_write_text(example["value"]))
 
 
-def _text(value: Any) -> str:
+def _write_text(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

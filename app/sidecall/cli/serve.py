@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 import uvicorn
 
-from sidecall.cli.options import Tools, registry_of, settings_with
+from sidecall.cli.options import Tools, load_registry, read_settings
 from sidecall.core.errors import InvalidToolOption, SidecallError
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.main import create_app
@@ -39,21 +39,23 @@ def serve(
 ) -> None:
     """Serve the tools over HTTP."""
     leave_on(signal.SIGTERM)
-    settings = settings_with(host=host, port=port, tools=tools, workers=workers, reload=reload)
+    settings = read_settings(host=host, port=port, tools=tools, workers=workers, reload=reload)
     if settings.reload and settings.workers > 1:
         raise InvalidToolOption("--reload works with one worker; leave out --workers.")
-    logging.config.dictConfig(_log_config(settings))
+    logging.config.dictConfig(_configure_logs(settings))
     for name in unknown_names(os.environ):
         logger.warning("%s is not a setting of this version and changes nothing", name)
-    registry = registry_of(settings)
+    registry = load_registry(settings)
     logger.info("serving %d tools: %s", len(registry), ", ".join(registry.names) or "none")
     if settings.port:
         logger.info("try http://%s:%s/docs", settings.host, settings.port)
     if settings.workers == 1:
-        _run(settings, registry)
+        _serve(settings, registry)
     else:
         seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
-        raise typer.Exit(Supervisor(settings.workers, partial(_work, settings), _listen(settings), seconds).run())
+        raise typer.Exit(
+            Supervisor(settings.workers, partial(_serve_in_worker, settings), _listen(settings), seconds).run()
+        )
 
 
 def _listen(settings: Settings) -> socket.socket:
@@ -65,27 +67,27 @@ def _listen(settings: Settings) -> socket.socket:
         sys.exit(START_FAILED)
 
 
-def _work(settings: Settings, sock: socket.socket, on_started: Callable[[], None]) -> None:
+def _serve_in_worker(settings: Settings, sock: socket.socket, on_started: Callable[[], None]) -> None:
     """Serve in a worker process, which loads the tools for itself."""
     leave_on(signal.SIGTERM, signal.SIGINT)
-    logging.config.dictConfig(_log_config(settings))
+    logging.config.dictConfig(_configure_logs(settings))
     try:
-        _run(settings, registry_of(settings), sock, on_started)
+        _serve(settings, load_registry(settings), sock, on_started)
     except SidecallError as error:
         logger.error("%s", error.message)
         sys.exit(START_FAILED)
 
 
-def _run(
+def _serve(
     settings: Settings,
     registry: Registry,
     sock: socket.socket | None = None,
     on_started: Callable[[], None] | None = None,
 ) -> None:
     lifecycle = Lifecycle()
-    config = _config(settings, create_app(settings, registry, lifecycle))
+    config = _make_config(settings, create_app(settings, registry, lifecycle))
     _spare_the_collector()
-    server = Server(config, lifecycle, _patience(settings), room_for(settings.max_connections), on_started)
+    server = Server(config, lifecycle, _read_patience(settings), room_for(settings.max_connections), on_started)
     server.run([sock] if sock else None)
     if not server.started:
         sys.exit(START_FAILED)
@@ -102,21 +104,21 @@ def _spare_the_collector() -> None:
     gc.set_threshold(50_000, 5, 100)
 
 
-def _config(settings: Settings, app: Any = None) -> uvicorn.Config:
+def _make_config(settings: Settings, app: Any = None) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         host=settings.host,
         port=settings.port,
         http=Connection,
         ws="none",
-        log_config=_log_config(settings),
+        log_config=_configure_logs(settings),
         log_level=settings.log_level,
         access_log=settings.log_level == "debug",
         server_header=False,
     )
 
 
-def _patience(settings: Settings) -> Patience:
+def _read_patience(settings: Settings) -> Patience:
     return Patience(
         drain_grace=settings.drain_grace,
         drain_timeout=settings.drain_timeout,
@@ -126,6 +128,6 @@ def _patience(settings: Settings) -> Patience:
     )
 
 
-def _log_config(settings: Settings) -> dict[str, Any]:
+def _configure_logs(settings: Settings) -> dict[str, Any]:
     """Log in one way, in worker processes too."""
     return make_log_config(settings.log_level, settings.log_format, settings.log_redact)

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sidecall.cli.options import Tools, registry_of, settings_with
+from sidecall.cli.options import Tools, load_registry, read_settings
 from sidecall.core.tool import CompiledTool
 from sidecall.schema.definitions import DefinitionFormat, render_definitions
 from sidecall.schema.describe import describe
@@ -19,19 +19,19 @@ def tools(
     strict: Annotated[bool, typer.Option("--strict", help="With --format: strict where possible.")] = False,
 ) -> None:
     """List the tools as a table, or as JSON for a provider."""
-    registry = registry_of(settings_with(tools=tools))
+    registry = load_registry(read_settings(tools=tools))
     console = Console()
     if format is not None:
         console.print_json(data=render_definitions(list(registry), format, strict=strict))
         return
     table = Table("tool", "arguments", "description", "tags", "source", box=None, header_style="bold")
     for tool in registry:
-        texts = (_arguments(tool), _summary(tool), " ".join(tool.options.tags), tool.source)
+        texts = (_describe_arguments(tool), _summarize(tool), " ".join(tool.options.tags), tool.source)
         table.add_row(f"[cyan]{tool.name}[/]", *(escape(text) for text in texts))
     console.print(table)
 
 
-def _arguments(tool: CompiledTool) -> str:
+def _describe_arguments(tool: CompiledTool) -> str:
     schema = tool.args_schema.flat
     required = schema.get("required", ())
     return "\n".join(
@@ -39,5 +39,5 @@ def _arguments(tool: CompiledTool) -> str:
     )
 
 
-def _summary(tool: CompiledTool) -> str:
+def _summarize(tool: CompiledTool) -> str:
     return tool.description.partition("\n\n")[0].replace("\n", " ")

@@ -1,12 +1,22 @@
 """Answer HEAD as GET, without a body, wherever GET is answered."""
 
-from starlette.types import Message, Scope, Send
+from collections.abc import Awaitable
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
-def as_get(scope: Scope, send: Send) -> tuple[Scope, Send]:
-    """Make a GET of a HEAD, whose answer's body is left out."""
+class HeadAsGet:
+    """Pass HEAD on as GET, and leave the body of the answer out."""
 
-    async def send_without_body(message: Message) -> None:
-        await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
 
-    return {**scope, "method": "GET"}, send_without_body
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve one request."""
+        if scope.get("method") != "HEAD":
+            return self._app(scope, receive, send)
+
+        def send_without_body(message: Message) -> Awaitable[None]:
+            return send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        return self._app({**scope, "method": "GET"}, receive, send_without_body)

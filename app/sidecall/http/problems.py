@@ -1,4 +1,4 @@
-"""Say errors of the client program as problem+json (RFC 9457)."""
+"""Answer errors of the client program with problem+json (RFC 9457)."""
 
 import logging
 from collections.abc import Mapping
@@ -12,8 +12,9 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
 
-from sidecall.auth.caller import InvalidCaller
+from sidecall.auth.caller_header import InvalidCaller
 from sidecall.core.errors import (
     ApprovalConflict,
     BatchTooLarge,
@@ -37,7 +38,9 @@ logger = logging.getLogger("sidecall")
 
 MEDIA_TYPE = "application/problem+json"
 
+# An error that is not listed has the status of the nearest of its parents that is.
 _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
+    RequestError: (400, "bad-request"),
     MalformedJSON: (400, "malformed-json"),
     InvalidCaller: (400, "invalid-caller"),
     GuardrailTripped: (403, "guardrail-tripped"),
@@ -76,7 +79,7 @@ class Problem(BaseModel):
 
 
 def problem(request: Request, status: int, slug: str, title: str, detail: str, **members: Any) -> Response:
-    """Make a problem+json answer."""
+    """Make an answer of problem+json."""
     body = {
         "type": f"urn:sidecall:problem:{slug}",
         "title": title,
@@ -90,22 +93,34 @@ def problem(request: Request, status: int, slug: str, title: str, detail: str, *
 
 def install(app: FastAPI) -> None:
     """Answer every error of this application with problem+json."""
-    app.add_exception_handler(RequestError, _request_error)
-    app.add_exception_handler(RequestValidationError, _parameters)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(ClientDisconnect, _gone)
-    app.add_exception_handler(Exception, _crash)
+    app.add_exception_handler(RequestError, _answer_request_error)
+    app.add_exception_handler(RequestValidationError, _answer_parameter)
+    app.add_exception_handler(HTTPException, _answer_http)
+    app.add_exception_handler(ClientDisconnect, _answer_nobody)
+    app.add_exception_handler(Exception, _answer_crash)
 
 
 async def answer(request: Request, error: Exception) -> Response:
     """Make the answer to an error outside the framework, as its handlers would."""
-    return await (_request_error if isinstance(error, RequestError) else _crash)(request, error)
+    return await (_answer_request_error if isinstance(error, RequestError) else _answer_crash)(request, error)
 
 
-async def _request_error(request: Request, error: Exception) -> Response:
+async def refuse(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:
+    """Answer a request outside the framework with an error."""
+    response = await answer(Request(scope), error)
+    await response(scope, receive, send)
+
+
+def nearest_known(kind: type[RequestError]) -> type[RequestError]:
+    """Return the class of the table whose status, name and title an error has: its own, or its nearest parent's."""
+    return next(parent for parent in kind.__mro__ if parent in _STATUS)
+
+
+async def _answer_request_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestError)
-    status, slug = _STATUS[type(error)]
-    title = (type(error).__doc__ or "").strip()
+    kind = nearest_known(type(error))
+    status, slug = _STATUS[kind]
+    title = (kind.__doc__ or "").strip()
     response = problem(request, status, slug, title, error.message, **error.members)
     if isinstance(error, BodyTooLarge):
         # The rest of the body is not read, so the connection cannot be used again.
@@ -116,14 +131,14 @@ async def _request_error(request: Request, error: Exception) -> Response:
     return response
 
 
-async def _parameters(request: Request, error: Exception) -> Response:
+async def _answer_parameter(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": item["msg"]} for item in error.errors()]
     detail = "; ".join(f"{item['loc'][-1]}: {item['msg']}" for item in errors)
     return problem(request, 422, "invalid-parameter", "A parameter of the request is wrong.", detail, errors=errors)
 
 
-async def _http(request: Request, error: Exception) -> Response:
+async def _answer_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     phrase = HTTPStatus(error.status_code).phrase
     slug = phrase.lower().replace(" ", "-")
@@ -148,12 +163,12 @@ def _leads_to(route: BaseRoute, request: Request) -> bool:
     return hasattr(route, "methods") and route.matches(request.scope)[0] is not Match.NONE
 
 
-async def _gone(_request: Request, _error: Exception) -> Response:
+async def _answer_nobody(_request: Request, _error: Exception) -> Response:
     """Answer nobody: the client hung up in the middle of its body, which is no defect of ours."""
     return Response(status_code=400)
 
 
-async def _crash(request: Request, error: Exception) -> Response:
+async def _answer_crash(request: Request, error: Exception) -> Response:
     request_id = request.scope.get("state", {}).get("request_id", "")
     logger.error("request %s failed: %s %s", request_id, request.method, request.url.path, exc_info=error)
     detail = f"This is a defect of the server; its log has the details under the request id {request_id}."

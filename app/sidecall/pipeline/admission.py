@@ -59,7 +59,7 @@ class _Semaphore:
             raise
 
     def leave(self) -> None:
-        """Give a place back, to whoever waits longest."""
+        """Return a place, to whoever waits longest."""
         self.running -= 1
         while self._waiting and self.running < self._most:
             place = self._waiting.popleft()
@@ -121,7 +121,8 @@ class Admission:
         for semaphore in semaphores:
             if not semaphore.is_free:
                 return False
-        self._count(caller)
+        if self._limits.per_caller is not None:
+            self._count(caller, self._limits.per_caller)
         for semaphore in semaphores:
             semaphore.running += 1
         self.running += 1
@@ -138,49 +139,44 @@ class Admission:
         """
         if self.enter_at_once(semaphores, caller):
             return 0.0
-        self._count(caller)
-        waited = await self._queue(semaphores, caller, deadline)
+        if self._limits.per_caller is not None:
+            self._count(caller, self._limits.per_caller)
+        try:
+            waited = await self._queue(semaphores, deadline)
+        except BaseException:
+            self._uncount(caller)
+            raise
         self.running += 1
         return waited
 
     def leave(self, semaphores: Semaphores, caller: Caller) -> None:
-        """Give the place back."""
+        """Return the place of one call."""
         self.running -= 1
         for semaphore in semaphores:
             semaphore.leave()
-        self._uncount(caller)
+        if self._callers:  # Empty where callers have no share.
+            self._uncount(caller)
 
-    async def _queue(self, semaphores: Semaphores, caller: Caller, deadline: float | None) -> float:
+    async def _queue(self, semaphores: Semaphores, deadline: float | None) -> float:
         started = time.monotonic()
         patience = self._limits.queue_timeout
         if deadline is not None:
             patience = min(patience, max(0.0, deadline - started))
-        try:
-            self._refuse_beyond_queue()
-            self.waiting += 1
-            try:
-                async with asyncio.timeout(patience):
-                    await _pass_all(semaphores)
-            finally:
-                self.waiting -= 1
-        except TimeoutError:
-            self._uncount(caller)
-            text = f"The call waited {round(patience, 3):g} seconds in vain."
-            raise Overloaded(text, retry_after=_RETRY_AFTER) from None
-        except BaseException:
-            self._uncount(caller)
-            raise
-        return time.monotonic() - started
-
-    def _refuse_beyond_queue(self) -> None:
         if self.waiting >= self._limits.queue:
             text = f"Calls that wait already: {self.waiting}." if self.waiting else _NO_QUEUE
             raise Overloaded(text, retry_after=_RETRY_AFTER)
+        self.waiting += 1
+        try:
+            async with asyncio.timeout(patience):
+                await _pass_all(semaphores)
+        except TimeoutError:
+            text = f"The call waited {round(patience, 3):g} seconds in vain."
+            raise Overloaded(text, retry_after=_RETRY_AFTER) from None
+        finally:
+            self.waiting -= 1
+        return time.monotonic() - started
 
-    def _count(self, caller: Caller) -> None:
-        most = self._limits.per_caller
-        if most is None:
-            return
+    def _count(self, caller: Caller, most: int) -> None:
         running = self._callers.get(_key(caller), 0)
         if running >= most:
             text = f"Calls of yours that run already, as many as one caller may: {running}."
@@ -188,13 +184,11 @@ class Admission:
         self._callers[_key(caller)] = running + 1
 
     def _uncount(self, caller: Caller) -> None:
-        if self._limits.per_caller is None:
-            return
-        left = self._callers[_key(caller)] - 1
-        if left:
+        left = self._callers.get(_key(caller), 0) - 1
+        if left > 0:
             self._callers[_key(caller)] = left
         else:
-            del self._callers[_key(caller)]
+            self._callers.pop(_key(caller), None)
 
 
 def _key(caller: Caller) -> tuple[str, str]:

@@ -31,7 +31,7 @@ class Ticket:
     is_left: bool = False
 
     def leave(self) -> None:
-        """Give the place back, unless that has been done."""
+        """Return the place, unless that has been done."""
         if not self.is_left:
             self.is_left = True
             self.admission.leave(self.plan.semaphores, self.request.caller)

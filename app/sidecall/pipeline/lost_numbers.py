@@ -1,4 +1,4 @@
-"""Say which numbers of a result were lost on the way to JSON."""
+"""Which numbers of a result were lost on the way to JSON."""
 
 import math
 
@@ -21,7 +21,7 @@ class LostNumbers:
 
         def lose(number: float, path: tuple[str | int, ...]) -> None:
             if len(self._sentences) < _MAX_PLACES:
-                sentence = f"{_named(number)} {_place(part, path)} was sent as null"
+                sentence = f"{_name(number)} {_place(part, path)} was sent as null"
                 self._sentences = (*self._sentences, sentence)
             else:
                 self._surplus += 1
@@ -37,7 +37,7 @@ class LostNumbers:
         return [*self._sentences, f"{self._surplus} more {more} that JSON does not have became null"]
 
 
-def _named(number: float) -> str:
+def _name(number: float) -> str:
     return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
 
 

@@ -1,4 +1,4 @@
-"""Tell callback handlers what happens to a call."""
+"""What callback handlers are told of a call."""
 
 import asyncio
 import contextvars

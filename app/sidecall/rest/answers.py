@@ -1,95 +1,61 @@
 """Turn the body of a request into the bytes of its answer, whichever way it came."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic_core import to_json
-from starlette.datastructures import Headers
 
 from sidecall.core.approval import ApprovalRequired
-from sidecall.core.context import Presence
 from sidecall.core.errors import RequestError
 from sidecall.core.invocation import CallRequest
+from sidecall.http.context import RequestContext
 from sidecall.http.quota import quota_headers
+from sidecall.http.reply import Reply
 from sidecall.rest.dialects import DialectName, ReceivedCall, read_call_text, write_answer
 from sidecall.rest.parts import Parts
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """Hold what a client says about its answer: in which form (None: that of the call), and by when.
-
-    `deadline` is a reading of `time.monotonic()`.
-    """
-
-    form: DialectName | None = None
-    deadline: float | None = None
-
-
-AS_IT_COMES = Terms()
-
-
-@dataclass(slots=True)
-class Reply:
-    """Hold an answer in JSON."""
-
-    body: bytes
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-async def answer_call(
-    parts: Parts, body: bytes, headers: Headers, terms: Terms = AS_IT_COMES, presence: Presence | None = None
-) -> Reply:
-    """Run the call that a body holds, for a client that may hang up.
+async def answer_call(parts: Parts, body: bytes, context: RequestContext, form: DialectName | None = None) -> Reply:
+    """Run the call that a body holds; the answer has the form that was asked for, or that of the call.
 
     Raises:
         RequestError: The calling program has to mend something.
     """
     sent = read_call_text(body)
-    request = request_of(parts, sent, headers, terms, presence)
     try:
-        message = await parts.pipeline.run(request)
+        message = await parts.pipeline.run(make_request(sent, context))
     except ApprovalRequired as waiting:
         location = {"Location": f"/approvals/{waiting.approval.id}"}
-        return Reply(to_json(waiting.approval), 202, location | _left(parts, request))
+        return Reply(to_json(waiting.approval), 202, location | _quota_headers(parts, context))
     except RequestError as error:
-        error.quota = error.quota or parts.quota_of(request.caller)
+        error.quota = error.quota or parts.quota_of(context.caller)
         raise
-    return Reply(to_json(write_answer(message, terms.form or sent.dialect)), headers=_left(parts, request))
-
-
-def _left(parts: Parts, request: CallRequest) -> dict[str, str]:
-    return {} if parts.quotas is None else quota_headers(parts.quotas.left(request.caller))
+    return Reply(to_json(write_answer(message, form or sent.dialect)), 200, _quota_headers(parts, context))
 
 
 async def answer_calls(
-    parts: Parts,
-    calls: Sequence[ReceivedCall],
-    headers: Headers,
-    terms: Terms = AS_IT_COMES,
-    presence: Presence | None = None,
+    parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext, form: DialectName | None = None
 ) -> Reply:
     """Run the calls of a batch, and answer each in its place."""
-    requests = [request_of(parts, sent, headers, terms, presence) for sent in calls]
-    messages = await parts.pipeline.run_all(requests)
+    messages = await parts.pipeline.run_all([make_request(sent, context) for sent in calls])
     answers: list[Any] = [
-        write_answer(message, terms.form or sent.dialect) for message, sent in zip(messages, calls, strict=True)
+        write_answer(message, form or sent.dialect) for message, sent in zip(messages, calls, strict=True)
     ]
-    return Reply(to_json(answers), headers=quota_headers(parts.quota_of(parts.caller_of(headers))))
+    return Reply(to_json(answers), 200, _quota_headers(parts, context))
 
 
-def request_of(
-    parts: Parts, sent: ReceivedCall, headers: Headers, terms: Terms = AS_IT_COMES, presence: Presence | None = None
-) -> CallRequest:
-    """Put a call and what came beside it together.
+def _quota_headers(parts: Parts, context: RequestContext) -> dict[str, str]:
+    return {} if parts.quotas is None else quota_headers(parts.quotas.left(context.caller))
 
-    Raises:
-        InvalidCaller: The header that says who calls does not name one caller.
-    """
-    request = CallRequest(sent.call, state=sent.state, context=sent.context, headers=headers, presence=presence)
-    request.deadline = terms.deadline
-    if parts.callers is not None:
-        request.caller = parts.callers.of(headers)
-    return request
+
+def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:
+    """Put a call, what stood beside it, and what its request is about together."""
+    return CallRequest(
+        sent.call,
+        context.caller,
+        sent.state,
+        sent.context,
+        context.headers,
+        presence=context.presence,
+        deadline=context.deadline,
+    )

@@ -7,7 +7,7 @@ from fastapi.staticfiles import StaticFiles
 
 router = APIRouter(include_in_schema=False)
 
-_ASSETS = "docs/assets"
+ASSETS = "/docs/assets"
 # The validator would send the document's address to swagger.io.
 _PARAMETERS = {"tryItOutEnabled": True, "validatorUrl": None, "displayRequestDuration": True}
 
@@ -18,9 +18,9 @@ async def show_explorer() -> Response:
     return get_swagger_ui_html(
         openapi_url="openapi.json",
         title="Sidecall",
-        swagger_js_url=f"{_ASSETS}/swagger-ui-bundle.js",
-        swagger_css_url=f"{_ASSETS}/swagger-ui.css",
-        swagger_favicon_url=f"{_ASSETS}/favicon-32x32.png",
+        swagger_js_url=f"{ASSETS[1:]}/swagger-ui-bundle.js",
+        swagger_css_url=f"{ASSETS[1:]}/swagger-ui.css",
+        swagger_favicon_url=f"{ASSETS[1:]}/favicon-32x32.png",
         swagger_ui_parameters=_PARAMETERS,
     )
 
@@ -33,5 +33,5 @@ async def go_to_explorer() -> Response:
 
 def install(app: FastAPI) -> None:
     """Add the page, and the assets of an installed package."""
-    app.mount(f"/{_ASSETS}", StaticFiles(packages=[("fastapi_swagger", "resources")]))
+    app.mount(ASSETS, StaticFiles(packages=[("fastapi_swagger", "resources")]))
     app.include_router(router)

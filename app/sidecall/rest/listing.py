@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
+from sidecall.http.reply import Reply
 from sidecall.registry import Registry
 
 # Different queries of one server are few. Beyond them the oldest goes, so that whoever makes up queries costs others at
@@ -12,20 +13,22 @@ _MOST = 64
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Hold one answer: its bytes, and the ETag that changes when they do."""
+    """An answer, the ETag that changes when it does, and the shorter answer to who has it already."""
 
-    body: bytes
     etag: str
+    whole: Reply
+    unchanged: Reply
 
-    @property
-    def headers(self) -> dict[str, str]:
-        """The headers that go with it."""
-        return {"ETag": self.etag, "Cache-Control": "no-cache"}
+    def reply_to(self, if_none_match: str | None) -> Reply:
+        """Return the answer to a client that has what it names here."""
+        return self.unchanged if has(if_none_match, self.etag) else self.whole
 
 
 def make_listing(body: bytes) -> Listing:
     """Give bytes their ETag."""
-    return Listing(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {"ETag": etag, "Cache-Control": "no-cache"}
+    return Listing(etag, Reply(body, 200, headers), Reply(b"", 304, headers))
 
 
 class Listings:
@@ -40,7 +43,7 @@ class Listings:
         self._known: dict[bytes, Listing] = {}
 
     def find(self, query: bytes) -> Listing | None:
-        """Find the answer to this query."""
+        """Return the answer to this query, unless it is not known."""
         if self._version != self._registry.version:
             self._version = self._registry.version
             self._known = {}
@@ -56,6 +59,6 @@ class Listings:
 
 
 def has(if_none_match: str | None, etag: str) -> bool:
-    """Compare as RFC 9110 §13.1.2 says: weakly, against each of a list, `*` matching anything."""
+    """Return whether a client has what bears this ETag, compared weakly, as RFC 9110 §13.1.2 wants it."""
     known = [part.strip().removeprefix("W/") for part in (if_none_match or "").split(",")]
     return etag in known or "*" in known

@@ -9,7 +9,13 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from sidecall.http.problems import Problem
+
 REF = "#/components/schemas/{model}"
+# Every route but the probes is refused to who is not named for certain.
+CALLER_PROBLEM: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "The header that names the caller is wrong."}
+}
 
 
 def one_of(union: Any, examples: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,12 +4,14 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from sidecall.core.parameter import EMPTY, Bound, Parameter
+
+_UNFIT = "the arguments of functools.partial do not fit its function"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +66,18 @@ def _read_partial(function: Any) -> tuple[inspect.Signature, tuple[str, ...]]:
     try:
         whole, left = inspect.signature(flat.func), inspect.signature(flat)
     except ValueError as error:
-        raise ValueError("the arguments of functools.partial do not fit its function") from error
+        raise ValueError(_UNFIT) from error
+    if not _takes_by_name(whole, flat.keywords):
+        raise ValueError(_UNFIT)
     names = [name for name in whole.parameters if name not in left.parameters]
     return left, tuple(dict.fromkeys([*names, *flat.keywords]))
+
+
+def _takes_by_name(signature: inspect.Signature, names: Iterable[str]) -> bool:
+    """Return whether a function takes all of these as keywords; Python 3.13 itself lets positional-only ones pass."""
+    kinds = {name: parameter.kind for name, parameter in signature.parameters.items()}
+    is_open = inspect.Parameter.VAR_KEYWORD in kinds.values()
+    return is_open or all(kinds[name] is not inspect.Parameter.POSITIONAL_ONLY for name in names)
 
 
 def _flatten(function: Any) -> Any:

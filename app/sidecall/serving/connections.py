@@ -19,16 +19,17 @@ from sidecall.serving.refusals import (
     BAD_REQUEST,
     BODY_CHOPPED,
     BODY_LATE,
-    ENDING,
     FULL,
     HEADERS_LARGE,
     HEADERS_LATE,
     MAX_HEADER_BYTES,
     NO_HOST,
+    SHUTTING_DOWN,
     Refusal,
     bytes_of,
     response_to,
 )
+from sidecall.serving.responses import has_begun, hold_head
 
 logger = logging.getLogger("sidecall")
 
@@ -148,6 +149,7 @@ class Connection(HttpToolsProtocol):
         if not self.headers or self.headers[0][0] != b"host":
             self._check_host()
         super().on_headers_complete()
+        hold_head(self.cycle)
         self._chunks = self._chunk_bytes = 0
         if not self.pipeline:
             self._running = self.cycle
@@ -253,7 +255,7 @@ class Connection(HttpToolsProtocol):
     def shutdown(self) -> None:
         """Close, unless an answer is due; called by the server at its end."""
         if self._wanted() == "headers":
-            self.refuse(ENDING)
+            self.refuse(SHUTTING_DOWN)
         else:
             super().shutdown()
 
@@ -266,8 +268,8 @@ class Connection(HttpToolsProtocol):
         if cycle is None or cycle.response_complete:
             return
         cycle.logger = _SILENT
-        if not cycle.response_started:
-            await response_to(cycle.scope, ENDING)(cycle.scope, cycle.receive, cycle.send)
+        if not has_begun(cycle):
+            await response_to(cycle.scope, SHUTTING_DOWN)(cycle.scope, cycle.receive, cycle.send)
             _disconnect(cycle)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from fastapi import Request, Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from sidecall.http import ending
+from sidecall.http import shutdown
 from sidecall.http.problems import problem
-from sidecall.http.request_id import request_id_of
+from sidecall.http.request_id import make_request_id
 
 MAX_HEADER_BYTES = 32 * 1024
 # Of the length that ids have.
@@ -19,7 +19,7 @@ _NO_ID = b"0" * 36
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Say no, as problem+json; the connection is closed with it."""
+    """A problem after which the connection is closed."""
 
     status: int
     slug: str
@@ -44,13 +44,12 @@ FULL = Refusal(
     "So many connections are open that this server takes no more.",
     "Close connections that you do not use, or come back later.",
 )
-ENDING = Refusal(ending.STATUS, ending.SLUG, ending.TITLE, ending.DETAIL)
+SHUTTING_DOWN = Refusal(shutdown.STATUS, shutdown.SLUG, shutdown.TITLE, shutdown.DETAIL)
 
 
 def response_to(scope: MutableMapping[str, Any], refusal: Refusal) -> Response:
     """Make the answer to a request, under the id that it came with."""
-    sent = dict(scope.get("headers", ())).get(b"x-request-id", b"").decode("latin-1")
-    request_id = scope.setdefault("state", {}).setdefault("request_id", request_id_of(sent))
+    request_id = scope.setdefault("state", {}).setdefault("request_id", make_request_id(scope.get("headers", ())))
     may_return = refusal.status == 503
     members: dict[str, Any] = {"retryable": True} if may_return else {}
     response = problem(Request(scope), refusal.status, refusal.slug, refusal.title, refusal.detail, **members)
@@ -63,12 +62,12 @@ def response_to(scope: MutableMapping[str, Any], refusal: Refusal) -> Response:
 def bytes_of(refusal: Refusal, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     """Write the whole answer where there is no request to answer; quickly, since there may be thousands at once."""
     lines = b"".join([name + b": " + value + b"\r\n" for name, value in headers])
-    answer = _form(refusal).replace(_NO_ID, request_id_of("").encode())
+    answer = _write(refusal).replace(_NO_ID, make_request_id(()).encode())
     return STATUS_LINE[refusal.status] + lines + answer
 
 
 @cache
-def _form(refusal: Refusal) -> bytes:
+def _write(refusal: Refusal) -> bytes:
     response = response_to({"type": "http", "state": {"request_id": _NO_ID.decode()}}, refusal)
     lines = [name + b": " + value + b"\r\n" for name, value in response.raw_headers]
     return b"".join([*lines, b"\r\n", bytes(response.body)])

@@ -2,7 +2,7 @@
 
 Uvicorn stops listening the moment it is told to end, waits for requests without limit or turns them into 500, and ends
 by the signal it was sent. Here a load balancer has time to notice, every request gets an answer, and the exit code is
-0. See docs/reliability.md.
+0. See docs/lifecycle.md.
 """
 
 import asyncio

@@ -8,7 +8,7 @@ from sidecall.core.tool import CompiledTool
 from sidecall.telemetry.current import CALL, ObservedCall
 from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import UNKNOWN, Metrics
-from sidecall.telemetry.tracing import Tracing
+from sidecall.telemetry.protocol import Tracing
 
 
 class CallTelemetry:

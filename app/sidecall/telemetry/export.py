@@ -15,9 +15,9 @@ from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
+from sidecall.telemetry.protocol import MissingExtra
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.spans import Spans
-from sidecall.telemetry.tracing import MissingExtra
 from sidecall.version import __version__
 
 logger = logging.getLogger("sidecall")

@@ -3,13 +3,10 @@
 import importlib
 import logging
 import os
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any
 
-from sidecall.core.errors import SidecallError
-from sidecall.telemetry.current import ObservedCall
 from sidecall.telemetry.modes import TracingMode
+from sidecall.telemetry.protocol import MissingExtra, Tracing
 from sidecall.telemetry.redact import Redaction
 
 logger = logging.getLogger("sidecall")
@@ -21,29 +18,6 @@ _CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _CAPTURING = frozenset(("true", "span_only", "span_and_event"))
 
 
-class MissingExtra(SidecallError):
-    """Spans need the extra `otel`: pip install 'sidecall[otel]'"""
-
-
-class Tracing(Protocol):
-    """Follow calls with spans."""
-
-    def begin(self, call: ObservedCall) -> None:
-        """Begin a call's span."""
-
-    def end(self, call: ObservedCall, outcome: str) -> None:
-        """End it."""
-
-    def headers(self) -> dict[str, str]:
-        """Name the span that is current, for another process."""
-
-    def within(self, headers: Mapping[str, str]) -> AbstractContextManager[None]:
-        """Make the spans of a `with` block children of the one that another process has named."""
-
-    async def close(self) -> None:
-        """Send what has not been sent yet."""
-
-
 def open_tracing(switch: TracingMode, redaction: Redaction) -> Tracing | None:
     """Follow calls with spans if the operator wants that: `auto` means if the environment says where they go.
 
@@ -53,6 +27,7 @@ def open_tracing(switch: TracingMode, redaction: Redaction) -> Tracing | None:
     if switch == "off" or (switch == "auto" and not _is_asked_for()):
         return None
     try:
+        # By its name, since it needs the extra; it knows nothing of this module, which stands above it.
         export: Any = importlib.import_module("sidecall.telemetry.export")
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("opentelemetry"):

@@ -17,7 +17,7 @@ from sidecall.core.occupancy import Occupancy
 from sidecall.discovery import discover
 from sidecall.executors.process.executor import ProcessExecutor
 from sidecall.executors.process.finder import Search
-from sidecall.loading import reloaded
+from sidecall.loading import load_afresh
 from tests.executors.conftest import Answer, answering
 from tests.executors.process.process_tools import (
     aparts,
@@ -154,7 +154,7 @@ async def test_a_tool_that_was_loaded_again_runs_its_new_code(tmp_path: Path) ->
     file.write_text(TOOL.format(1))
     before = await answering(one)(discover([str(file)])[0])
     file.write_text(TOOL.format(2))
-    with reloaded([tmp_path]):
+    with load_afresh([tmp_path]):
         after = await answering(one)(discover([str(file)])[0])
     await one.close()
 

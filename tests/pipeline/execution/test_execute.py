@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sidecall import BaseTool, StructuredTool, ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
+from tests.virtual_time import outcome, virtual_runner
 
 SECRET = "canary-4711"
 CRASHED = "Error: fail failed unexpectedly (call call_1). The details are in the server's log."
@@ -261,16 +262,19 @@ async def test_a_tool_that_fails_while_it_is_stopped_has_timed_out() -> None:
     assert message.response_metadata["error"]["kind"] == "timeout"
 
 
-async def test_the_time_of_a_call_is_not_only_its_tools() -> None:
+def test_the_time_of_a_call_is_not_only_its_tools() -> None:
     """What guardrails have used up is gone."""
 
     async def dawdle(data: Any) -> ToolGuardrailFunctionOutput:
-        await asyncio.sleep(0.02)
-        return ToolGuardrailFunctionOutput.allow(data.context.remaining > 0)
+        await asyncio.sleep(2)
+        return ToolGuardrailFunctionOutput.allow(data.context.remaining)
 
-    @tool(timeout=0.03, tool_input_guardrails=[dawdle])
+    @tool(timeout=3, tool_input_guardrails=[dawdle])
     async def wait() -> None:
         """Wait a little less than the call may take."""
-        await asyncio.sleep(0.025)
+        await asyncio.sleep(2.5)
 
-    assert (await _call(wait)).content == "Error: wait timed out after 0.03 seconds."
+    with virtual_runner() as runner:
+        message, seconds = runner.run(outcome(_call(wait)))
+
+    assert (message.content, seconds) == ("Error: wait timed out after 3 seconds.", 3)

@@ -100,7 +100,7 @@ async def test_everything_has_a_type_and_a_help_text(make_client: MakeClient) ->
 
 async def test_every_number_is_documented() -> None:
     """And none that is documented is missing."""
-    document = (Path(__file__).parents[3] / "docs/reliability.md").read_text()
+    document = (Path(__file__).parents[3] / "docs/observability.md").read_text()
     rows = [line for line in document.splitlines() if line.startswith("| `sidecall_")]
     named = {name for row in rows for name in re.findall(r"`(sidecall_\w+)`", row)}
     shortened = {f"sidecall_executor{end}" for row in rows for end in re.findall(r"`…(_\w+)`", row)}

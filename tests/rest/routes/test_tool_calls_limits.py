@@ -168,6 +168,17 @@ async def test_a_stream_that_waited_in_vain_does_not_begin(make_client: MakeClie
     )
 
 
+async def test_a_stream_waits_for_a_place_no_longer_than_its_client(make_client: MakeClient) -> None:
+    """Who says how long it waits is told by then."""
+    client = await make_client(hanging(), max_concurrency=1)
+    first = asyncio.ensure_future(client.post("/tool_calls", json=CALL))
+    await asyncio.sleep(0.1)
+
+    refused = await client.post("/tool_calls?timeout=0.3", json=CALL, headers={"Accept": "text/event-stream"})
+
+    assert (refused.status_code, (await first).status_code) == (503, 200)
+
+
 async def test_a_stream_that_waited_is_served(make_client: MakeClient) -> None:
     """Its status is sent when the call before it has ended."""
     client = await make_client(hanging(), max_concurrency=1)

@@ -22,7 +22,7 @@ class Interruptible(Protocol):
     """Whatever the coroutine is run for."""
 
     def give_up(self) -> None:
-        """Hear that the time is up, before the coroutine does."""
+        """Take note that the time is up, before the coroutine does."""
 
 
 # Goes on with the rest of a coroutine, which was run for this.

@@ -16,7 +16,7 @@ from sidecall.pipeline.decide import decide
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.dialects import DialectName, write_answer
 from sidecall.rest.examples import APPROVAL, DECISIONS
-from sidecall.rest.openapi import json_body
+from sidecall.rest.openapi import CALLER_PROBLEM, json_body
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.rest.wire import AnthropicToolResult, OpenAIToolMessage, ResponsesFunctionCallOutput
 
@@ -56,7 +56,7 @@ _ONE: dict[int | str, dict[str, Any]] = {
     operation_id="list_approvals",
     summary="List the calls that wait",
     response_model=list[Approval],
-    responses=_PARAMETER,
+    responses={**CALLER_PROBLEM, **_PARAMETER},
 )
 async def list_approvals(parts: PartsDep, status: StatusFilter = None) -> Response:
     """List approvals, oldest first: those that wait, and those that were decided and have not expired."""
@@ -68,7 +68,7 @@ async def list_approvals(parts: PartsDep, status: StatusFilter = None) -> Respon
     operation_id="get_approval",
     summary="Ask what became of a call",
     response_model=None,
-    responses={**_ONE, **_UNKNOWN, **_PARAMETER},
+    responses={**_ONE, **CALLER_PROBLEM, **_UNKNOWN, **_PARAMETER},
 )
 async def get_approval(parts: PartsDep, approval_id: ApprovalId, format: MessageFormat = "langchain") -> Response:
     """Show one approval; once the call is answered, `message` is what the model has to be told."""

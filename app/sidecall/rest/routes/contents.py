@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Response
 
 from sidecall.http.problems import Problem
+from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import PartsDep
 
 router = APIRouter(tags=["tool calls"])
@@ -19,6 +20,7 @@ def content_url(content_id: str | None) -> str | None:
 
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The content as it was: a text, or the JSON of its blocks.", "content": {"text/plain": {}}},
+    **CALLER_PROBLEM,
     404: {"model": Problem, "description": "There is no such content, or it has expired."},
 }
 

@@ -2,22 +2,21 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from sidecall.core.approval import Approval
 from sidecall.core.errors import BatchTooLarge, NotAToolCall
 from sidecall.core.messages import ToolMessage
 from sidecall.http.body import read_body, read_json
-from sidecall.http.presence import DisconnectListener
+from sidecall.http.events import wants_events
 from sidecall.http.problems import Problem
 from sidecall.http.quota import DOCUMENTED
-from sidecall.rest.answers import Reply, Terms, answer_call, answer_calls
-from sidecall.rest.deadline import DeadlineDep
+from sidecall.rest.answers import answer_call, answer_calls
 from sidecall.rest.dialects import DialectName, ReceivedCall, read_call, read_call_text
 from sidecall.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.rest.openapi import array_of, one_of
-from sidecall.rest.parts import PartsDep
-from sidecall.rest.stream import EventStream, wants_events
+from sidecall.rest.parts import ContextDep, PartsDep
+from sidecall.rest.stream import EventStream
 from sidecall.rest.wire import (
     AnthropicToolResult,
     AnthropicToolUse,
@@ -31,25 +30,18 @@ from sidecall.rest.wire import (
 router = APIRouter(tags=["tool calls"])
 
 AnswerFormat = Annotated[
-    DialectName | None, Query(alias="format", description="The form of the answer; that of the call when left out.")
+    DialectName | None, Query(description="The form of the answer; that of the call when left out.")
 ]
-
-
-async def _terms(deadline: DeadlineDep, format: AnswerFormat = None) -> Terms:
-    return Terms(format, deadline)
-
-
-TermsDep = Annotated[Terms, Depends(_terms)]
 
 Call = LangChainToolCall | OpenAIToolCall | ResponsesFunctionCall | AnthropicToolUse
 Answer = ToolMessage | OpenAIToolMessage | ResponsesFunctionCallOutput | AnthropicToolResult
 
 
-def _said(description: str, kind: str = "string") -> dict[str, Any]:
+def _header(description: str, kind: str = "string") -> dict[str, Any]:
     return {"description": description, "schema": {"type": kind}}
 
 
-_RETRY_AFTER = {"Retry-After": _said("Seconds after which to try again.", "integer")}
+_RETRY_AFTER = {"Retry-After": _header("Seconds after which to try again.", "integer")}
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The body is not JSON, or the header that names the caller is wrong."},
     413: {"model": Problem, "description": "The body is larger than this server takes."},
@@ -73,7 +65,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         202: {
             "model": Approval,
             "description": "The call waits for a person's approval.",
-            "headers": {**DOCUMENTED, "Location": _said("Where to ask for it.")},
+            "headers": {**DOCUMENTED, "Location": _header("Where to ask for it.")},
         },
         **_PROBLEMS,
         403: {"model": Problem, "description": "A guardrail of the tool refuses the request."},
@@ -87,7 +79,9 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     },
     openapi_extra={"requestBody": one_of(Call, CALLS)},
 )
-async def create_tool_call(request: Request, parts: PartsDep, terms: TermsDep) -> Response:
+async def create_tool_call(
+    request: Request, parts: PartsDep, context: ContextDep, format: AnswerFormat = None
+) -> Response:
     """Run one call and answer with what the model has to be told.
 
     The call may have the form of any provider's model, and the answer has the same. A call that fails is answered with
@@ -98,9 +92,8 @@ async def create_tool_call(request: Request, parts: PartsDep, terms: TermsDep) -
     """
     body = await read_body(request, parts.bounds)
     if wants_events(request):
-        return EventStream(parts, request, read_call_text(body), terms)
-    watch = DisconnectListener(request.receive)
-    return _response(await watch.over(answer_call(parts, body, request.headers, terms, watch)))
+        return EventStream(parts, request, read_call_text(body), context, format)
+    return (await context.while_present(answer_call(parts, body, context, format))).to_response()
 
 
 @router.post(
@@ -114,7 +107,9 @@ async def create_tool_call(request: Request, parts: PartsDep, terms: TermsDep) -
     },
     openapi_extra={"requestBody": array_of(Call, BATCH)},
 )
-async def create_tool_call_batch(request: Request, parts: PartsDep, terms: TermsDep) -> Response:
+async def create_tool_call_batch(
+    request: Request, parts: PartsDep, context: ContextDep, format: AnswerFormat = None
+) -> Response:
     """Run calls concurrently and answer each in its place; one that fails harms no other.
 
     When one element is not a call, nothing is run and the 422 says which. With `Accept: text/event-stream` each answer
@@ -123,9 +118,8 @@ async def create_tool_call_batch(request: Request, parts: PartsDep, terms: Terms
     body = await read_json(request, parts.bounds)
     calls = _read_batch(body, parts.max_batch)
     if wants_events(request):
-        return EventStream(parts, request, calls, terms)
-    watch = DisconnectListener(request.receive)
-    return _response(await watch.over(answer_calls(parts, calls, request.headers, terms, watch)))
+        return EventStream(parts, request, calls, context, format)
+    return (await context.while_present(answer_calls(parts, calls, context, format))).to_response()
 
 
 def _read_batch(body: Any, limit: int) -> list[ReceivedCall]:
@@ -147,7 +141,3 @@ def _read_batch(body: Any, limit: int) -> list[ReceivedCall]:
         where = "; ".join(f"[{error['loc'][0]}] {error['msg']}" for error in errors)
         raise NotAToolCall(f"Nothing was run: {where}", errors=errors, example=[example])
     return calls
-
-
-def _response(reply: Reply) -> Response:
-    return Response(reply.body, reply.status, reply.headers, media_type="application/json")

@@ -7,14 +7,14 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
-from sidecall.core.context import ANONYMOUS
 from sidecall.core.errors import UnknownTool
 from sidecall.core.options import Condition, ToolAnnotations
 from sidecall.core.tool import CompiledTool
 from sidecall.http.problems import Problem
 from sidecall.registry import find_nearest
 from sidecall.rest.examples import LISTING
-from sidecall.rest.listing import has, make_listing
+from sidecall.rest.listing import make_listing
+from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.schema.definitions import DefinitionFormat, render_definitions
 from sidecall.schema.lint import lint_tool
@@ -57,9 +57,6 @@ class ToolDetail(BaseModel):
     notes: list[str] = Field(description="What `sidecall check` says about it.")
 
 
-_CALLER: dict[str, Any] = {"model": Problem, "description": "The header that names the caller is wrong."}
-
-
 @router.get(
     "/tools",
     operation_id="list_tools",
@@ -72,13 +69,14 @@ _CALLER: dict[str, Any] = {"model": Problem, "description": "The header that nam
             "headers": {"ETag": {"description": "Changes when the listing does.", "schema": {"type": "string"}}},
         },
         304: {"description": "You have this listing already."},
-        400: _CALLER,
+        **CALLER_PROBLEM,
         422: {"model": Problem, "description": "A parameter is wrong."},
     },
 )
 async def list_tools(  # noqa: PLR0913  each parameter is one of the request
     request: Request,
     parts: PartsDep,
+    caller: CallerDep,
     format: Format = "openai",
     strict: Strict = False,
     tag: Tags = None,
@@ -94,14 +92,10 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
     listing = parts.listings.find(query)
     if listing is None:
         version = parts.registry.version
-        # Who calls matters only where a tool asks, and then nothing is remembered.
-        caller = parts.caller_of(request.headers) if parts.registry.is_conditional else ANONYMOUS
         chosen = [tool for tool in await parts.pipeline.visible(caller) if _is_chosen(tool, tag, name)]
         listing = make_listing(to_json(render_definitions(chosen, format, strict=strict)))
         parts.listings.keep(query, listing, version)
-    if has(if_none_match, listing.etag):
-        return Response(status_code=304, headers=listing.headers)
-    return Response(listing.body, media_type="application/json", headers=listing.headers)
+    return listing.reply_to(if_none_match).to_response()
 
 
 def _is_chosen(tool: CompiledTool, tags: list[str] | None, names: list[str] | None) -> bool:
@@ -113,7 +107,7 @@ def _is_chosen(tool: CompiledTool, tags: list[str] | None, names: list[str] | No
     operation_id="get_tool",
     summary="Show one tool",
     response_model=ToolDetail,
-    responses={400: _CALLER, 404: {"model": Problem, "description": "There is no such tool."}},
+    responses={**CALLER_PROBLEM, 404: {"model": Problem, "description": "There is no such tool."}},
 )
 async def get_tool(parts: PartsDep, caller: CallerDep, name: ToolName) -> Response:
     """Show everything about one tool, with what `sidecall check` has to say about it."""

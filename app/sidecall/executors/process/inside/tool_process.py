@@ -23,8 +23,9 @@ from sidecall.executors.process.output import write_output
 from sidecall.executors.process.request import read_request
 from sidecall.executors.results import complete, drain
 from sidecall.schema.arguments import check_arguments, fill_hidden
+from sidecall.telemetry.protocol import Tracing
 from sidecall.telemetry.redact import Redaction
-from sidecall.telemetry.tracing import Tracing, open_tracing
+from sidecall.telemetry.tracing import open_tracing
 
 _MB = 1024 * 1024
 _TRACE_DELAY_MS = "200"

@@ -1,0 +1,60 @@
+"""A FastAPI application with plain ASGI wrappers of its own around the framework."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+# Puts something around an application.
+Wrapper = Callable[[ASGIApp], ASGIApp]
+
+
+class Application(FastAPI):
+    """The framework, what stands in front of it, and the door between the two.
+
+    What `add_middleware` adds belongs to whoever embeds this application, and has to see every request: it stands
+    outside, and the door is left out. Wrappers of our own are not added like that; they stand inside of it, and close
+    nothing.
+    """
+
+    def __init__(self, *, wrappers: Sequence[Wrapper], door: Wrapper, **options: Any) -> None:
+        """Make an application.
+
+        Args:
+            wrappers: What every request passes through, from the outside in.
+            door: What may serve a request before the framework does.
+            options: FastAPI's.
+        """
+        super().__init__(**options)
+        self._wrappers = tuple(wrappers)
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request or one lifespan.
+
+        Requests do not take FastAPI's own way to the same stack, which is there for spans of requests and costs.
+        """
+        if scope["type"] != "http" or self.root_path or self.middleware_stack is None:
+            await super().__call__(scope, receive, send)
+            return
+        scope["app"] = self
+        await self.middleware_stack(scope, receive, send)
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Join the framework and what stands around it; called once, by the framework, at the first request."""
+        foreign = self.user_middleware
+        if not foreign:
+            return _wrap(self._door(super().build_middleware_stack()), self._wrappers)
+        self.user_middleware = [*foreign, Middleware(_wrap, self._wrappers)]
+        try:
+            return super().build_middleware_stack()
+        finally:
+            self.user_middleware = foreign
+
+
+def _wrap(app: ASGIApp, wrappers: Sequence[Wrapper]) -> ASGIApp:
+    for wrapper in reversed(wrappers):
+        app = wrapper(app)
+    return app

@@ -1,0 +1,40 @@
+"""What a request is about, whatever stands in its body: built once, and handed on."""
+
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope
+
+from sidecall.auth.middleware import caller_of
+from sidecall.core.context import ANONYMOUS, Caller
+from sidecall.http.presence import DisconnectListener
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class RequestContext:
+    """Who sends a request and with which headers, whether they are still there, and until when they wait.
+
+    `deadline` is a reading of `time.monotonic()`.
+    """
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    caller: Caller = ANONYMOUS
+    presence: DisconnectListener | None = None
+    deadline: float | None = None
+
+    def while_present(self, work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+        """Do some work, but cancel it when the client hangs up; the body has been read before.
+
+        Raises:
+            ClientDisconnect: It has.
+        """
+        return work if self.presence is None else self.presence.over(work)
+
+
+def make_context(scope: Scope, receive: Receive, deadline: float | None = None) -> RequestContext:
+    """Gather what the server knows of a request."""
+    return RequestContext(Headers(scope=scope), caller_of(scope), DisconnectListener(receive), deadline)

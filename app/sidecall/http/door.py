@@ -1,0 +1,50 @@
+"""Serve hot requests in front of the framework.
+
+Most of what a short request costs is the framework's way to it. Here it takes a short one, in its plain form only;
+whatever else it carries goes on to the framework's routes. Which requests these are, and what is answered, is said by
+whoever makes the door; both ways call the same functions, and the same tests run against both.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sidecall.core.errors import RequestError
+from sidecall.http import problems
+from sidecall.http.reply import Reply
+
+# Begins to answer a request of one path, or returns None for what has to go on to the framework.
+Shortcut = Callable[[Scope, Receive], Awaitable[Reply] | None]
+
+
+class Door:
+    """Answer what has a shortcut, and pass the rest on.
+
+    An application that is mounted in another is served by the framework, which knows what of the path is its own.
+    """
+
+    def __init__(self, app: ASGIApp, shortcuts: Mapping[str, Shortcut]) -> None:
+        self._app = app
+        self._shortcuts = shortcuts
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve one request or one lifespan."""
+        if scope["type"] == "http" and not scope.get("root_path"):
+            shortcut = self._shortcuts.get(scope["path"])
+            if shortcut is not None and (answer := shortcut(scope, receive)) is not None:
+                return _serve(answer, scope, receive, send)
+        return self._app(scope, receive, send)
+
+
+async def _serve(answer: Awaitable[Reply], scope: Scope, receive: Receive, send: Send) -> None:
+    try:
+        reply = await answer
+    except ClientDisconnect:
+        return
+    except Exception as error:
+        await problems.refuse(scope, receive, send, error)
+        if not isinstance(error, RequestError):
+            raise
+        return
+    await reply.send(send)

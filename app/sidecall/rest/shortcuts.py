@@ -1,0 +1,78 @@
+"""The two hot requests, `POST /tool_calls` and `GET /tools`, in the plain form that is served without the framework."""
+
+from collections.abc import Awaitable, Sequence
+
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope
+
+from sidecall.http.context import make_context
+from sidecall.http.door import Shortcut
+from sidecall.http.reply import Reply
+from sidecall.rest.answers import answer_call
+from sidecall.rest.listing import Listing
+from sidecall.rest.parts import Parts
+
+# More digits than any limit has, so that nobody makes us parse a number of thousands.
+_DIGITS = 18
+
+
+def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
+    """Make the shortcuts, by their paths."""
+
+    def call(scope: Scope, receive: Receive) -> Awaitable[Reply] | None:
+        return _call(parts, scope, receive) if _is_plain_call(scope, parts.bounds.size) else None
+
+    def list_tools(scope: Scope, _receive: Receive) -> Awaitable[Reply] | None:
+        if scope["method"] != "GET":
+            return None
+        listing = parts.listings.find(scope["query_string"])
+        return None if listing is None else _list(listing, scope)
+
+    return {"/tool_calls": call, "/tools": list_tools}
+
+
+def _is_plain_call(scope: Scope, limit: int) -> bool:
+    headers = _by_name(scope["headers"])
+    length = headers.get(b"content-length", b"")
+    return (
+        scope["method"] == "POST"
+        and not scope["query_string"]
+        and b"event-stream" not in headers.get(b"accept", b"").lower()
+        and headers.get(b"content-type") == b"application/json"
+        and b"content-encoding" not in headers
+        and 0 < len(length) < _DIGITS
+        and length.isdigit()
+        and int(length) <= limit
+    )
+
+
+def _by_name(headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Name headers; of those that come twice the first counts, as in the framework."""
+    return dict(headers[::-1])
+
+
+async def _call(parts: Parts, scope: Scope, receive: Receive) -> Reply:
+    body = parts.bounds.hold(await _read_body(receive))
+    context = make_context(scope, receive)
+    return await context.while_present(answer_call(parts, body, context))
+
+
+async def _read_body(receive: Receive) -> bytes:
+    """Read a body whose length is known and within limits.
+
+    Raises:
+        ClientDisconnect: The client hung up.
+    """
+    chunks: list[bytes] = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunks.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+async def _list(listing: Listing, scope: Scope) -> Reply:
+    if_none_match = _by_name(scope["headers"]).get(b"if-none-match", b"")
+    return listing.reply_to(if_none_match.decode("latin-1"))

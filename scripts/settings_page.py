@@ -1,0 +1,137 @@
+"""Write docs/settings.md from the settings themselves: `python scripts/settings_page.py`, or `make docs`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le
+from pydantic.fields import FieldInfo
+
+from sidecall.settings import Settings
+
+PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
+
+_INTRODUCTION = """\
+# Settings
+
+<!-- Written by `make docs` from app/sidecall/settings.py: change that file, not this one. -->
+
+Every setting is an environment variable, and each has a default that works. `sidecall serve` has flags for five of
+them, which win over the environment: `--host`, `--port`, `--tools`, `--workers`, `--reload`.
+
+A wrong value stops the start. So does a name that is nearly one of these, such as `SIDECALL_MAX_BODY_BYTE`: a limit
+that is misspelled would not hold. Other unknown names that begin with `SIDECALL_` are named in the log and ignored.
+
+"Per worker" means that each server process counts for itself; [more than one
+worker](deploy.md#more-than-one-worker) says what follows.
+"""
+
+# The page's sections: a heading, a sentence, and the settings in their order.
+_GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("Server", "Where it listens, and how many processes serve.", ("host", "port", "workers")),
+    (
+        "Tools",
+        "Which tools are offered: [where tools are found](tools.md#where-tools-are-found).",
+        ("tools", "entry_points", "reload", "secrets_dir"),
+    ),
+    (
+        "Running a tool",
+        "What one call may take, unless its author says otherwise: [options](tools.md#options), "
+        "[executors](executors.md).",
+        ("tool_timeout", "threads", "processes", "memory_limit_mb"),
+    ),
+    (
+        "Limits",
+        "How many calls run and wait, and how large a request may be: [limits](limits.md).",
+        ("max_concurrency", "max_queue", "queue_timeout", "max_batch", "max_body_bytes", "max_json_values"),
+    ),
+    (
+        "Callers",
+        "Who calls, and what one caller may have: [behind a gateway](deploy.md#behind-a-gateway).",
+        ("caller_header", "max_concurrency_per_caller", "rate_limit"),
+    ),
+    (
+        "Contents and approvals",
+        "What is kept in memory: [large results](limits.md#large-results), "
+        "[a person's approval](control.md#a-persons-approval).",
+        ("max_content_bytes", "artifact_ttl", "max_artifact_bytes", "approval_ttl", "max_approvals"),
+    ),
+    (
+        "Connections",
+        "What a slow or hostile client meets: [hostile connections](limits.md#hostile-connections).",
+        ("max_connections", "header_timeout", "body_timeout"),
+    ),
+    (
+        "Start and end",
+        "How the server ends, and when it complains: [start, drain and end](lifecycle.md).",
+        ("drain_grace", "drain_timeout", "stuck_after"),
+    ),
+    (
+        "Logs and traces",
+        "What is written down: [metrics, log and traces](observability.md).",
+        ("log_level", "log_format", "log_calls", "log_args", "log_redact", "otel"),
+    ),
+)
+_TYPES = {bool: "`true` or `false`", int: "whole number", float: "number", str: "text", Path: "path"}
+
+
+def render_page() -> str:
+    """Return the whole page.
+
+    Raises:
+        ValueError: A setting stands in no group, or in two.
+    """
+    grouped = [name for _, _, names in _GROUPS for name in names]
+    if sorted(grouped) != sorted(Settings.model_fields):
+        raise ValueError(f"not in exactly one group: {sorted(set(grouped) ^ set(Settings.model_fields))}")
+    return "\n".join([_INTRODUCTION, *(_render_group(*group) for group in _GROUPS)])
+
+
+def show_default(field: FieldInfo) -> str:
+    """Return a default as it would stand in the environment, empty where nothing is set."""
+    default = field.get_default(call_default_factory=True)
+    if default is None or default == ():
+        return ""
+    if isinstance(default, bool):
+        return f"`{str(default).lower()}`"
+    return f"`{','.join(default) if isinstance(default, tuple) else default}`"
+
+
+def _render_group(title: str, sentence: str, names: tuple[str, ...]) -> str:
+    return f"## {title}\n\n{sentence}\n\n| variable | default | takes | meaning |\n|---|---|---|---|\n" + "".join(
+        f"| `SIDECALL_{name.upper()}` | {show_default(field)} | {_describe_values(field)} | {field.description} |\n"
+        for name, field in ((name, Settings.model_fields[name]) for name in names)
+    )
+
+
+def _describe_values(field: FieldInfo) -> str:
+    annotation = next(iter(_take_apart(field.annotation)))
+    if get_origin(annotation) is Literal:
+        return ", ".join(f"`{value}`" for value in get_args(annotation))
+    if get_origin(annotation) is tuple:
+        return "texts, separated by commas"
+    return ", ".join([_TYPES[annotation], *_describe_bounds(field)])
+
+
+def _take_apart(annotation: Any) -> Iterator[Any]:
+    """Yield the types that an annotation allows, but for None."""
+    if get_origin(annotation) is Annotated:
+        yield from _take_apart(get_args(annotation)[0])
+    elif get_origin(annotation) in (None, Literal, tuple):
+        yield annotation
+    else:
+        yield from (it for part in get_args(annotation) if part is not type(None) for it in _take_apart(part))
+
+
+def _describe_bounds(field: FieldInfo) -> Iterator[str]:
+    for bound in field.metadata:
+        if isinstance(bound, Ge):
+            yield f"at least {bound.ge}"
+        elif isinstance(bound, Gt):
+            yield f"above {bound.gt}"
+        elif isinstance(bound, Le):
+            yield f"at most {bound.le}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render_page())

@@ -1,0 +1,30 @@
+"""Calls of tools, as values, in this process, and to a server."""
+
+from typing import Any
+
+import httpx
+
+from sidecall import BaseTool, ToolMessage
+from tests.kit.servers import Server
+
+
+def write_call(name: str, /, *, id: str = "call_1", **args: Any) -> dict[str, Any]:
+    """Write a ToolCall as LangChain does."""
+    return {"type": "tool_call", "name": name, "args": args, "id": id}
+
+
+async def run(offered: BaseTool, args: Any = None, **supplied: Any) -> ToolMessage:
+    """Run a tool in this process, through the whole pipeline, with what the caller supplies beside the call."""
+    call = {"type": "tool_call", "name": offered.name, "args": {} if args is None else args, "id": "call_1"}
+    message: ToolMessage = await offered.ainvoke(call, **supplied)
+    return message
+
+
+def post(server: Server, name: str, /, **args: Any) -> Any:
+    """Run a tool of a server and return the message as JSON."""
+    return httpx.post(f"{server.url}/tool_calls", json=write_call(name, **args), timeout=60).json()
+
+
+def kind_of(message: Any) -> str:
+    """Return the kind of a failed call, from its message as JSON."""
+    return str(message["response_metadata"]["error"]["kind"])

@@ -1,0 +1,67 @@
+"""An ordinary request makes no more function calls than were counted once, however busy the machine is.
+
+Whoever makes the way of a call shorter, or longer for a good reason, writes the new number here.
+"""
+
+import sys
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from sidecall import Registry, tool
+from sidecall.http.application import Application
+from sidecall.main import create_app
+from sidecall.settings import Settings
+from tests.asgi import Passing, Peer, exchange, scope_of, sized
+
+CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
+# Python functions that are entered or gone on with, from the server's call of the application to its return.
+COUNTED = {"POST /tool_calls": 87, "GET /tools": 24}
+ALLOWED = 1.1
+
+
+@tool
+async def echo(text: str) -> str:
+    """Repeat a text."""
+    return text
+
+
+async def _count(app: Application, target: str) -> int:
+    """Count the calls of a request like one that was answered before."""
+    method, _, path = target.partition(" ")
+    body = CALL if method == "POST" else b""
+    scope = scope_of(method, path, sized(CALL) if body else [])
+    assert (await exchange(app, scope, body)).status == 200
+    count = 0
+
+    def note(_frame: FrameType, event: str, _argument: Any) -> None:
+        nonlocal count
+        count += event == "call"
+
+    peer = Peer([body])
+    again = {**scope, "state": {}}
+    sys.setprofile(note)
+    try:
+        await app(again, peer.receive, peer.send)
+    finally:
+        sys.setprofile(None)
+    assert peer.status == 200
+    return count
+
+
+@pytest.mark.parametrize("target", COUNTED)
+async def test_a_request_costs_no_more_than_it_did(target: str) -> None:
+    """Give or take a tenth."""
+    app = create_app(Settings(), Registry([echo]))
+
+    assert await _count(app, target) <= COUNTED[target] * ALLOWED
+
+
+@pytest.mark.parametrize("target", COUNTED)
+async def test_a_door_that_is_closed_is_noticed(target: str) -> None:
+    """The framework's way is far beyond the tenth."""
+    app = create_app(Settings(), Registry([echo]))
+    app.add_middleware(Passing)
+
+    assert await _count(app, target) > COUNTED[target] * 2

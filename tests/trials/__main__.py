@@ -1,0 +1,106 @@
+"""Do the worst to real servers, and report what held."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from rich.console import Console
+from rich.markdown import Markdown
+
+from bench.environments import ROOT
+from bench.machine import Cores, describe, raise_file_limit
+from tests.trials import callers, contract, deadlines, lifetimes, overload, report, schemathesis, series, soak, traces
+from tests.trials.finding import Finding
+from tests.trials.hostile import bombs, floods, fuzz, loris, outputs
+
+Trial = Callable[[], Iterator[Finding]]
+GROUPS: Mapping[str, Sequence[Trial]] = {
+    "overload": (overload.run,),
+    "callers": (callers.run,),
+    "deadlines": (deadlines.run,),
+    "lifetimes": (lifetimes.run,),
+    "hostile": (fuzz.run, bombs.run, floods.run, loris.run, outputs.run),
+    "observed": (schemathesis.run, contract.run, traces.run, series.run),
+    "soak": (soak.run,),
+}
+# A minute of them, in pytest.
+SHORT: Mapping[str, Trial] = {
+    "overload": overload.run_shortly,
+    "callers": callers.run_shortly,
+    "deadlines": deadlines.run_shortly,
+    "lifetimes": lifetimes.run_shortly,
+    "fuzz": fuzz.run_shortly,
+    "bombs": bombs.run_shortly,
+    "floods": floods.run_shortly,
+    "outputs": outputs.run_shortly,
+    "contract": contract.run,
+    "traces": traces.run_shortly,
+    "series": series.run_shortly,
+    "soak": soak.run_shortly,
+}
+RESULTS = ROOT / "bench" / "results"
+# Of all that is known about the machine, what a reader of the figures needs.
+_MACHINE = ("processor", "memory", "system")
+
+
+def main() -> int:
+    """Run the trials, print and write what they found; what is not recorded is written where git does not look.
+
+    Returns 1 when something did not hold.
+    """
+    options = _options()
+    raise_file_limit()
+    console = Console(stderr=True)
+    found: dict[str, list[Finding]] = {}
+    for name in options.only.split(",") if options.only else GROUPS:
+        found[name] = []
+        for finding in findings_of(name, GROUPS[name]):
+            console.print(f"{name}: {finding.row}: {'met' if finding.is_met else 'missed'}: {finding.measured}")
+            found[name].append(finding)
+    text = report.markdown(found, _machine())
+    Console().print(Markdown(text))
+    _write(text, record=options.record)
+    return verdict([finding for findings in found.values() for finding in findings])
+
+
+def findings_of(group: str, trials: Sequence[Trial]) -> Iterator[Finding]:
+    """Run one group; a trial that breaks off is a finding too, and takes the rest of its group with it."""
+    try:
+        for trial in trials:
+            yield from trial()
+    except Exception as error:
+        reason = f"broke off: {type(error).__name__}: {error}"
+        yield Finding(group, "all trials of the group", "run to their ends", reason, holds=False)
+
+
+def verdict(findings: Sequence[Finding]) -> int:
+    """Return the exit code: 1 when something did not hold, or nothing was tried."""
+    return int(not findings or not all(finding.is_met for finding in findings))
+
+
+def _machine() -> dict[str, str]:
+    known = describe(Cores(None, None))
+    return {**{name: known[name] for name in _MACHINE}, "python": f"Python {known['python']}"}
+
+
+def _write(text: str, *, record: bool) -> None:
+    folder = RESULTS if record else RESULTS / ".work"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "trials.md").write_text(text)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.trials", description=__doc__)
+    parser.add_argument("--only", help=f"some groups, separated by commas: {','.join(GROUPS)}")
+    parser.add_argument("--record", action="store_true", help="write to bench/results/trials.md")
+    options = parser.parse_args()
+    unknown = [name for name in (options.only or "").split(",") if name and name not in GROUPS]
+    if unknown:
+        parser.error(f"no such group: {', '.join(unknown)}")
+    if options.record and options.only:
+        parser.error("only a whole run is recorded")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

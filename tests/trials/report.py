@@ -1,0 +1,38 @@
+"""Write what the trials found as Markdown."""
+
+from collections.abc import Mapping, Sequence
+from textwrap import fill
+
+from tests.trials.finding import Finding
+
+# As wide as the other pages.
+_WIDTH = 120
+
+
+def markdown(groups: Mapping[str, Sequence[Finding]], machine: Mapping[str, str]) -> str:
+    """Return a list for each group, and below them what they ran on."""
+    lists = [_write_list(name, findings) for name, findings in groups.items() if findings]
+    return "\n".join([*lists, ", ".join(machine.values()) + ".\n"])
+
+
+def _write_list(name: str, findings: Sequence[Finding]) -> str:
+    return f"### {name.capitalize()}\n\n" + "".join(_write_item(finding) for finding in findings)
+
+
+def _write_item(finding: Finding) -> str:
+    verdict = "met" if finding.is_met else "**missed**"
+    parts = (("- ", f"{finding.row}: {finding.trial}"), ("  - ", f"bar: {finding.bar}"))
+    return "".join(_wrap(mark, text) for mark, text in (*parts, ("  - ", f"{verdict}: {finding.measured}")))
+
+
+def _wrap(mark: str, text: str) -> str:
+    # A word is never parted: it may be code or an address.
+    lines = fill(
+        text,
+        _WIDTH,
+        initial_indent=mark,
+        subsequent_indent=" " * len(mark),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return f"{lines}\n"

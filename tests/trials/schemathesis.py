@@ -1,0 +1,99 @@
+"""Let Schemathesis compare a live server with its OpenAPI document."""
+
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.kit.servers import Server
+from tests.trials.finding import Finding
+from tests.trials.serving import serving
+
+TOOLS = "tests/trials/served/typed.py"
+# What is no contradiction, per operation. A query has no types, so a `tag=0.5` that is meant to be a wrong number is a
+# right text; and arguments that are right in general may still be wrong for the tool that waits for approval.
+_CONFIGURATION = """
+[parameters]
+"path.approval_id" = "{approval}"
+"path.content_id" = "{content}"
+
+[[operations]]
+include-operation-id = "list_tools"
+
+[operations.checks]
+negative_data_rejection.enabled = false
+
+[[operations]]
+include-operation-id = "decide_approval"
+
+[operations.checks]
+positive_data_acceptance.enabled = false
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Conformance:
+    """What Schemathesis found: how many requests it sent, and what was wrong."""
+
+    requests: int
+    failures: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether it sent any and nothing was wrong."""
+        return self.requests > 0 and not self.failures
+
+    def __str__(self) -> str:
+        shown = f" ({'; '.join(self.failures[:5])})" if self.failures else ""
+        return f"{self.requests:,} of Schemathesis with {len(self.failures)} failures{shown}"
+
+
+def run() -> Iterator[Finding]:
+    """Try the first half of O1."""
+    with serving(TOOLS) as server:
+        found = asyncio.run(conform(server, max_examples=25, seed=2))
+    yield Finding(
+        "O1",
+        "Schemathesis with all its checks, against the document that the server itself gives",
+        "0 failures",
+        str(found),
+        found.holds,
+    )
+
+
+async def conform(server: Server, max_examples: int, seed: int = 1) -> Conformance:
+    """Run all checks of all phases against a server, with an approval and an artifact that there are."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "schemathesis.toml").write_text(await _configuration(server))
+        command = [sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json"]
+        options = ["--max-examples", str(max_examples), "--seed", str(seed), "--no-shrink"]
+        more = ["--continue-on-failure", "--report", "json", "--report-json-path", "report.json"]
+        process = await asyncio.create_subprocess_exec(
+            *command, *options, *more, cwd=folder, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        )
+        output, _ = await process.communicate()
+        if not (folder / "report.json").exists():
+            return Conformance(0, (output.decode(errors="replace").strip()[-300:],))
+        return read_report(json.loads((folder / "report.json").read_text()))
+
+
+async def _configuration(server: Server) -> str:
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False) as client:
+        waiting = await client.post("/tool_calls", json={"name": "approved", "args": {"amount": 1}})
+        cut = await client.post("/tool_calls", json={"name": "kept", "args": {}})
+    content = cut.json()["response_metadata"]["artifact_url"].rpartition("/")[2]
+    return _CONFIGURATION.format(approval=waiting.json()["id"], content=content)
+
+
+def read_report(report: Mapping[str, Any]) -> Conformance:
+    """Read the JSON report of a run."""
+    failures = [f"{found['title']}: {', '.join(found['operations'])}" for found in report["failures"]]
+    errors = [str(error["title"]) for error in report["errors"]]
+    return Conformance(report["test_cases"]["generated"], (*failures, *errors))

@@ -1,0 +1,45 @@
+"""Serve the tools of the trials, and look at the process that does."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.kit.servers import Server, end, start
+
+TOOLS = "tests/trials/served/plain.py"
+
+
+@contextmanager
+def serving(tools: str = TOOLS, **settings: str) -> Iterator[Server]:
+    """Start a server with these settings, give it when it listens, and stop it afterwards.
+
+    Raises:
+        Unavailable: It does not start; the message says why.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        server = start(Path(folder), "--tools", tools, environment={"SIDECALL_DRAIN_TIMEOUT": "1", **settings})
+        try:
+            yield server
+        finally:
+            end(server.process)
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process exists and is more than an entry that nobody has reaped yet."""
+    status = Path(f"/proc/{pid}/stat")
+    try:
+        return status.read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def count_open_files(pid: int) -> int:
+    """Count the descriptors of a process."""
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def count_threads(pid: int) -> int:
+    """Count the threads of a process."""
+    return len(os.listdir(f"/proc/{pid}/task"))

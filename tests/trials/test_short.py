@@ -1,0 +1,16 @@
+"""The short form of the trials: what must hold on every machine, however busy, in less than a minute."""
+
+import pytest
+
+from tests.trials.__main__ import SHORT
+
+pytestmark = pytest.mark.unmeasured
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_the_servers_worst_is_met(name: str) -> None:
+    """Bars of time and memory are for `make trials`."""
+    findings = list(SHORT[name]())
+
+    assert findings
+    assert [finding for finding in findings if not finding.holds] == []
