@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sidecall.core.errors import RequestError
 from sidecall.http import problems
 from sidecall.http.reply import Reply
+from sidecall.http.request_id import header_of
 
 # Begins to answer a request of one path, or returns None for what has to go on to the framework.
 Shortcut = Callable[[Scope, Receive], Awaitable[Reply] | None]
@@ -47,4 +48,6 @@ async def _serve(answer: Awaitable[Reply], scope: Scope, receive: Receive, send:
         if not isinstance(error, RequestError):
             raise
         return
-    await reply.send(send)
+    headers = [*reply.raw_headers, header_of(scope)]
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": reply.body})
