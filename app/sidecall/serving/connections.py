@@ -47,7 +47,7 @@ _Sight = tuple[_Wanted, Any, int]
 
 
 class Connections(ServerState):
-    """Hold what the connections of a server share, and look after those that keep it waiting."""
+    """What the connections of a server share; it looks after those that keep it waiting."""
 
     def __init__(self, lifecycle: Lifecycle, patience: Patience, max_connections: int, keep_alive: float) -> None:
         super().__init__()
@@ -247,7 +247,7 @@ class Connection(HttpToolsProtocol):
                 _disconnect(self.cycle)
 
     def discourage(self) -> None:
-        """Say `Connection: close` in the answers that are due."""
+        """Close the connection with the answers that are due, and tell its client so."""
         for cycle in (self._running, *(cycle for cycle, _ in self.pipeline)):
             if cycle is not None:
                 cycle.keep_alive = False
