@@ -43,7 +43,7 @@ def build_api(
     """Build the application around parts that are ready; without an authenticator all are one caller."""
     app = Application(
         wrappers=_wrappers(authenticator),
-        inner=[RequestIdHeader],
+        inner=[HeadAsGet, RequestIdHeader],
         door=partial(Door, shortcuts=make_shortcuts(parts)),
         title="Sidecall",
         version=__version__,
@@ -74,7 +74,7 @@ def build_api(
 
 def _wrappers(authenticator: Authenticator | None) -> list[Wrapper]:
     """List what every request passes through, from the outside in."""
-    wrappers: list[Wrapper] = [HeadAsGet, RequestId]
+    wrappers: list[Wrapper] = [RequestId]
     if authenticator is not None:
         wrappers.append(partial(Authentication, authenticator=authenticator, refuse=problems.refuse, is_open=_is_open))
     return wrappers
