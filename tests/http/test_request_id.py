@@ -7,7 +7,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from sidecall.http.request_id import RequestId
+from sidecall.http.request_id import RequestId, RequestIdHeader
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 
@@ -80,7 +80,7 @@ async def test_what_is_not_http_passes_untouched() -> None:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    await RequestId(app)(scope, receive, send)
+    await RequestId(RequestIdHeader(app))(scope, receive, send)
 
     assert scope == {"type": "lifespan"}
     assert sent == [{"type": "lifespan.startup.complete"}]

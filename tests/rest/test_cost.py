@@ -17,7 +17,7 @@ from tests.asgi import Passing, Peer, exchange, scope_of, sized
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
 # Python functions that are entered or gone on with, from the server's call of the application to its return.
-COUNTED = {"POST /tool_calls": 87, "GET /tools": 24}
+COUNTED = {"POST /tool_calls": 86, "GET /tools": 19}
 ALLOWED = 1.1
 
 

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp
 from sidecall.core.approval import Approval
 from sidecall.http.application import Application
 from sidecall.http.door import Door
+from sidecall.http.request_id import RequestId
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stage import Stage, Stages
 from sidecall.rest.app import build_api
@@ -112,7 +113,7 @@ async def test_the_plain_form_is_served_in_front(
         passed_on.append(scope["path"])
 
     peer = Peer([CALL])
-    door = Door(framework, make_shortcuts(in_front.state.parts))
+    door = RequestId(Door(framework, make_shortcuts(in_front.state.parts)))
     await door(scope_of(method, target, headers), peer.receive, peer.send)
 
     assert passed_on == ([] if is_plain else [target.partition("?")[0]])

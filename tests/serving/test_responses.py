@@ -1,7 +1,6 @@
-"""The head of a response and the first of its body go out together, and nothing is lost between the two."""
+"""A response whose length is known goes out in one piece, and nothing is lost between its head and its body."""
 
 import asyncio
-import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -29,14 +28,15 @@ def _body(body: bytes, more_body: bool = False) -> Message:
 class Client:
     """Be connected to a server that answers as it is told, and see what is written, piece by piece."""
 
-    def __init__(self, *messages: Message | Callable[[], Any], log_level: str = "warning") -> None:
+    def __init__(self, *messages: Message | Callable[[], Any], access_log: bool = False) -> None:
         self.messages = messages
         self.wire = Wire()
-        config = uvicorn.Config(self.app, log_config=None, log_level=log_level, interface="asgi3", ws="none")
+        config = uvicorn.Config(self.app, log_config=None, interface="asgi3", ws="none")
         config.load()
         self.shared = Connections(Lifecycle(), Patience(), 100, 5)
         app_state: dict[str, Any] = {}
         self.connection = Connection(config, self.shared, app_state, asyncio.get_running_loop())
+        self.connection.access_log = access_log
         self.connection.connection_made(self.wire)
 
     async def app(self, _scope: Scope, receive: Receive, send: Send) -> None:
@@ -102,10 +102,10 @@ async def test_what_a_stream_says_is_never_taken_for_a_head() -> None:
 
 
 async def test_a_body_in_parts_is_written_in_parts() -> None:
-    """The head with the first."""
+    """Each when it comes."""
     pieces = await Client(LENGTH, _body(b"{", more_body=True), _body(b"}")).send()
 
-    assert pieces == [HEAD + b"\r\n{", b"}"]
+    assert pieces == [HEAD + b"\r\n", b"{", b"}"]
 
 
 async def test_head_is_answered_with_the_head() -> None:
@@ -143,7 +143,7 @@ async def test_a_connection_that_is_not_kept_is_closed() -> None:
 
     pieces = await client.send(b"GET / HTTP/1.0\r\nHost: sidecall\r\n\r\n")
 
-    assert pieces == [HEAD + b"connection: close\r\n\r\n{}"]
+    assert b"".join(pieces) == HEAD + b"connection: close\r\n\r\n{}"
     assert not client.wire.is_open
 
 
@@ -151,16 +151,57 @@ def _crash() -> None:
     raise RuntimeError("no body")
 
 
-async def test_an_answer_that_breaks_off_after_its_head_is_seen_to_do_so() -> None:
-    """The client gets a head without its body, and the end of the connection."""
-    logging.disable(logging.CRITICAL)
-    try:
-        client = Client(LENGTH, _crash)
-        pieces = await client.send()
-    finally:
-        logging.disable(logging.NOTSET)
+async def test_a_failure_after_the_head_is_answered_as_one(caplog: pytest.LogCaptureFixture) -> None:
+    """Nothing of the answer was sent yet, so the client is told in one whole answer that there is none."""
+    client = Client(LENGTH, _crash)
 
-    assert b"".join(pieces) == HEAD + b"\r\n"
+    pieces = await client.send()
+
+    assert b"".join(pieces) == (
+        b"HTTP/1.1 500 Internal Server Error\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 21\r\n"
+        b"connection: close\r\n\r\nInternal Server Error"
+    )
+    assert not client.wire.is_open
+    assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [RuntimeError]
+
+
+async def test_an_answer_that_breaks_off_is_seen_to_do_so() -> None:
+    """The client gets less than the head promises, and the end of the connection."""
+    client = Client(LENGTH, _body(b"{", more_body=True), _crash)
+
+    assert await client.send() == [HEAD + b"\r\n", b"{"]
+    assert not client.wire.is_open
+
+
+@pytest.mark.parametrize("body", [b"{", b"{}}"], ids=["shorter", "longer"])
+async def test_a_body_of_another_length_is_a_failure(caplog: pytest.LogCaptureFixture, body: bytes) -> None:
+    """Which uvicorn notices, and closes the connection on."""
+    client = Client(LENGTH, _body(body))
+
+    await client.send()
+
+    assert not client.wire.is_open
+    assert "Content-Length" in caplog.text
+
+
+@pytest.mark.parametrize("value", ["a\r\nset-cookie: b", "a\nb", "a\rb", "a\0b"])
+async def test_a_header_that_would_be_two_is_never_written(caplog: pytest.LogCaptureFixture, value: str) -> None:
+    """Uvicorn refuses it."""
+    client = Client(_start(content_length="2", x_sent=value), _body(b"{}"))
+
+    pieces = await client.send()
+
+    assert b"x-sent" not in b"".join(pieces)
+    assert "Invalid HTTP header value." in caplog.text
+
+
+async def test_an_answer_that_closes_its_connection_does() -> None:
+    """As that to a body that is too large."""
+    client = Client(_start(413, content_length="2", connection="close"), _body(b"{}"))
+
+    pieces = await client.send()
+
+    assert b"".join(pieces).endswith(b"\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")
     assert not client.wire.is_open
 
 
@@ -171,7 +212,7 @@ async def test_a_client_that_has_gone_gets_nothing() -> None:
     assert await client.send() == []
 
 
-async def test_a_server_that_ends_takes_back_a_head_that_waits() -> None:
+async def test_a_server_that_ends_answers_what_has_a_head_only() -> None:
     """The client has got nothing yet, so it is told to come again, in one whole answer."""
     held = asyncio.Event()
     client = Client(LENGTH, held.wait, _body(b"{}"))
@@ -181,9 +222,9 @@ async def test_a_server_that_ends_takes_back_a_head_that_waits() -> None:
     pieces = await client.send(b"")
 
     assert before == []
-    assert len(pieces) == 1
-    assert pieces[0].startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
-    assert b"urn:sidecall:problem:shutting-down" in pieces[0]
+    assert b"".join(pieces).startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+    assert b"".join(pieces).count(b"HTTP/1.1 ") == 1
+    assert b"urn:sidecall:problem:shutting-down" in b"".join(pieces)
     assert not client.wire.is_open
 
 
@@ -195,7 +236,7 @@ async def test_a_server_that_ends_leaves_an_answer_that_has_begun() -> None:
     await client.connection.interrupt()
     held.set()
 
-    assert await client.send(b"") == [HEAD + b"\r\n{", b"}"]
+    assert await client.send(b"") == [HEAD + b"\r\n", b"{", b"}"]
 
 
 async def test_a_body_that_never_comes_leaves_the_refusal_alone() -> None:
@@ -213,7 +254,7 @@ async def test_where_requests_are_logged_uvicorn_logs_them(caplog: pytest.LogCap
     """Each once."""
     caplog.set_level("INFO", "uvicorn.access")
 
-    await Client(LENGTH, _body(b"{}"), log_level="debug").send()
+    await Client(LENGTH, _body(b"{}"), access_log=True).send()
 
     assert [record.getMessage() for record in caplog.records if record.name == "uvicorn.access"] == [
         ' - "GET / HTTP/1.1" 200'

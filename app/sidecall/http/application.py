@@ -19,17 +19,19 @@ class Application(FastAPI):
     nothing.
     """
 
-    def __init__(self, *, wrappers: Sequence[Wrapper], door: Wrapper, **options: Any) -> None:
+    def __init__(self, *, wrappers: Sequence[Wrapper], door: Wrapper, inner: Sequence[Wrapper], **options: Any) -> None:
         """Make an application.
 
         Args:
             wrappers: What every request passes through, from the outside in.
             door: What may serve a request before the framework does.
+            inner: What the rest passes through behind the door, from the outside in.
             options: FastAPI's.
         """
         super().__init__(**options)
         self._wrappers = tuple(wrappers)
         self._door = door
+        self._inner = tuple(inner)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request or one lifespan.
@@ -46,8 +48,8 @@ class Application(FastAPI):
         """Join the framework and what stands around it; called once, by the framework, at the first request."""
         foreign = self.user_middleware
         if not foreign:
-            return _wrap(self._door(super().build_middleware_stack()), self._wrappers)
-        self.user_middleware = [*foreign, Middleware(_wrap, self._wrappers)]
+            return _wrap(super().build_middleware_stack(), (*self._wrappers, self._door, *self._inner))
+        self.user_middleware = [*foreign, Middleware(_wrap, (*self._wrappers, *self._inner))]
         try:
             return super().build_middleware_stack()
         finally:

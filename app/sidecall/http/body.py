@@ -16,7 +16,7 @@ LARGE = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Say how much JSON a body may be: in bytes, and in values."""
+    """How much JSON a body may be: in bytes, and in values."""
 
     size: int
     values: int

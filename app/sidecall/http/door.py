@@ -13,9 +13,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sidecall.core.errors import RequestError
 from sidecall.http import problems
 from sidecall.http.reply import Reply
+from sidecall.http.request_id import header_of
 
-# Begins to answer a request of one path, or returns None for what has to go on to the framework.
-Shortcut = Callable[[Scope, Receive], Awaitable[Reply] | None]
+# Answers a request of one path, at once or later, or returns None for what has to go on to the framework.
+Shortcut = Callable[[Scope, Receive], Reply | Awaitable[Reply] | None]
 
 
 class Door:
@@ -33,6 +34,8 @@ class Door:
         if scope["type"] == "http" and not scope.get("root_path"):
             shortcut = self._shortcuts.get(scope["path"])
             if shortcut is not None and (answer := shortcut(scope, receive)) is not None:
+                if isinstance(answer, Reply):
+                    return _send(answer, scope, send)
                 return _serve(answer, scope, receive, send)
         return self._app(scope, receive, send)
 
@@ -47,4 +50,10 @@ async def _serve(answer: Awaitable[Reply], scope: Scope, receive: Receive, send:
         if not isinstance(error, RequestError):
             raise
         return
-    await reply.send(send)
+    await _send(reply, scope, send)
+
+
+async def _send(reply: Reply, scope: Scope, send: Send) -> None:
+    headers = [*reply.raw_headers, header_of(scope)]
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": reply.body})

@@ -108,6 +108,7 @@ async def answer(request: Request, error: Exception) -> Response:
 async def refuse(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:
     """Answer a request outside the framework with an error."""
     response = await answer(Request(scope), error)
+    response.headers["X-Request-Id"] = scope["state"]["request_id"]
     await response(scope, receive, send)
 
 

@@ -1,4 +1,4 @@
-"""Say in headers what a caller has left, as draft-ietf-httpapi-ratelimit-headers-11 does."""
+"""Write in headers what a caller has left, as draft-ietf-httpapi-ratelimit-headers-11 does."""
 
 from typing import Any
 

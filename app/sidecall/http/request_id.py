@@ -22,7 +22,7 @@ def make_request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:
 
 
 class RequestId:
-    """Give each request an id, the client's own if it sent a sane `X-Request-Id`, and name it in the answer.
+    """Give each request an id: the client's own if it sent a sane `X-Request-Id`, else a new one.
 
     A plain function that returns what the application does, since each coroutine on the way of a call costs.
     """
@@ -32,12 +32,24 @@ class RequestId:
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
+        if scope["type"] == "http":
+            request_id = make_request_id(scope["headers"])
+            scope.setdefault("state", {})["request_id"] = request_id
+            REQUEST_ID.set(request_id)
+        return self._app(scope, receive, send)
+
+
+class RequestIdHeader:
+    """Name the id of the request in the answer; replies in front of the framework have it from the door."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve one request."""
         if scope["type"] != "http":
             return self._app(scope, receive, send)
-        request_id = make_request_id(scope["headers"])
-        scope.setdefault("state", {})["request_id"] = request_id
-        REQUEST_ID.set(request_id)
-        header = (HEADER, request_id.encode())
+        header = header_of(scope)
 
         def send_with_id(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
@@ -47,3 +59,8 @@ class RequestId:
             return send(message)
 
         return self._app(scope, receive, send_with_id)
+
+
+def header_of(scope: Scope) -> tuple[bytes, bytes]:
+    """Make the header that names the id of a request."""
+    return HEADER, scope["state"]["request_id"].encode()

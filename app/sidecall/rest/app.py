@@ -13,7 +13,7 @@ from sidecall.http import problems
 from sidecall.http.application import Application, Wrapper
 from sidecall.http.door import Door
 from sidecall.http.head import HeadAsGet
-from sidecall.http.request_id import RequestId
+from sidecall.http.request_id import RequestId, RequestIdHeader
 from sidecall.rest import explorer, openapi
 from sidecall.rest.parts import Parts
 from sidecall.rest.routes import approvals, contents, health, metrics, tool_calls, tools
@@ -43,6 +43,7 @@ def build_api(
     """Build the application around parts that are ready; without an authenticator all are one caller."""
     app = Application(
         wrappers=_wrappers(authenticator),
+        inner=[HeadAsGet, RequestIdHeader],
         door=partial(Door, shortcuts=make_shortcuts(parts)),
         title="Sidecall",
         version=__version__,
@@ -73,7 +74,7 @@ def build_api(
 
 def _wrappers(authenticator: Authenticator | None) -> list[Wrapper]:
     """List what every request passes through, from the outside in."""
-    wrappers: list[Wrapper] = [HeadAsGet, RequestId]
+    wrappers: list[Wrapper] = [RequestId]
     if authenticator is not None:
         wrappers.append(partial(Authentication, authenticator=authenticator, refuse=problems.refuse, is_open=_is_open))
     return wrappers

@@ -56,7 +56,7 @@ EXAMPLES: Mapping[DialectName, dict[str, Any]] = {
 
 @dataclass(slots=True)
 class ReceivedCall:
-    """Hold a call as it was understood, the dialect it came in, and what stood beside it."""
+    """A call as it was understood, the dialect it came in, and what stood beside it."""
 
     call: ToolCall
     dialect: DialectName
@@ -65,7 +65,7 @@ class ReceivedCall:
 
 
 class _Plain(ToolCall):
-    """Hold a LangChain ToolCall as most programs send it, read from JSON text in one step."""
+    """A LangChain ToolCall as most programs send it, read from JSON text in one step."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -156,7 +156,7 @@ _READERS: Mapping[DialectName, Callable[[Any], _Read]] = {
 
 
 def write_answer(message: ToolMessage, dialect: DialectName) -> BaseModel | dict[str, Any]:
-    """Say a ToolMessage in a dialect."""
+    """Write a ToolMessage in a dialect."""
     return _WRITERS[dialect](message)
 
 
@@ -210,7 +210,7 @@ def _url(block: dict[str, Any]) -> Any:
 
 
 def _blocks(content: Content, known: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]) -> str | list[Any]:
-    """Say content blocks in a provider's form; as JSON text when it lacks one of them."""
+    """Write content blocks in a provider's form; as JSON text when it lacks one of them."""
     if isinstance(content, str):
         return content
     blocks = [{"type": "text", "text": block} if isinstance(block, str) else block for block in content]

@@ -25,7 +25,7 @@ class Listing:
 
 
 def make_listing(body: bytes) -> Listing:
-    """Give bytes their ETag."""
+    """Make the listing of these bytes, with their ETag."""
     etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {"ETag": etag, "Cache-Control": "no-cache"}
     return Listing(etag, Reply(body, 200, headers), Reply(b"", 304, headers))

@@ -75,7 +75,7 @@ def _document(app: FastAPI, request_models: list[type[BaseModel]]) -> dict[str, 
 
 
 def _mend_problems(responses: dict[str, Any]) -> None:
-    """Say `application/problem+json` for every error, which FastAPI would call `application/json`."""
+    """Name `application/problem+json` for every error, which FastAPI would call `application/json`."""
     unused = {"$ref": REF.format(model="HTTPValidationError")}
     if responses.get("422", {}).get("content", {}).get("application/json", {}).get("schema") == unused:
         # FastAPI expects any parameter to be refused, even one that takes every text.

@@ -9,7 +9,6 @@ from sidecall.http.context import make_context
 from sidecall.http.door import Shortcut
 from sidecall.http.reply import Reply
 from sidecall.rest.answers import answer_call
-from sidecall.rest.listing import Listing
 from sidecall.rest.parts import Parts
 
 # More digits than any limit has, so that nobody makes us parse a number of thousands.
@@ -22,11 +21,11 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     def call(scope: Scope, receive: Receive) -> Awaitable[Reply] | None:
         return _call(parts, scope, receive) if _is_plain_call(scope, parts.bounds.size) else None
 
-    def list_tools(scope: Scope, _receive: Receive) -> Awaitable[Reply] | None:
-        if scope["method"] != "GET":
+    def list_tools(scope: Scope, _receive: Receive) -> Reply | None:
+        if scope["method"] != "GET" or (listing := parts.listings.find(scope["query_string"])) is None:
             return None
-        listing = parts.listings.find(scope["query_string"])
-        return None if listing is None else _list(listing, scope)
+        if_none_match = _by_name(scope["headers"]).get(b"if-none-match")
+        return listing.whole if if_none_match is None else listing.reply_to(if_none_match.decode("latin-1"))
 
     return {"/tool_calls": call, "/tools": list_tools}
 
@@ -71,8 +70,3 @@ async def _read_body(receive: Receive) -> bytes:
         chunks.append(message.get("body", b""))
         if not message.get("more_body", False):
             return chunks[0] if len(chunks) == 1 else b"".join(chunks)
-
-
-async def _list(listing: Listing, scope: Scope) -> Reply:
-    if_none_match = _by_name(scope["headers"]).get(b"if-none-match", b"")
-    return listing.reply_to(if_none_match.decode("latin-1"))

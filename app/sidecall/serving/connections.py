@@ -29,7 +29,7 @@ from sidecall.serving.refusals import (
     bytes_of,
     response_to,
 )
-from sidecall.serving.responses import has_begun, hold_head
+from sidecall.serving.responses import WholeResponses
 
 logger = logging.getLogger("sidecall")
 
@@ -47,7 +47,7 @@ _Sight = tuple[_Wanted, Any, int]
 
 
 class Connections(ServerState):
-    """Hold what the connections of a server share, and look after those that keep it waiting."""
+    """What the connections of a server share; it looks after those that keep it waiting."""
 
     def __init__(self, lifecycle: Lifecycle, patience: Patience, max_connections: int, keep_alive: float) -> None:
         super().__init__()
@@ -109,6 +109,7 @@ class Connection(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._shared = server_state
+        self.app: Any = WholeResponses(self.app)
         self._refusal = BAD_REQUEST
         self._header_bytes = 0
         self._chunks = 0
@@ -149,7 +150,6 @@ class Connection(HttpToolsProtocol):
         if not self.headers or self.headers[0][0] != b"host":
             self._check_host()
         super().on_headers_complete()
-        hold_head(self.cycle)
         self._chunks = self._chunk_bytes = 0
         if not self.pipeline:
             self._running = self.cycle
@@ -247,7 +247,7 @@ class Connection(HttpToolsProtocol):
                 _disconnect(self.cycle)
 
     def discourage(self) -> None:
-        """Say `Connection: close` in the answers that are due."""
+        """Close the connection with the answers that are due, and tell its client so."""
         for cycle in (self._running, *(cycle for cycle, _ in self.pipeline)):
             if cycle is not None:
                 cycle.keep_alive = False
@@ -268,7 +268,7 @@ class Connection(HttpToolsProtocol):
         if cycle is None or cycle.response_complete:
             return
         cycle.logger = _SILENT
-        if not has_begun(cycle):
+        if not cycle.response_started:
             await response_to(cycle.scope, SHUTTING_DOWN)(cycle.scope, cycle.receive, cycle.send)
             _disconnect(cycle)
 

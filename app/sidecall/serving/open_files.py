@@ -19,7 +19,7 @@ def room_for(connections: int) -> int:
     if sys.platform == "win32":
         return connections
     wanted = connections + RESERVE
-    limit = _raised(wanted)
+    limit = _raise_limit(wanted)
     if limit >= wanted:
         return connections
     fitting = max(limit - RESERVE, limit // 2)
@@ -33,7 +33,7 @@ def room_for(connections: int) -> int:
     return fitting
 
 
-def _raised(wanted: int) -> int:
+def _raise_limit(wanted: int) -> int:
     if sys.platform == "win32":
         return wanted
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,71 +1,84 @@
-"""Write the head of a response together with the first part of its body.
+"""Write a response whose length is known in one piece.
 
-ASGI has two messages for them, of which uvicorn makes two writes, and two system calls. A head that says how long its
-body is waits for that body; all others (streams, 304) are written at once.
+ASGI has two messages for it, of which uvicorn makes two writes. Here the first waits for the second. A head that says
+nothing of a length (a stream's, a 304's) is sent at once, and whatever is not plain is sent by uvicorn.
 """
 
-from asyncio import Transport
+from collections.abc import Awaitable
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
-
-_INFORMATIONAL = b"HTTP/1.1 1"
-_LENGTH = b"\r\ncontent-length: "
+from starlette.types import ASGIApp, Receive, Scope
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 
-class HeldHead:
-    """Stand between one response and its connection's transport, with what uvicorn asks of one."""
+class WholeResponses:
+    """Stand between uvicorn and the application, and send what the application answers."""
 
-    __slots__ = ("_has_head", "_head", "_transport")
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-        self._has_head = False
-        self._head = b""
+    def __call__(self, scope: Scope, receive: Receive, send: Any) -> Awaitable[None]:
+        """Serve one request, `send` being the method of one of uvicorn's cycles."""
+        if scope["method"] != "HEAD":  # of whose response there is only one piece
+            send = _Response(send.__self__).send
+        return self._app(scope, receive, send)
 
-    def write(self, data: bytes) -> None:
-        """Write on, but keep a head whose body has a known length."""
-        if self._head:
-            self._transport.write(self._head + data)
-            self._head = b""
-        elif self._has_head:
-            self._transport.write(data)
+
+class _Response:
+    """The response to one request; until its body comes nothing is sent, and uvicorn may still send another."""
+
+    __slots__ = ("_cycle", "_head")
+
+    def __init__(self, cycle: RequestResponseCycle) -> None:
+        self._cycle = cycle
+        self._head: Any = None
+
+    async def send(self, message: Any) -> None:
+        """Send a message of ASGI."""
+        cycle = self._cycle
+        if message["type"] == "http.response.start" and not cycle.response_started:
+            for name, _ in message.get("headers", ()):
+                if name == b"content-length":
+                    self._head = message
+                    return
+        head, self._head = self._head, None
+        if head is None:
+            await cycle.send(message)
+        elif (text := self._write_down(head, message)) is None:
+            await cycle.send(head)
+            await cycle.send(message)
         else:
-            self._has_head = not data.startswith(_INFORMATIONAL)
-            if self._has_head and _LENGTH in data:
-                self._head = data
-            else:
-                self._transport.write(data)
+            if cycle.flow.write_paused and not cycle.disconnected:
+                await cycle.flow.drain()
+            if not cycle.disconnected:
+                cycle.response_started = cycle.response_complete = True
+                cycle.waiting_for_100_continue = False
+                cycle.transport.write(text)
+                cycle.message_event.set()
+                cycle.on_response()
 
-    def take_back(self) -> bool:
-        """Forget the head that is held, and return whether there was one."""
-        was_held = bool(self._head)
-        self._head = b""
-        self._has_head = self._has_head and not was_held
-        return was_held
-
-    def close(self) -> None:
-        """Close the connection; a response that breaks off after its head is seen to do so."""
-        if self._head:
-            self.write(b"")
-        self._transport.close()
-
-    def is_closing(self) -> bool:
-        """Return whether the connection is closed or about to be."""
-        return self._transport.is_closing()
-
-
-def hold_head(cycle: RequestResponseCycle) -> None:
-    """Let the head of this response wait for its body; of a request with HEAD there is none to wait for."""
-    if cycle.scope["method"] != "HEAD":
-        cycle.transport = HeldHead(cycle.transport)  # type: ignore[assignment]  # has all that a cycle calls
+    def _write_down(self, head: Any, message: Any) -> bytes | None:
+        """Return the bytes of the response, unless it is for uvicorn to write, or to refuse."""
+        cycle, headers, body = self._cycle, head["headers"], message.get("body", b"")
+        if (
+            cycle.access_log
+            or not cycle.keep_alive
+            or message.get("more_body", False)
+            or (b"content-length", b"%d" % len(body)) not in headers
+        ):
+            return None
+        lines = [b"%b: %b\r\n" % header for header in (*cycle.default_headers, *headers)]
+        text: bytes = STATUS_LINE[head["status"]] + b"".join(lines)
+        return None if _is_special(text, len(lines) + 1) else text + b"\r\n" + body
 
 
-def has_begun(cycle: RequestResponseCycle) -> bool:
-    """Return whether the client has been sent anything of the response; a head that is held is taken back."""
-    transport: Any = cycle.transport
-    if cycle.response_started and isinstance(transport, HeldHead) and transport.take_back():
-        cycle.response_started = False
-        cycle.chunked_encoding = None
-        cycle.expected_content_length = 0
-    return cycle.response_started
+def _is_special(text: bytes, lines: int) -> bool:
+    """Return whether uvicorn has to see a head: it frames the body, ends the connection, or holds more than it says."""
+    return (
+        b"\r\nconnection: " in text
+        or b"\r\ntransfer-encoding: " in text
+        # More ends of lines than lines are a header that was smuggled into another.
+        or text.count(b"\n") != lines
+        or text.count(b"\r") != lines
+        or b"\0" in text
+    )

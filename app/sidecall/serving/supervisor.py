@@ -98,7 +98,7 @@ class Supervisor:
                 self._start()
 
     def _judge(self, process: SpawnProcess, code: int) -> None:
-        """Say it when a worker did not end in order, in the log and as shells do in the exit code."""
+        """Log that a worker did not end in order, and put it into the exit code as shells do."""
         if self._at_once or code in _IN_ORDER:
             return
         if code < 0:

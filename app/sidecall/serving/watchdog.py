@@ -40,7 +40,7 @@ class Watchdog:
         threading.Thread(target=self._watch, name="sidecall-watchdog", daemon=True).start()
 
     def beat(self) -> None:
-        """Say that the event loop lives; before the first time it is not watched."""
+        """Note that the event loop lives; before the first time it is not watched."""
         self._beats += 1
         self._is_resting = False
 

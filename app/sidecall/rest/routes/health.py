@@ -1,4 +1,4 @@
-"""Tell orchestrators how the server is."""
+"""Show orchestrators how the server is."""
 
 from typing import Literal
 

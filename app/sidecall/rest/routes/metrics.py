@@ -1,4 +1,4 @@
-"""Tell Prometheus how the calls go."""
+"""Show Prometheus how the calls go."""
 
 from typing import Annotated
 
