@@ -16,6 +16,9 @@ from tests.e2e.conftest import Serve
 from tests.e2e.scripted_openai import Script, ScriptedModel, never_done, repairing, running_model
 from tests.kit.servers import Server
 
+pytestmark = pytest.mark.unmeasured
+
+
 AGENTS = ["agent_openai.py", "agent_langchain.py"]
 PROMPT = "What is (9 * 9 - 2 * 2) / 7, and what is 6 * 7?"
 NOBODY_LISTENS = "http://127.0.0.1:9"
@@ -25,7 +28,6 @@ from typing import Annotated
 
 from sidecall import InjectedState, tool
 
-pytestmark = pytest.mark.unmeasured
 
 
 @tool

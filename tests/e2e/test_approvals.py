@@ -10,6 +10,9 @@ import pytest
 from tests.e2e.conftest import Serve
 from tests.kit.servers import Server
 
+pytestmark = pytest.mark.unmeasured
+
+
 TOOLS = '''
 import asyncio
 from pathlib import Path
@@ -60,7 +63,6 @@ from typing import Any
 
 from sidecall import ToolException, tool
 
-pytestmark = pytest.mark.unmeasured
 
 
 def leave(*_: Any) -> Any:

@@ -10,10 +10,12 @@ import pytest
 from tests.e2e.conftest import Serve
 from tests.kit.servers import Server
 
+pytestmark = pytest.mark.unmeasured
+
+
 TOOLS = '''
 from sidecall import ToolContext, tool
 
-pytestmark = pytest.mark.unmeasured
 
 
 @tool

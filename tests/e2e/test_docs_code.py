@@ -20,6 +20,7 @@ from tests.kit.servers import Server
 
 pytestmark = pytest.mark.unmeasured
 
+
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ADDRESS = "http://127.0.0.1:8000"
 

@@ -8,6 +8,9 @@ import pytest
 from tests.e2e.conftest import Serve
 from tests.kit.servers import Server
 
+pytestmark = pytest.mark.unmeasured
+
+
 TOOLS = '''
 import asyncio
 import itertools
@@ -15,7 +18,6 @@ from typing import Any, Literal
 
 from sidecall import Registry, ToolException, tool
 
-pytestmark = pytest.mark.unmeasured
 
 SECRET = "hunter2"
 

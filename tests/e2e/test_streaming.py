@@ -14,6 +14,7 @@ from tests.rest.events import events_in
 
 pytestmark = pytest.mark.unmeasured
 
+
 EVENTS = {"Accept": "text/event-stream"}
 
 
