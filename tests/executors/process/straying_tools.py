@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from sidecall import tool
 
 COMMANDS = {
     # its parent is the tool's process
-    "session": [sys.executable, "-c", "import os, time; os.setsid(); print(os.getpid(), flush=True); time.sleep(1000)"],
+    "session": ["setsid", "sh", "-c", "echo $$; exec sleep 1000"],
     # its parent is gone
     "orphan": ["sh", "-c", "setsid sleep 1000 >&2 & echo $!"],
 }
