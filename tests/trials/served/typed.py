@@ -18,7 +18,7 @@ from sidecall import (
 )
 from sidecall.loading import load_file
 
-_SHIPPED = Path(__file__).parents[2] / "tools"
+_SHIPPED = Path(__file__).parents[3] / "tools"
 
 calculator = load_file(_SHIPPED / "calculator.py").calculator
 current_time = load_file(_SHIPPED / "clock.py").current_time
