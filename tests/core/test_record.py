@@ -178,3 +178,12 @@ def test_an_answer_is_a_value_already() -> None:
     )
 
     assert ToolMessage.model_validate_json(message.model_dump_json()) == message
+
+
+@pytest.mark.parametrize("name", ["X-User", "x-user", "X-USER"])
+def test_headers_of_a_recorded_call_are_found_in_any_case(name: str) -> None:
+    """A tool that looks one up need not know whether its call had to wait for a person."""
+    headers = CallRecord.of(CallRequest(CALL, headers={"X-User": "ada"}), "1").to_request().headers
+
+    assert (headers[name], headers.get(name), name in headers) == ("ada", "ada", True)
+    assert (headers.get("X-Other", "none"), "X-Other" in headers) == ("none", False)

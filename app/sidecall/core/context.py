@@ -22,6 +22,23 @@ class Caller:
 ANONYMOUS = Caller()
 
 
+class HeaderMap(dict[str, str]):
+    """Headers that are found by their names in any case, as those of a live request are."""
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        super().__init__({name.lower(): value for name, value in headers.items()})
+
+    def __getitem__(self, name: str) -> str:
+        return super().__getitem__(name.lower())
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and super().__contains__(name.lower())
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the value of a header, or the default."""
+        return super().get(name.lower(), default)
+
+
 class CallLog(logging.LoggerAdapter[logging.Logger]):
     """Write log lines that carry the ids of the call."""
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
-from sidecall.core.context import Caller
+from sidecall.core.context import Caller, HeaderMap
 from sidecall.core.errors import SidecallError
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
@@ -83,7 +83,7 @@ class CallRecord(BaseModel):
         if self.lost:
             lost = ", ".join(f"`{place}`" for place in self.lost)
             raise CallNotRecorded(f"The call cannot be run from its record: JSON cannot say {lost}.")
-        return CallRequest(self.tool_call, self.caller, self.state, self.context, self.headers)
+        return CallRequest(self.tool_call, self.caller, self.state, self.context, HeaderMap(self.headers))
 
     @field_serializer("caller")
     def _write_caller(self, caller: Caller) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from sidecall.core.context import Caller, EventListener
+from sidecall.core.context import Caller, EventListener, HeaderMap
 from sidecall.core.invocation import CallRequest, Invocation, Surroundings
 from sidecall.core.messages import ToolCall
 from sidecall.core.tool import CompiledTool
@@ -41,7 +41,7 @@ def read_request(request: Mapping[str, Any], tool: CompiledTool, listener: Event
         caller=Caller(**{**caller, "scopes": frozenset(caller["scopes"])}),
         state=request["state"],
         context=request["context"],
-        headers=request["headers"],
+        headers=HeaderMap(request["headers"]),
         listener=listener,
     )
     now = time.monotonic()
