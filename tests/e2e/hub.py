@@ -134,10 +134,10 @@ class Hub:
 
     async def hears(self, *lines: str) -> None:
         """Wait until these have been said, in any order."""
-        async with self._heard, asyncio.timeout(10):
+        async with self._heard, asyncio.timeout(60):
             await self._heard.wait_for(lambda: set(lines) <= set(self.lines))
 
     async def hears_many(self, count: int) -> None:
         """Wait until so much has been said."""
-        async with self._heard, asyncio.timeout(10):
+        async with self._heard, asyncio.timeout(60):
             await self._heard.wait_for(lambda: len(self.lines) >= count)

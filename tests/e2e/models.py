@@ -57,7 +57,7 @@ def running_models() -> Iterator[str]:
         Route("/v1/chat/completions", chat_completions, methods=["POST"]),
         Route("/v1/messages", messages, methods=["POST"]),
     ]
-    server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_level="warning"))
+    server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_config=None, log_level="warning"))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()

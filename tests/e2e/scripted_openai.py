@@ -153,7 +153,7 @@ def running_model(script: Script) -> Iterator[ScriptedModel]:
     """Serve a scripted model in a thread while the body runs."""
     model = ScriptedModel(script)
     app = Starlette(routes=[Route("/v1/chat/completions", model.complete, methods=["POST"])])
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, log_level="warning", lifespan="off"))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()

@@ -68,7 +68,7 @@ async def test_a_reader_that_takes_nothing_holds_no_tool_up(reporting: Server, h
     writer.write(head.encode() + body)
     await hub.hears("a said all")
     writer.transport.resume_reading()  # type: ignore[attr-defined]
-    answer = await asyncio.wait_for(reader.read(), 20)
+    answer = await asyncio.wait_for(reader.read(), 60)
     writer.close()
 
     assert answer.count(b"event: message") == 1
