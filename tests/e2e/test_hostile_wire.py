@@ -67,3 +67,15 @@ def test_curl_that_would_like_http_2_can_call_tools(server: Server) -> None:
     answer = subprocess.run(command, capture_output=True, check=True, timeout=20)
 
     assert json.loads(answer.stdout)["content"] == "anonymous: hello"
+
+
+def test_a_415_instead_of_a_100_closes(server: Server) -> None:
+    """The body that may follow is nobody's request."""
+    inner = POST + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
+    head = b"POST /tool_calls HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nExpect: 100-continue\r\n"
+    with connection(server) as sock:
+        sock.sendall(head + b"Content-Length: %d\r\n\r\n" % len(inner))
+        answer = read_all(sock)
+
+    assert answer.startswith(b"HTTP/1.1 415 ")
+    assert b"connection: close" in answer

@@ -25,7 +25,10 @@ class Seen:
 
 @dataclass
 class Application:
-    """Keep the requests, read whole, and answer each with 200; wait before that when asked to."""
+    """Keep the requests, read whole, and answer each with 200; wait before that when asked to.
+
+    Those to `/early` are answered without a look at their bodies.
+    """
 
     seen: list[Seen] = field(default_factory=list)
     may_answer: asyncio.Event = field(default_factory=asyncio.Event)
@@ -33,7 +36,7 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        body, more = b"", True
+        body, more = b"", scope["path"] != "/early"
         while more:
             message = await receive()
             if message["type"] == "http.disconnect":

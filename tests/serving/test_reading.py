@@ -151,3 +151,51 @@ async def test_large_chunks_are_no_trailers() -> None:
 
     assert [len(seen.body) for seen in client.application.seen] == [1_000_000]
     assert client.statuses == [b"200"]
+
+
+@pytest.mark.parametrize("version", [b"1.0", b"1.1"])
+@pytest.mark.parametrize("hosts", [b"Host: a\r\nHost: b\r\n", b"Host: a\r\nX: y\r\nhost: a\r\n"])
+async def test_two_hosts_are_refused(version: bytes, hosts: bytes) -> None:
+    """Whoever stands in front may have gone by the other."""
+    for pieces in splits(b"GET / HTTP/%b\r\n" % version + hosts + b"\r\n"):
+        client = Client()
+        await client.send(*pieces)
+
+        assert client.lines == []
+        assert client.statuses == [b"400"]
+        assert b"only one header `Host`" in client.wire.pieces[-1]
+        assert not client.wire.is_open
+
+
+async def test_each_request_has_a_host_of_its_own() -> None:
+    """On one connection there may be many."""
+    client = Client()
+    await client.send(SECOND, SECOND.replace(b"Host: a", b"Host: b"))
+
+    assert client.statuses == [b"200", b"200"]
+    assert client.wire.is_open
+
+
+@pytest.mark.parametrize("method", [b"POST", b"GET", b"HEAD"])
+async def test_an_answer_before_the_body_was_asked_for_closes(method: bytes) -> None:
+    """Nobody can know whether the body still comes."""
+    for pieces in splits(method + b" /early HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"):
+        client = Client()
+        await client.send(*pieces)
+
+        assert client.statuses == [b"200"]
+        assert b"connection: close\r\n" in b"".join(client.wire.pieces)
+        assert not client.wire.is_open
+
+
+async def test_an_answer_after_the_body_was_asked_for_does_not_close() -> None:
+    """The client was told to go on."""
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+    client = Client()
+    await client.send(head, b"{}", SECOND)
+    together = Client()
+    await together.send(head.replace(b" / ", b" /early ") + b"{}", SECOND)
+
+    assert client.statuses == [b"100", b"200", b"200"]
+    assert [seen.body for seen in client.application.seen] == [b"{}", b""]
+    assert together.statuses == [b"200", b"200"]

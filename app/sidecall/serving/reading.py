@@ -14,6 +14,7 @@ from sidecall.serving.refusals import (
     BAD_REQUEST,
     BODY_CHOPPED,
     HEADERS_LARGE,
+    HOSTS,
     MAX_HEADER_BYTES,
     NO_HOST,
     NO_PROXY,
@@ -127,7 +128,7 @@ class RequestReader(HttpToolsProtocol):
             return
         if self._header_bytes > MAX_HEADER_BYTES:
             self._check_size()
-        if not self.headers or self.headers[0][0] != b"host":
+        if self._hosts != 1:
             self._check_host()
         super().on_headers_complete()
         if not self.pipeline:
@@ -203,8 +204,8 @@ class RequestReader(HttpToolsProtocol):
             raise ValueError  # The parser passes it on as an error of its own.
 
     def _check_host(self) -> None:
-        if self.parser.get_http_version() == "1.1" and all(name != b"host" for name, _ in self.headers):
-            self._refusal = NO_HOST
+        if self._hosts or self.parser.get_http_version() == "1.1":
+            self._refusal = HOSTS if self._hosts else NO_HOST
             raise ValueError
 
     def _check_method(self) -> None:

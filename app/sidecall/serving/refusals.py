@@ -29,6 +29,7 @@ class Refusal:
 
 BAD_REQUEST = Refusal(400, "bad-request", "The request is not HTTP.", "It could not be read.")
 NO_HOST = Refusal(400, "bad-request", "The request is not HTTP.", "HTTP/1.1 wants a header `Host`.")
+HOSTS = Refusal(400, "bad-request", "The request is not HTTP.", "There may be only one header `Host`.")
 NO_PROXY = Refusal(400, "bad-request", "The request is not HTTP.", "CONNECT is for proxies, which this is not.")
 BODY_CHOPPED = Refusal(400, "bad-request", "The request is not HTTP.", "Its body comes in too many tiny chunks.")
 HEADERS_LATE = Refusal(408, "request-timeout", "The request did not arrive in time.", "Its headers took too long.")
