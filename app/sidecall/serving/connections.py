@@ -10,20 +10,15 @@ from asyncio import AbstractEventLoop, BaseTransport, Transport
 from typing import Any, Literal, cast
 
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.serving.open_files import are_exhausted
+from sidecall.serving.reading import RequestReader, disconnect
 from sidecall.serving.refusals import (
-    BAD_REQUEST,
-    BODY_CHOPPED,
     BODY_LATE,
     FULL,
-    HEADERS_LARGE,
     HEADERS_LATE,
-    MAX_HEADER_BYTES,
-    NO_HOST,
     SHUTTING_DOWN,
     Refusal,
     bytes_of,
@@ -36,10 +31,6 @@ logger = logging.getLogger("sidecall")
 # Seconds between two looks, and between two log lines about clients.
 SWEEP = 0.5
 _QUIET = 10.0
-
-# Chunks that a body may have whatever their size, and the bytes that more of them must have on average.
-_FEW_CHUNKS = 16_384
-_LEAST_CHUNK = 64
 
 # What we want of a client, at a request, with so many bytes left to send.
 _Wanted = Literal["headers", "a body", "a request", "a reader", "an end", "nothing"]
@@ -94,11 +85,10 @@ class Connections(ServerState):
         return complaints
 
 
-class Connection(HttpToolsProtocol):
-    """Read the requests of one client, within bounds."""
+class Connection(RequestReader):
+    """Serve one client, within bounds."""
 
-    # Beside uvicorn's attributes, of which there are just so many that instances can share the names.
-    __slots__ = ("_chunk_bytes", "_chunks", "_header_bytes", "_refusal", "_running", "_seen", "_shared", "_since")
+    __slots__ = ("_seen", "_shared", "_since")
 
     def __init__(
         self,
@@ -107,15 +97,9 @@ class Connection(HttpToolsProtocol):
         app_state: dict[str, Any],
         _loop: AbstractEventLoop | None = None,
     ) -> None:
-        super().__init__(config, server_state, app_state, _loop)
+        super().__init__(config, server_state, app_state, _loop, server_state.lifecycle)
         self._shared = server_state
         self.app: Any = WholeResponses(self.app)
-        self._refusal = BAD_REQUEST
-        self._header_bytes = 0
-        self._chunks = 0
-        self._chunk_bytes = 0
-        # What is being answered; uvicorn's `cycle` is the last that came, when a client sends requests ahead.
-        self._running: RequestResponseCycle | None = None
         self._seen: _Sight = ("nothing", None, 0)
         self._since = 0.0
 
@@ -129,89 +113,18 @@ class Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Let what runs for a client that has gone know of it."""
         if self._running is not None and not self._running.response_complete:
-            _disconnect(self._running)
+            disconnect(self._running)
         super().connection_lost(exc)
-
-    def data_received(self, data: bytes) -> None:
-        """Read on; headers that go on for ever are cut off in the middle."""
-        self._header_bytes += len(data)
-        super().data_received(data)
-        if self._chunks:
-            self._weigh_chunks(len(data))
-        if not self._is_in_headers():
-            self._header_bytes = 0
-        elif self._header_bytes > MAX_HEADER_BYTES:
-            self.refuse(HEADERS_LARGE)
-
-    def on_headers_complete(self) -> None:
-        """Begin to answer, once the headers are in order."""
-        if self._header_bytes > MAX_HEADER_BYTES:
-            self._check_size()
-        if not self.headers or self.headers[0][0] != b"host":
-            self._check_host()
-        super().on_headers_complete()
-        self._chunks = self._chunk_bytes = 0
-        if not self.pipeline:
-            self._running = self.cycle
-        if self._shared.lifecycle.is_draining:
-            self.cycle.keep_alive = False
-
-    def on_chunk_header(self) -> None:
-        """Count a chunk of a body; called by the parser."""
-        self._chunks += 1
-
-    def _weigh_chunks(self, size: int) -> None:
-        """Cut off a body in tiny chunks, each of which costs as much as a large one."""
-        self._chunk_bytes += size
-        if self._chunks > _FEW_CHUNKS and self._chunk_bytes < self._chunks * _LEAST_CHUNK:
-            self.refuse(BODY_CHOPPED)
-            _disconnect(self.cycle)
-
-    def on_response_complete(self) -> None:
-        """Go on with the next request; called by uvicorn, which would set a timer for when there is none.
-
-        Connections that send nothing are closed by `look`.
-        """
-        self._shared.total_requests += 1
-        if self.transport.is_closing():
-            return
-        self.flow.resume_reading()
-        if self.pipeline:
-            self._running, app = self.pipeline.pop()
-            self._start_asgi_task(self._running, app)
-
-    def _is_in_headers(self) -> bool:
-        return self.scope is not None and "method" not in self.scope
-
-    def _check_size(self) -> None:
-        """Refuse large headers, whose bytes may have come together with those of a body."""
-        size = len(self.url) + sum(len(name) + len(value) + len(b": \r\n") for name, value in self.headers)
-        if size > MAX_HEADER_BYTES:
-            self._refusal = HEADERS_LARGE
-            raise ValueError  # The parser passes it on as an error of its own.
-
-    def _check_host(self) -> None:
-        if self.parser.get_http_version() == "1.1" and all(name != b"host" for name, _ in self.headers):
-            self._refusal = NO_HOST
-            raise ValueError
-
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002
-        """Answer what could not be read; called by uvicorn.
-
-        Where an earlier request is still to be answered, that is done, and the connection closed with it.
-        """
-        if self._running is None or self._running.response_complete or self._running.more_body:
-            self.refuse(self._refusal)
-            return
-        self.flow.pause_reading()
-        self.pipeline.clear()
-        self._running.keep_alive = False
 
     def refuse(self, refusal: Refusal) -> None:
         """Answer without a request that could be answered, and close."""
         if self.transport.is_closing():
             return
-        self.transport.write(bytes_of(refusal, self._shared.default_headers))
+        running = self._running
+        if running is None or running.response_complete or not running.response_started:
+            self.transport.write(bytes_of(refusal, self._shared.default_headers))
+        if running is not None:
+            disconnect(running)
         self.transport.close()
 
     def look(self, now: float) -> None:
@@ -244,7 +157,7 @@ class Connection(HttpToolsProtocol):
             self._shared.late += 1
             self.refuse(HEADERS_LATE if wanted == "headers" else BODY_LATE)
             if wanted == "a body":
-                _disconnect(self.cycle)
+                disconnect(self.cycle)
 
     def discourage(self) -> None:
         """Close the connection with the answers that are due, and tell its client so."""
@@ -270,14 +183,8 @@ class Connection(HttpToolsProtocol):
         cycle.logger = _SILENT
         if not cycle.response_started:
             await response_to(cycle.scope, SHUTTING_DOWN)(cycle.scope, cycle.receive, cycle.send)
-            _disconnect(cycle)
+            disconnect(cycle)
 
 
 # What uvicorn would say of the cancelled request is not news: it was answered, and logged by us.
 _SILENT = logging.Logger("sidecall.interrupted", logging.CRITICAL + 1)
-
-
-def _disconnect(cycle: RequestResponseCycle) -> None:
-    """Let the application find its client gone, so that what it still sends goes nowhere."""
-    cycle.disconnected = True
-    cycle.message_event.set()

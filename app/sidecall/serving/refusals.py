@@ -1,7 +1,7 @@
 """The answers that no application gives: to what is not a request yet, and to what it does not get to finish."""
 
 from collections.abc import Iterable, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -29,6 +29,8 @@ class Refusal:
 
 BAD_REQUEST = Refusal(400, "bad-request", "The request is not HTTP.", "It could not be read.")
 NO_HOST = Refusal(400, "bad-request", "The request is not HTTP.", "HTTP/1.1 wants a header `Host`.")
+HOSTS = Refusal(400, "bad-request", "The request is not HTTP.", "There may be only one header `Host`.")
+NO_PROXY = Refusal(400, "bad-request", "The request is not HTTP.", "CONNECT is for proxies, which this is not.")
 BODY_CHOPPED = Refusal(400, "bad-request", "The request is not HTTP.", "Its body comes in too many tiny chunks.")
 HEADERS_LATE = Refusal(408, "request-timeout", "The request did not arrive in time.", "Its headers took too long.")
 BODY_LATE = Refusal(408, "request-timeout", "The request did not arrive in time.", "Its body took too long.")
@@ -38,6 +40,7 @@ HEADERS_LARGE = Refusal(
     "The headers are larger than this server takes.",
     f"They may have {MAX_HEADER_BYTES} bytes.",
 )
+TRAILERS_LARGE = replace(HEADERS_LARGE, detail=f"Trailers may have {MAX_HEADER_BYTES} bytes.")
 FULL = Refusal(
     503,
     "too-many-connections",

@@ -19,8 +19,11 @@ class WholeResponses:
 
     def __call__(self, scope: Scope, receive: Receive, send: Any) -> Awaitable[None]:
         """Serve one request, `send` being the method of one of uvicorn's cycles."""
+        cycle = send.__self__
         if scope["method"] != "HEAD":  # of whose response there is only one piece
-            send = _Response(send.__self__).send
+            send = _Response(cycle).send
+        elif cycle.waiting_for_100_continue:
+            cycle.keep_alive = False
         return self._app(scope, receive, send)
 
 
@@ -36,6 +39,8 @@ class _Response:
     async def send(self, message: Any) -> None:
         """Send a message of ASGI."""
         cycle = self._cycle
+        # A client that was not told to send its body may do so or not: what came next could be either.
+        cycle.keep_alive = cycle.keep_alive and not (cycle.waiting_for_100_continue and cycle.more_body)
         if message["type"] == "http.response.start" and not cycle.response_started:
             for name, _ in message.get("headers", ()):
                 if name == b"content-length":

@@ -1,0 +1,81 @@
+"""What is sent in strange pieces, too early, or not at all harms nobody: neither its sender nor others."""
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Serve
+from tests.kit.servers import Server
+from tests.kit.sockets import POST, connection, read_all
+
+BODY = json.dumps({"name": "echo", "args": {"text": "hello"}, "id": "call_1"}).encode()
+TOOLS = '''
+import asyncio
+
+from sidecall import ToolContext, tool
+
+
+@tool
+async def echo(text: str, context: ToolContext) -> str:
+    """Return the text, and who asked for it."""
+    return f"{context.caller.subject}: {text}"
+
+
+@tool
+async def nap(seconds: float) -> str:
+    """Sleep."""
+    await asyncio.sleep(seconds)
+    return "awake"
+'''
+
+
+@pytest.fixture(scope="module")
+def server(start_server: Serve, tmp_path_factory: pytest.TempPathFactory) -> Server:
+    """Serve tools that know their caller, who is named by a gateway."""
+    file = tmp_path_factory.mktemp("tools") / "mine.py"
+    Path(file).write_text(TOOLS)
+    return start_server(
+        "--tools", str(file), SIDECALL_CALLER_HEADER="X-Forwarded-User", SIDECALL_MAX_BODY_BYTES="1000000"
+    )
+
+
+@pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"foo"])
+def test_a_body_after_an_upgrade_is_no_request(server: Server, protocol: bytes) -> None:
+    """It comes later, as it does from clients that send head and body apart."""
+    inner = POST + b"X-Forwarded-User: ceo\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY
+    with connection(server) as sock:
+        sock.sendall(
+            POST + b"Connection: Upgrade, close\r\nUpgrade: %b\r\nContent-Length: %d\r\n\r\n" % (protocol, len(inner))
+        )
+        time.sleep(0.1)
+        sock.sendall(inner)
+        answer = read_all(sock)
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"malformed-json" in answer
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert b"hello" not in answer
+
+
+def test_curl_that_would_like_http_2_can_call_tools(server: Server) -> None:
+    """It asks for an upgrade with every request, and takes no for an answer."""
+    headers = ["-H", "Content-Type: application/json"]
+    command = ["curl", "-sS", "--http2", *headers, "-d", BODY.decode(), f"{server.url}/tool_calls"]
+    answer = subprocess.run(command, capture_output=True, check=True, timeout=20)
+
+    assert json.loads(answer.stdout)["content"] == "anonymous: hello"
+
+
+def test_a_415_instead_of_a_100_closes(server: Server) -> None:
+    """The body that may follow is nobody's request."""
+    inner = POST + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
+    head = b"POST /tool_calls HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nExpect: 100-continue\r\n"
+    with connection(server) as sock:
+        sock.sendall(head + b"Content-Length: %d\r\n\r\n" % len(inner))
+        answer = read_all(sock)
+
+    assert answer.startswith(b"HTTP/1.1 415 ")
+    assert b"connection: close" in answer

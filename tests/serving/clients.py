@@ -1,0 +1,99 @@
+"""A client of one connection, in process: what it sends in which pieces, and what the application and it get."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+from starlette.types import Receive, Scope, Send
+
+from sidecall.lifecycle import Lifecycle, Patience
+from sidecall.serving.connections import Connection, Connections
+from sidecall.serving.responses import WholeResponses
+from tests.asgi import Wire
+
+
+@dataclass
+class Seen:
+    """A request as the application saw it."""
+
+    line: str
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+
+@dataclass
+class Application:
+    """Keep the requests, read whole, and answer each with 200; wait before that when asked to.
+
+    Those to `/early` are answered without a look at their bodies.
+    """
+
+    seen: list[Seen] = field(default_factory=list)
+    may_answer: asyncio.Event = field(default_factory=asyncio.Event)
+    gone: int = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        body, more = b"", scope["path"] != "/early"
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                self.gone += 1
+                return
+            body, more = body + message["body"], message["more_body"]
+        self.seen.append(Seen(f"{scope['method']} {scope['path']}", scope["headers"], body))
+        await self.may_answer.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body"})
+
+
+_CONFIG = uvicorn.Config(Application(), log_config=None, ws="none")
+_CONFIG.load()
+
+
+class Client:
+    """Be connected to an application of its own."""
+
+    def __init__(self, *, is_quick: bool = True) -> None:
+        self.application = Application()
+        if is_quick:
+            self.application.may_answer.set()
+        state: dict[str, Any] = {}
+        connections = Connections(Lifecycle(), Patience(), 100, 5)
+        self.connection = Connection(_CONFIG, connections, state, asyncio.get_running_loop())
+        self.connection.app = WholeResponses(self.application)
+        self.wire = Wire()
+        self.connection.connection_made(self.wire)
+
+    async def send(self, *pieces: bytes) -> None:
+        """Send pieces, each when everything that the one before could cause has happened."""
+        for piece in pieces:
+            if self.wire.is_open:
+                self.connection.data_received(piece)
+            await settle()
+
+    @property
+    def lines(self) -> list[str]:
+        """The first lines of the requests that the application saw."""
+        return [seen.line for seen in self.application.seen]
+
+    @property
+    def statuses(self) -> list[bytes]:
+        """The status codes of the answers."""
+        return [part[:3] for part in b"".join(self.wire.pieces).split(b"HTTP/1.1 ")[1:] if part[:3].isdigit()]
+
+
+async def settle() -> None:
+    """Let everything happen that waits for nothing but its turn."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def splits(request: bytes) -> Iterator[tuple[bytes, ...]]:
+    """List the ways to send a request: whole, byte by byte, and in two parts at each of its bytes."""
+    yield (request,)
+    yield tuple(request[at : at + 1] for at in range(len(request)))
+    for at in range(1, len(request)):
+        yield (request[:at], request[at:])
