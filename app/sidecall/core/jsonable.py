@@ -31,7 +31,7 @@ def to_text(value: Any, lose: Lose = lose_silently) -> str:
     """
     try:
         text = _encode(value)
-    except Exception:  # JSON does not know it, or its own code crashed.
+    except BaseException:  # JSON does not know it, or its own code crashed.
         plain = to_plain(value, lose)
         # A date, a UUID or a path is a text; quotes around it would only be in the way.
         text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
@@ -52,7 +52,7 @@ def to_plain(value: Any, lose: Lose = lose_silently) -> Any:
         return from_json(replace_surrogates(_dump(_reduce(_write_keys(value)), lose)))
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(str(error)) from error
-    except Exception as error:  # Properties, `__str__` and generators run code of the author's, which may crash.
+    except BaseException as error:  # Properties, `__str__` and generators run code of the author's, which may crash.
         raise ValueError(f"{type(error).__name__} on the way to JSON") from error
 
 

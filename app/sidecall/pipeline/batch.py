@@ -5,10 +5,12 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, 
 from typing import Any, TypeVar
 
 from sidecall.core.approval import ApprovalRequired
-from sidecall.core.errors import RequestError
+from sidecall.core.errors import RequestError, ToolExecutionError
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.tool import CompiledTool
+from sidecall.pipeline.format import refuse
+from sidecall.pipeline.hooks import is_cancelled
 from sidecall.pipeline.isolate import answer_for
 
 T = TypeVar("T")
@@ -66,6 +68,16 @@ async def run_isolated(run: Run, request: CallRequest, *raised: type[RequestErro
         raise
     except (RequestError, ApprovalRequired) as error:
         return answer_for(request, error)
+    except asyncio.CancelledError:
+        if is_cancelled():
+            raise
+        return _answer_for_crash(request)
+    except (SystemExit, KeyboardInterrupt):  # Which would end the server.
+        return _answer_for_crash(request)
+
+
+def _answer_for_crash(request: CallRequest) -> ToolMessage:
+    return refuse(ToolExecutionError(request.call.name, request.call.id), request.call)
 
 
 async def run_together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from sidecall.core.invocation import Invocation
+from sidecall.executors.tasks import enter, leave
 from sidecall.pipeline.execution.bounded import DeadlinePassed, within
 from sidecall.pipeline.execution.deadline import seconds_left
 
@@ -30,6 +31,7 @@ async def call_hook(function: Callable[..., Any], *args: Any, patience: float = 
         HookFailed: It raised anything, SystemExit and CancelledError included, or was not done in time.
         CancelledError: The call itself is cancelled.
     """
+    was_inside = enter()
     try:
         answer = function(*args)
         if inspect.isawaitable(answer):
@@ -42,6 +44,8 @@ async def call_hook(function: Callable[..., Any], *args: Any, patience: float = 
         raise HookFailed from error
     except BaseException as error:
         raise HookFailed from error
+    finally:
+        leave(was_inside)
     return answer
 
 

@@ -8,6 +8,7 @@ from sidecall.core.invocation import NOWHERE, CallRequest, Invocation, Surroundi
 from sidecall.core.messages import ToolMessage
 from sidecall.core.observer import Observer, Unobserved
 from sidecall.core.tool import CompiledTool
+from sidecall.executors.tasks import enter, leave
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.batch import Ready, ignore, run_batch, run_isolated
 from sidecall.pipeline.check import check_arguments
@@ -71,12 +72,15 @@ class Pipeline:
         invocation = new_invocation(request, plan.tool, self._default_timeout, self._surroundings)
         invocation.waited = waited
         begun = self._observer.begin(invocation)
+        was_inside = enter()
         try:
             for stage in plan.success:
                 await stage(invocation)
         except BaseException as error:
             invocation.fail(error)
             await _take_failure(plan, invocation)
+        finally:
+            leave(was_inside)
         self._observer.end(begun, find_outcome(invocation))
         if invocation.message is None:
             raise invocation.pop_error()

@@ -33,7 +33,7 @@ def check_arguments(invocation: Invocation) -> None:
         raise
     except SidecallError:
         raise
-    except Exception as error:
+    except BaseException as error:
         raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
     if invocation.injected:
         given = {name: value for name, value in invocation.injected.items() if name not in schema.hidden}

@@ -99,7 +99,7 @@ def _reduce_args(error: ToolException) -> Sequence[Any]:
 def _text(error: BaseException) -> str:
     try:
         return replace_surrogates(str(error)[:MOST])
-    except Exception:
+    except BaseException:
         return type(error).__name__
 
 

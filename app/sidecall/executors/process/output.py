@@ -75,7 +75,7 @@ def reduce(value: Any) -> Any:
         return value
     try:
         json.dumps(value)
-    except Exception:  # JSON does not know it, or its own code crashed.
+    except BaseException:  # JSON does not know it, or its own code crashed.
         lost: list[tuple[float, tuple[str | int, ...]]] = []
         plain = to_plain(value, lambda number, path: lost.append((number, path)))
         for number, path in lost:

@@ -4,8 +4,8 @@ import asyncio
 import inspect
 import logging
 import os
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Coroutine, Mapping
+from contextlib import nullcontext, suppress
 from contextvars import copy_context
 from typing import Any
 
@@ -65,6 +65,10 @@ class ToolProcess:
 
     def call(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Run a call; the answer says what the tool returned or why it failed."""
+        # In a context of its own, so that the next call does not find what this one sets.
+        return copy_context().run(self._call, request)
+
+    def _call(self, request: Mapping[str, Any]) -> dict[str, Any]:
         with nullcontext() if self._tracing is None else self._tracing.within(request["trace"]):
             return self._answer(request)
 
@@ -104,6 +108,15 @@ class ToolProcess:
         positional, keywords = invocation.tool.bind(invocation.values)
         result = drain(invocation.tool.function(*positional, **keywords), say_part)
         if inspect.isawaitable(result) or inspect.isasyncgen(result):
-            # In the present context, which knows the span.
-            return self._runner.run(complete(result, say_part), context=copy_context())
+            return self._wait_for(complete(result, say_part))
         return result
+
+    def _wait_for(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Run a coroutine to its end, whatever its tasks, those of other calls and their timers try to end."""
+        loop = self._runner.get_loop()
+        # In the present context, which knows the span.
+        task = loop.create_task(coroutine)
+        while not task.done():
+            with suppress(SystemExit, KeyboardInterrupt):
+                loop.run_until_complete(task)
+        return task.result()

@@ -1,0 +1,55 @@
+"""Whatever a tool raises, wherever its code runs: one failed message, and nobody else is harmed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from sidecall import Registry, ToolCall
+from sidecall.core.invocation import CallRequest
+from sidecall.discovery import discover
+from sidecall.executors.table import EXECUTORS, Executors, ExecutorSettings, build_all, start_all
+from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.stages import default_stages
+from tests.pipeline import exit_tools
+from tests.pipeline.exit_tools import AROUND, ERRORS, PLACES
+
+ALONE = [f"{place}_{executor}" for executor in EXECUTORS for place in PLACES]
+TOOLS = list(discover([exit_tools.__name__]))
+
+
+@pytest.fixture(scope="module")
+def executors() -> Iterator[Executors]:
+    """Start one process for all rows of the table."""
+    executors = build_all(ExecutorSettings())
+    asyncio.run(start_all(executors, TOOLS))
+    yield executors
+    asyncio.run(executors["process"].close())
+
+
+@pytest.fixture
+async def pipeline(executors: Executors) -> AsyncIterator[Pipeline]:
+    """Give a way through which all of these tools are called."""
+    return Pipeline(Registry(TOOLS), default_stages(executors, MemoryApprovals()), 10.0)
+
+
+def request(name: str, how: str) -> CallRequest:
+    """Call one of them."""
+    exit_tools.NEXT[0] = how
+    args = {"text": how} if name.startswith("fine") else {"how": how}
+    return CallRequest(ToolCall(name=name, args=args, id=name))
+
+
+@pytest.mark.parametrize("how", ERRORS)
+@pytest.mark.parametrize("name", [*ALONE, *(tool.name for tool in AROUND)])
+async def test_one_call_fails_and_its_neighbours_answer(pipeline: Pipeline, name: str, how: str) -> None:
+    """Also the next call of the same kind, which finds everything in order."""
+    before, failed, after = await pipeline.run_all([request(called, how) for called in ("fine", name, "fine")])
+    later = await pipeline.run(request("fine_process", how))
+
+    assert (failed.status, failed.tool_call_id) == ("error", name)
+    assert [message.content for message in (before, after, later)] == [how] * 3
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
