@@ -13,8 +13,8 @@ import pytest
 from sidecall import BaseTool, Registry
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.asgi import Passing
-from tests.virtual_time import VIRTUAL
+from tests.kit.asgi import Passing
+from tests.kit.virtual_time import VIRTUAL
 
 MakeClient = Callable[..., Any]
 SLOW = {"e2e", "trials"}

@@ -13,9 +13,9 @@ from sidecall import Registry, ToolContext, tool
 from sidecall.http.presence import DisconnectListener
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.asgi import Passing, Peer, scope_of, sized
+from tests.kit.asgi import Passing, Peer, scope_of, sized
+from tests.kit.virtual_time import VIRTUAL, outcome, running
 from tests.pipeline.stubborn import LONG, fails_when_cancelled, late_event, swallows
-from tests.virtual_time import VIRTUAL, outcome, running
 
 
 async def while_present(receive: Any, work: Any) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from sidecall import InjectedToolArg, ToolException, tool
 from sidecall.core.quota import Quota
 from sidecall.http.quota import quota_headers
-from tests.asgi import BOTH_WAYS
+from tests.kit.asgi import BOTH_WAYS
 from tests.rest.events import events_in
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]

@@ -8,8 +8,8 @@ import pytest
 from sidecall.core.context import ANONYMOUS
 from sidecall.core.overload import Overloaded, TooManyCalls
 from sidecall.pipeline.admission import Admission, Limits
+from tests.kit.virtual_time import VIRTUAL, outcome, running
 from tests.pipeline.entering import ALONE, ANN, BOB, FREE, NARROW, QUICK, Server, began
-from tests.virtual_time import VIRTUAL, outcome, running
 
 
 @pytest.fixture(scope="module")

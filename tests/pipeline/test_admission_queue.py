@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sidecall.core.overload import Overloaded, TooManyCalls
+from tests.kit.virtual_time import VIRTUAL, outcome
 from tests.pipeline.entering import ANN, Server, began
-from tests.virtual_time import VIRTUAL, outcome
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from sidecall.core.context import ANONYMOUS
 from sidecall.core.overload import Overloaded
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.admission import Admission, Limits
+from tests.kit.virtual_time import VIRTUAL, outcome, running
 from tests.pipeline.crowd import Crowd
-from tests.virtual_time import VIRTUAL, outcome, running
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.batch import run_together
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
+from tests.kit.virtual_time import VIRTUAL, outcome, running
 from tests.pipeline.stubborn import LONG
-from tests.virtual_time import VIRTUAL, outcome, running
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from sidecall.pipeline.gate import Gate, Ticket
 from sidecall.pipeline.plan import Plans
 from sidecall.pipeline.quotas import Rate
 from sidecall.pipeline.stage import Stages
-from tests.virtual_time import VIRTUAL, outcome, running
+from tests.kit.virtual_time import VIRTUAL, outcome, running
 
 ANN = Caller("ann")
 

@@ -7,7 +7,7 @@ import pytest
 
 from sidecall import ToolException, ToolGuardrailFunctionOutput, ToolMessage, ToolOutputGuardrailData, tool
 from sidecall.core.errors import GuardrailTripped, ToolCallFailed
-from tests.virtual_time import VIRTUAL
+from tests.kit.virtual_time import VIRTUAL
 
 CANARY = "canary-4711"
 FAILED = "Error: work failed unexpectedly (call call_1). The details are in the server's log."

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sidecall.pipeline.hooks import HookFailed, call_hook
+from tests.kit.virtual_time import VIRTUAL, now
 from tests.pipeline.stubborn import WAYS, Work, late_event
-from tests.virtual_time import VIRTUAL, now
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
-from tests.virtual_time import VIRTUAL, now, outcome, running
+from tests.kit.virtual_time import VIRTUAL, now, outcome, running
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from sidecall.core.context import Caller
 from sidecall.core.overload import QuotaExceeded
 from sidecall.core.quota import Quota
 from sidecall.pipeline.quotas import Quotas, Rate
-from tests.virtual_time import VIRTUAL, running
+from tests.kit.virtual_time import VIRTUAL, running
 
 ANN, BOB = Caller("ann"), Caller("bob")
 

@@ -10,7 +10,7 @@ import pytest
 from sidecall import BaseTool, Caller, Registry, ToolContext, tool
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.asgi import BOTH_WAYS, JSON, exchange, scope_of
+from tests.kit.asgi import BOTH_WAYS, JSON, exchange, scope_of
 from tests.rest.events import events_in
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]

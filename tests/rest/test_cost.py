@@ -13,7 +13,7 @@ from sidecall import Registry, tool
 from sidecall.http.application import Application
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.asgi import Passing, Peer, exchange, scope_of, sized
+from tests.kit.asgi import Passing, Peer, exchange, scope_of, sized
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
 # Python functions that are entered or gone on with, from the server's call of the application to its return.

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from sidecall import StructuredTool, ToolContext, tool
+from tests.kit.virtual_time import VIRTUAL, now
 from tests.rest.events import events_in
-from tests.virtual_time import VIRTUAL, now
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 

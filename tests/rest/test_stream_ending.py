@@ -11,10 +11,10 @@ from sidecall import Registry, ToolContext, tool
 from sidecall.lifecycle import Lifecycle
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.asgi import Peer, scope_of, sized
+from tests.kit.asgi import Peer, scope_of, sized
+from tests.kit.virtual_time import VIRTUAL, outcome, running
 from tests.pipeline.stubborn import LONG
 from tests.rest.events import events_in
-from tests.virtual_time import VIRTUAL, outcome, running
 
 
 @pytest.fixture(scope="module")

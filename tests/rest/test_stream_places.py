@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from sidecall import BaseTool, Caller, tool
-from tests.asgi import BOTH_WAYS, Peer, scope_of, sized
+from tests.kit.asgi import BOTH_WAYS, Peer, scope_of, sized
+from tests.kit.virtual_time import VIRTUAL, now, running
 from tests.rest.events import events_in
-from tests.virtual_time import VIRTUAL, now, running
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 pytestmark = BOTH_WAYS

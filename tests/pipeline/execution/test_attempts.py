@@ -13,7 +13,7 @@ from sidecall.executors.thread import ThreadExecutor
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
-from tests.virtual_time import VIRTUAL, now, outcome, running
+from tests.kit.virtual_time import VIRTUAL, now, outcome, running
 
 IDEMPOTENT = ToolAnnotations(idempotent=True)
 Work = Callable[[int], Any]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall import Retry, ToolAnnotations, tool
-from tests.virtual_time import VIRTUAL, now
+from tests.kit.virtual_time import VIRTUAL, now
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sidecall.pipeline.execution.bounded import DeadlinePassed, within
+from tests.kit.virtual_time import VIRTUAL, now, outcome, running
 from tests.pipeline.stubborn import LONG, WAYS, Rest, Work, cleans_up_slowly, fails_when_cancelled, swallows
-from tests.virtual_time import VIRTUAL, now, outcome, running
 
 
 @pytest.fixture(scope="module")

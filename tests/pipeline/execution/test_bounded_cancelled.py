@@ -7,8 +7,8 @@ import anyio
 import pytest
 
 from sidecall.pipeline.execution.bounded import DeadlinePassed, within
+from tests.kit.virtual_time import VIRTUAL, outcome, running
 from tests.pipeline.stubborn import LONG, Rest, Work, gives_in, swallows
-from tests.virtual_time import VIRTUAL, outcome, running
 
 
 @pytest.fixture(scope="module")

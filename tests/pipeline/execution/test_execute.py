@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sidecall import BaseTool, StructuredTool, ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
-from tests.virtual_time import outcome, virtual_runner
+from tests.kit.virtual_time import outcome, virtual_runner
 
 SECRET = "canary-4711"
 CRASHED = "Error: fail failed unexpectedly (call call_1). The details are in the server's log."

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from sidecall import tool
-from tests.asgi import BOTH_WAYS
+from tests.kit.asgi import BOTH_WAYS
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 pytestmark = BOTH_WAYS

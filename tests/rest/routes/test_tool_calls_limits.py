@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from sidecall import BaseTool, tool
-from tests.asgi import BOTH_WAYS, Peer, scope_of, sized
-from tests.virtual_time import VIRTUAL, now, running
+from tests.kit.asgi import BOTH_WAYS, Peer, scope_of, sized
+from tests.kit.virtual_time import VIRTUAL, now, running
 
 MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 pytestmark = BOTH_WAYS
