@@ -1,14 +1,11 @@
 """Settings reach the parts that they are about."""
 
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
-import httpx
 import pytest
 
 from sidecall import InjectedToolArg, ToolException, tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 
 @tool

@@ -1,14 +1,12 @@
 """Bodies are read as JSON, within limits, and only when they are declared as JSON."""
 
 import gc
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 
-import httpx
 import pytest
 
 from sidecall import tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
 

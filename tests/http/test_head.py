@@ -1,13 +1,9 @@
 """HEAD is answered wherever GET is, without the body."""
 
-from collections.abc import Awaitable, Callable
-
-import httpx
 import pytest
 
 from sidecall import tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 
 @tool

@@ -14,19 +14,16 @@ from sidecall.http.presence import DisconnectListener
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.asgi import Passing, Peer, scope_of, sized
-from tests.kit.virtual_time import VIRTUAL, outcome, running
+from tests.kit.calls import run
+from tests.kit.virtual_time import outcome, running
 from tests.pipeline.stubborn import LONG, fails_when_cancelled, late_event, swallows
+
+pytestmark = pytest.mark.virtual_time
 
 
 async def while_present(receive: Any, work: Any) -> Any:
     """Do some work in the task that is to be cancelled."""
     return await DisconnectListener(receive).over(work)
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
 
 
 @pytest.fixture
@@ -271,7 +268,7 @@ async def test_a_sync_tool_sees_that_its_time_is_up() -> None:
             ended.wait(0.001)
         ended.set()
 
-    message = await slow.ainvoke({"type": "tool_call", "name": "slow", "args": {}, "id": "call_1"})
+    message = await run(slow)
 
     assert message.response_metadata["error"]["kind"] == "timeout"
     assert await asyncio.to_thread(ended.wait, 5)
@@ -285,6 +282,6 @@ async def test_somebody_waits_for_a_tool_that_runs() -> None:
         """Look."""
         return context.cancelled
 
-    message = await look.ainvoke({"type": "tool_call", "name": "look", "args": {}, "id": "call_1"})
+    message = await run(look)
 
     assert message.content == "false"

@@ -1,13 +1,9 @@
 """What a call comes to that is not for the model is a problem for the calling program."""
 
-from collections.abc import Awaitable, Callable
 from uuid import UUID
 
-import httpx
-
 from sidecall import ToolException, ToolGuardrailFunctionOutput, tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 
 @tool(handle_tool_error=None)

@@ -1,6 +1,5 @@
 """A caller that makes more calls than it may is told so, and everybody what is left, on both ways."""
 
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import httpx
@@ -10,9 +9,9 @@ from sidecall import InjectedToolArg, ToolException, tool
 from sidecall.core.quota import Quota
 from sidecall.http.quota import quota_headers
 from tests.kit.asgi import BOTH_WAYS
+from tests.kit.clients import MakeClient
 from tests.rest.events import events_in
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 EVENTS = {"Accept": "text/event-stream"}
 
 

@@ -8,14 +8,10 @@ import pytest
 from sidecall.core.context import ANONYMOUS
 from sidecall.core.overload import Overloaded, TooManyCalls
 from sidecall.pipeline.admission import Admission, Limits
-from tests.kit.virtual_time import VIRTUAL, outcome, running
+from tests.kit.virtual_time import outcome, running
 from tests.pipeline.entering import ALONE, ANN, BOB, FREE, NARROW, QUICK, Server, began
 
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 async def test_without_limits_all_run_at_once() -> None:

@@ -1,7 +1,7 @@
 """The calls of one turn are answered in their order, and end together."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 import pytest
 
@@ -12,14 +12,10 @@ from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.batch import run_together
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
-from tests.kit.virtual_time import VIRTUAL, outcome, running
+from tests.kit.virtual_time import outcome, running
 from tests.pipeline.stubborn import LONG
 
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 from pydantic import BaseModel, Field, SecretStr
 
 from sidecall import ToolMessage, tool
+from tests.kit.calls import run
 
 
 class Reading(BaseModel):
@@ -58,7 +59,7 @@ async def _returned(value: Any, response_format: Literal["content", "content_and
         """Give."""
         return value
 
-    return await give.ainvoke({"type": "tool_call", "name": "give", "args": {}, "id": "call_1"})
+    return await run(give)
 
 
 def _circle() -> list[Any]:
@@ -277,7 +278,7 @@ async def test_the_metadata_says_how_long_it_took_and_whether_to_stop() -> None:
         """Give."""
         return "x"
 
-    message = await give.ainvoke({"type": "tool_call", "name": "give", "args": {}, "id": "call_1"})
+    message = await run(give)
 
     assert message.response_metadata["return_direct"] is True
     assert message.response_metadata["duration_ms"] >= 0

@@ -9,6 +9,7 @@ from langchain_core.messages import ToolMessage as LangChainMessage
 from langgraph import types as langgraph
 
 from sidecall import Command, ToolMessage, tool
+from tests.kit.calls import run
 
 OK = ToolMessage(content="ok")
 
@@ -19,7 +20,7 @@ async def _returned(value: Any, response_format: Literal["content", "content_and
         """Give."""
         return value
 
-    return await give.ainvoke({"type": "tool_call", "name": "give", "args": {}, "id": "call_1"})
+    return await run(give)
 
 
 @pytest.mark.parametrize(

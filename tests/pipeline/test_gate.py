@@ -15,15 +15,11 @@ from sidecall.pipeline.gate import Gate, Ticket
 from sidecall.pipeline.plan import Plans
 from sidecall.pipeline.quotas import Rate
 from sidecall.pipeline.stage import Stages
-from tests.kit.virtual_time import VIRTUAL, outcome, running
+from tests.kit.virtual_time import outcome, running
+
+pytestmark = pytest.mark.virtual_time
 
 ANN = Caller("ann")
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
 
 
 def _named(name: str, **options: Any) -> BaseTool:

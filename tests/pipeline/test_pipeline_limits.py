@@ -13,13 +13,9 @@ from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
-from tests.kit.virtual_time import VIRTUAL, now, outcome, running
+from tests.kit.virtual_time import now, outcome, running
 
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 class Server:

@@ -2,10 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall import Caller, Registry, StructuredTool, ToolCall, tool
@@ -15,8 +13,8 @@ from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
 from sidecall.pipeline.visible import is_visible, visible
+from tests.kit.clients import MakeClient
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 ADA = Caller("ada", scopes=frozenset({"admin"}))
 
 

@@ -1,7 +1,6 @@
 """Callers are told apart by the header of a gateway, on both ways, wherever it matters who they are."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
@@ -11,9 +10,9 @@ from sidecall import BaseTool, Caller, Registry, ToolContext, tool
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.asgi import BOTH_WAYS, JSON, exchange, scope_of
+from tests.kit.clients import MakeClient
 from tests.rest.events import events_in
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 HEADER = "X-Consumer-Username"
 ANN, BOB = {HEADER: "ann"}, {HEADER: "bob"}
 TWO = [(HEADER.encode(), b"ann"), (HEADER.encode(), b"bob")]

@@ -1,25 +1,17 @@
 """A client says how long it waits: that shortens what a tool has, and never lengthens it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall import StructuredTool, ToolContext, tool
-from tests.kit.virtual_time import VIRTUAL, now
+from tests.kit.clients import MakeClient
+from tests.kit.virtual_time import now
 from tests.rest.events import events_in
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-
+pytestmark = pytest.mark.virtual_time
 EVENTS = {"Accept": "text/event-stream"}
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
 
 
 @pytest.fixture

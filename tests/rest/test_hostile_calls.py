@@ -1,15 +1,13 @@
 """JSON that is no call is refused in words that help, with an example that runs."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall import tool
 from tests.kit.asgi import BOTH_WAYS
+from tests.kit.clients import MakeClient
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 JSON = {"Content-Type": "application/json"}
 pytestmark = BOTH_WAYS
 

@@ -1,17 +1,17 @@
 """Whoever wants events is told how far a call is, and its answer as soon as it is there."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any
 
 import httpx
 import pytest
 
 from sidecall import InjectedToolArg, ToolContext, ToolException, ToolGuardrailFunctionOutput, tool
+from tests.kit.clients import MakeClient
 from tests.rest.events import events_in
 from tests.rest.test_dialects import CALLS
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 EVENTS = {"Accept": "text/event-stream"}
 
 

@@ -1,7 +1,6 @@
 """A stream has a place before its status is sent, and gives it back however it ends."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
@@ -9,18 +8,12 @@ import pytest
 
 from sidecall import BaseTool, Caller, tool
 from tests.kit.asgi import BOTH_WAYS, Peer, scope_of, sized
-from tests.kit.virtual_time import VIRTUAL, now, running
+from tests.kit.clients import MakeClient
+from tests.kit.virtual_time import now, running
 from tests.rest.events import events_in
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-pytestmark = BOTH_WAYS
+pytestmark = [BOTH_WAYS, pytest.mark.virtual_time]
 CALL = {"name": "hang", "args": {}, "id": "call_1"}
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
 
 
 def hanging(**options: Any) -> BaseTool:

@@ -13,15 +13,11 @@ from sidecall import Registry, ToolContext, tool
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.asgi import Peer, scope_of, sized
-from tests.kit.virtual_time import VIRTUAL, outcome, running
+from tests.kit.virtual_time import outcome, running
 from tests.pipeline.stubborn import LONG
 from tests.rest.events import events_in
 
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 @pytest.fixture

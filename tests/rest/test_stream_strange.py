@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,9 +19,9 @@ from sidecall.pipeline.stage import Stage, Stages
 from sidecall.pipeline.stages import default_stages
 from sidecall.rest.app import build_api
 from sidecall.settings import Settings
+from tests.kit.clients import MakeClient
 from tests.rest.events import events_in
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 EVENTS = {"Accept": "text/event-stream"}
 EXECUTORS: dict[ExecutorName, Executor] = {"inline": InlineExecutor()}
 

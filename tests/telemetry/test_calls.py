@@ -13,8 +13,8 @@ from sidecall.core.invocation import CallRequest
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.current import CALL, get_request_keys
 from sidecall.telemetry.metrics import UNKNOWN, Metrics
+from tests.kit.clients import MakeClient
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 Run = Callable[..., Awaitable[ToolMessage]]
 
 

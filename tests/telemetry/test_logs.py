@@ -4,18 +4,15 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import Awaitable, Callable
 from logging.config import dictConfig
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall import ToolContext, tool
 from sidecall.telemetry.logs import is_json, make_log_config
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 HOSTILE = "c\n2026-01-01 [error] forged\x1b[31m\u2028\rx"
 SHOWN = r"c\n2026-01-01 [error] forged\x1b[31m\u2028\rx"

@@ -13,16 +13,12 @@ from sidecall.executors.thread import ThreadExecutor
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
-from tests.kit.virtual_time import VIRTUAL, now, outcome, running
+from tests.kit.virtual_time import now, outcome, running
+
+pytestmark = pytest.mark.virtual_time
 
 IDEMPOTENT = ToolAnnotations(idempotent=True)
 Work = Callable[[int], Any]
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
 
 
 class Flaky:

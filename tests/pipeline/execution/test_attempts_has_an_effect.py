@@ -2,18 +2,14 @@
 
 import asyncio
 from contextlib import suppress
-from typing import Any
 
 import pytest
 
 from sidecall import Retry, ToolAnnotations, tool
-from tests.kit.virtual_time import VIRTUAL, now
+from tests.kit.calls import run
+from tests.kit.virtual_time import now
 
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 async def test_many_callers_do_not_come_back_at_the_same_moment() -> None:
@@ -27,7 +23,7 @@ async def test_many_callers_do_not_come_back_at_the_same_moment() -> None:
         raise OSError
 
     for _ in range(5):
-        await fail.ainvoke({"name": "fail", "args": {}, "id": "call_1", "type": "tool_call"})
+        await run(fail)
     pauses = [round(later - earlier, 6) for earlier, later in zip(began[::2], began[1::2], strict=True)]
 
     assert len(set(pauses)) > 1
@@ -49,7 +45,7 @@ async def test_a_tool_that_was_left_to_itself_is_not_tried_again() -> None:
         await asyncio.sleep(5)
         raise OSError
 
-    message = await linger.ainvoke({"name": "linger", "args": {}, "id": "call_1", "type": "tool_call"})
+    message = await run(linger)
     await asyncio.sleep(60)
 
     assert message.response_metadata["error"]["kind"] == "timeout"

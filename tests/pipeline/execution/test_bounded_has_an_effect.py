@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 
 from sidecall import ToolContext, tool
+from tests.kit.calls import run
 
 
 async def test_a_sync_tool_sees_that_its_time_is_up() -> None:
@@ -18,7 +19,7 @@ async def test_a_sync_tool_sees_that_its_time_is_up() -> None:
             threading.Event().wait(0.005)
         seen.set()
 
-    message = await look.ainvoke({"name": "look", "args": {}, "id": "call_1", "type": "tool_call"})
+    message = await run(look)
 
     assert message.response_metadata["error"]["kind"] == "timeout"
     assert await asyncio.to_thread(seen.wait, 20)
@@ -38,7 +39,7 @@ async def test_a_generator_makes_no_more_parts_once_its_time_is_up() -> None:
         finally:
             cleaned_up.set()
 
-    message = await count.ainvoke({"name": "count", "args": {}, "id": "call_1", "type": "tool_call"})
+    message = await run(count)
 
     assert message.response_metadata["error"]["kind"] == "timeout"
     assert await asyncio.to_thread(cleaned_up.wait, 20)
@@ -56,7 +57,7 @@ async def test_a_sync_tool_sees_that_its_call_was_cancelled() -> None:
             threading.Event().wait(0.005)
         seen.set()
 
-    call = asyncio.ensure_future(look.ainvoke({"name": "look", "args": {}, "id": "call_1", "type": "tool_call"}))
+    call = asyncio.ensure_future(run(look))
     await asyncio.to_thread(began.wait, 20)
     call.cancel()
     await asyncio.wait([call])

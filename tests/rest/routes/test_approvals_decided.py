@@ -1,7 +1,6 @@
 """A call is decided once, and whatever becomes of it is its answer."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -9,8 +8,8 @@ import httpx
 import pytest
 
 from sidecall import StructuredTool, ToolException, ToolGuardrailFunctionOutput, tool
+from tests.kit.clients import MakeClient
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 APPROVE = {"decision": "approve"}
 
 

@@ -1,12 +1,7 @@
 """Orchestrators see how the server is."""
 
-from collections.abc import Awaitable, Callable
-
-import httpx
-
 from sidecall import tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 
 @tool

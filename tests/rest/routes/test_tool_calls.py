@@ -1,16 +1,14 @@
 """A call is run and answered with what the model has to be told."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import UUID
 
-import httpx
 import pytest
 
 from sidecall import tool
 from tests.kit.asgi import BOTH_WAYS
+from tests.kit.clients import MakeClient
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 pytestmark = BOTH_WAYS
 
 

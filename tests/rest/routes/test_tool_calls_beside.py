@@ -1,14 +1,11 @@
 """What the calling program supplies stands beside the call, out of the model's reach."""
 
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
-import httpx
 import pytest
 
 from sidecall import InjectedState, InjectedToolArg, InjectedToolCallId, ToolContext, tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 
 @tool

@@ -1,14 +1,11 @@
 """A call that fails is answered with what the model has to mend, and with nothing else."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall import ToolException, tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 
 @tool

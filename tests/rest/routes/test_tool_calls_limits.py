@@ -1,7 +1,6 @@
 """A server runs so many calls, lets so many wait, and sends the others away in words that programs know."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
@@ -9,17 +8,11 @@ import pytest
 
 from sidecall import BaseTool, tool
 from tests.kit.asgi import BOTH_WAYS, Peer, scope_of, sized
-from tests.kit.virtual_time import VIRTUAL, now, running
+from tests.kit.clients import MakeClient
+from tests.kit.virtual_time import now, running
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-pytestmark = BOTH_WAYS
+pytestmark = [BOTH_WAYS, pytest.mark.virtual_time]
 CALL = {"name": "hang", "args": {}, "id": "call_1"}
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
 
 
 def hanging(**options: Any) -> BaseTool:

@@ -1,16 +1,13 @@
 """Everything about one tool is shown under its name."""
 
 import re
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall import tool
+from tests.kit.clients import MakeClient
 from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, ping, search
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 
 
 async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:

@@ -1,20 +1,16 @@
 """The tools are listed in the form each provider takes, in the order of registration."""
 
 import re
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 from anthropic.types import ToolParam
 from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionToolParam
 from openai.types.responses import FunctionToolParam
 from pydantic import TypeAdapter
 
+from tests.kit.clients import MakeClient
 from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, ping, search
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-
 
 STRICT: dict[str, Any] = {
     "type": "object",
