@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from tests.e2e.hub import Hub
+from tests.kit.events import events_in
 from tests.kit.servers import Server
-from tests.rest.events import events_in
 
 pytestmark = pytest.mark.unmeasured
 

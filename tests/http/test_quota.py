@@ -10,7 +10,7 @@ from sidecall.core.quota import Quota
 from sidecall.http.quota import quota_headers
 from tests.kit.asgi import BOTH_WAYS
 from tests.kit.clients import MakeClient
-from tests.rest.events import events_in
+from tests.kit.events import events_in
 
 EVENTS = {"Accept": "text/event-stream"}
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.core.context import ANONYMOUS
+from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.overload import Overloaded, TooManyCalls
 from sidecall.pipeline.admission import Admission, Limits
 from tests.kit.virtual_time import outcome, running
@@ -202,3 +202,15 @@ async def test_what_runs_on_is_counted_until_it_ends() -> None:
 
     assert during == {"thread": 2, "inline": 1}
     assert dict(admission.abandoned) == {"thread": 0, "inline": 0}
+
+
+async def test_callers_of_one_name_in_two_tenants_are_two() -> None:
+    """Each has places of its own."""
+    admission = Admission(Limits(per_caller=1))
+
+    await admission.enter((), Caller("ann", "acme"))
+    await admission.enter((), Caller("ann", "emca"))
+    with pytest.raises(TooManyCalls):
+        await admission.enter((), Caller("ann", "acme"))
+
+    assert admission.running == 2

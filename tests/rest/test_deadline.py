@@ -7,8 +7,8 @@ import pytest
 
 from sidecall import StructuredTool, ToolContext, tool
 from tests.kit.clients import MakeClient
+from tests.kit.events import events_in
 from tests.kit.virtual_time import now
-from tests.rest.events import events_in
 
 pytestmark = pytest.mark.virtual_time
 EVENTS = {"Accept": "text/event-stream"}

@@ -9,8 +9,8 @@ import pytest
 from sidecall import BaseTool, Caller, tool
 from tests.kit.asgi import BOTH_WAYS, Peer, scope_of, sized
 from tests.kit.clients import MakeClient
+from tests.kit.events import events_in
 from tests.kit.virtual_time import now, running
-from tests.rest.events import events_in
 
 pytestmark = [BOTH_WAYS, pytest.mark.virtual_time]
 CALL = {"name": "hang", "args": {}, "id": "call_1"}

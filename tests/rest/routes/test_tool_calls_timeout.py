@@ -7,7 +7,7 @@ import pytest
 
 from sidecall import ToolContext, tool
 from tests.kit.clients import MakeClient
-from tests.rest.events import events_in
+from tests.kit.events import events_in
 
 CALL: dict[str, Any] = {"name": "hang", "args": {}, "id": "call_1"}
 
