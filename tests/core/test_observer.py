@@ -1,14 +1,9 @@
 """Whoever does not watch costs nothing and changes nothing."""
 
-from sidecall import ToolCall, tool
+from sidecall import ToolCall
 from sidecall.core.invocation import CallRequest, new_invocation
 from sidecall.core.observer import Unobserved
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
+from tests.kit.tools import ping
 
 
 def test_calls_may_go_unobserved() -> None:

@@ -5,20 +5,10 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from sidecall import tool
 from tests.kit.clients import MakeClient
+from tests.kit.tools import echo
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
-
-
-@tool
-async def echo(text: str) -> str:
-    """Repeat a text.
-
-    Args:
-        text: What to repeat.
-    """
-    return text
 
 
 def padded(size: int) -> bytes:

@@ -2,14 +2,8 @@
 
 import pytest
 
-from sidecall import tool
 from tests.kit.clients import MakeClient
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
+from tests.kit.tools import ping
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/tools", "/tools?format=mcp", "/tools/ping", "/openapi.json"])

@@ -10,15 +10,8 @@ from sidecall.core.quota import Quota
 from sidecall.http.quota import quota_headers
 from tests.kit.asgi import BOTH_WAYS
 from tests.kit.clients import MakeClient
-from tests.kit.events import events_in
-
-EVENTS = {"Accept": "text/event-stream"}
-
-
-@tool
-async def echo(text: str) -> str:
-    """Repeat a text."""
-    return text
+from tests.kit.events import EVENTS, events_in
+from tests.kit.tools import echo
 
 
 @tool(requires_approval=True)

@@ -17,3 +17,14 @@ async def echo(text: str) -> str:
         text: What to repeat.
     """
     return text
+
+
+@tool
+async def add(a: int, b: int = 1) -> int:
+    """Add two numbers.
+
+    Args:
+        a: The first.
+        b: The second.
+    """
+    return a + b

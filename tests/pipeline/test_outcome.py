@@ -5,18 +5,13 @@ from typing import Any
 
 import pytest
 
-from sidecall import ToolCall, ToolException, ToolMessage, tool
+from sidecall import ToolCall, ToolException, ToolMessage
 from sidecall.core.errors import CallDenied, GuardrailTripped, MissingContext, ToolCallFailed, ToolTimeout
 from sidecall.core.invocation import CallRequest, new_invocation
 from sidecall.core.overload import Overloaded, QuotaExceeded, TooManyCalls
 from sidecall.core.quota import Quota
 from sidecall.pipeline.outcome import find_outcome, find_outcome_of_error
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
+from tests.kit.tools import ping
 
 
 @pytest.mark.parametrize(

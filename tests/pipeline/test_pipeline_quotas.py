@@ -21,6 +21,7 @@ from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Rate
 from sidecall.pipeline.stages import default_stages
 from sidecall.settings import Settings
+from tests.kit.tools import echo
 
 ANN, BOB = Caller("ann"), Caller("bob")
 ASKED: list[str] = []
@@ -31,12 +32,6 @@ def asked() -> list[str]:
     """Tell whose sight of the tool `hidden` was asked for."""
     ASKED.clear()
     return ASKED
-
-
-@tool
-async def echo(text: str) -> str:
-    """Repeat a text."""
-    return text
 
 
 @tool(sequential=True)

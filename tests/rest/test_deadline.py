@@ -7,11 +7,10 @@ import pytest
 
 from sidecall import StructuredTool, ToolContext, tool
 from tests.kit.clients import MakeClient
-from tests.kit.events import events_in
+from tests.kit.events import EVENTS, events_in
 from tests.kit.virtual_time import now
 
 pytestmark = pytest.mark.virtual_time
-EVENTS = {"Accept": "text/event-stream"}
 
 
 @pytest.fixture

@@ -10,16 +10,9 @@ import pytest
 from sidecall import InjectedToolArg, ToolContext, ToolException, ToolGuardrailFunctionOutput, tool
 from tests.kit.calls import write_call
 from tests.kit.clients import MakeClient
-from tests.kit.events import events_in
+from tests.kit.events import EVENTS, events_in
+from tests.kit.tools import echo
 from tests.rest.test_dialects import CALLS
-
-EVENTS = {"Accept": "text/event-stream"}
-
-
-@tool
-async def echo(text: str) -> str:
-    """Repeat a text."""
-    return text
 
 
 @tool

@@ -21,9 +21,8 @@ from sidecall.rest.app import build_api
 from sidecall.settings import Settings
 from tests.kit.calls import write_call
 from tests.kit.clients import MakeClient
-from tests.kit.events import events_in
+from tests.kit.events import EVENTS, events_in
 
-EVENTS = {"Accept": "text/event-stream"}
 EXECUTORS: dict[ExecutorName, Executor] = {"inline": InlineExecutor()}
 
 

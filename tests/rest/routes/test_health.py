@@ -1,13 +1,7 @@
 """Orchestrators see how the server is."""
 
-from sidecall import tool
 from tests.kit.clients import MakeClient
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
+from tests.kit.tools import ping
 
 
 async def test_the_process_is_alive(make_client: MakeClient) -> None:

@@ -14,13 +14,8 @@ from sidecall.lifecycle import Lifecycle
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.clients import MakeClient
+from tests.kit.tools import ping
 from tests.pipeline.stubborn import swallows
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
 
 
 async def test_calls_are_counted(make_client: MakeClient) -> None:

@@ -8,16 +8,7 @@ import pytest
 
 from sidecall import InjectedToolArg, ToolException, tool
 from tests.kit.clients import MakeClient
-
-
-@tool
-async def echo(text: str) -> str:
-    """Repeat a text.
-
-    Args:
-        text: What to repeat.
-    """
-    return text
+from tests.kit.tools import echo
 
 
 @tool

@@ -6,17 +6,7 @@ import pytest
 
 from sidecall import ToolException, tool
 from tests.kit.clients import MakeClient
-
-
-@tool
-async def add(a: int, b: int = 1) -> int:
-    """Add two numbers.
-
-    Args:
-        a: The first.
-        b: The second.
-    """
-    return a + b
+from tests.kit.tools import add, ping
 
 
 @tool(unknown_args="forbid")
@@ -39,12 +29,6 @@ async def refuse() -> str:
 async def crash() -> str:
     """Fail in a way that it may not."""
     raise RuntimeError("password=hunter2")
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import pytest
 
 from sidecall import tool
 from tests.kit.clients import MakeClient
-from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, ping, search
+from tests.kit.tools import ping
+from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, search
 
 
 async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:

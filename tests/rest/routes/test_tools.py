@@ -10,7 +10,8 @@ from openai.types.responses import FunctionToolParam
 from pydantic import TypeAdapter
 
 from tests.kit.clients import MakeClient
-from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, ping, search
+from tests.kit.tools import ping
+from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, search
 
 STRICT: dict[str, Any] = {
     "type": "object",
