@@ -7,6 +7,7 @@ import pytest
 
 from sidecall import ToolException, ToolGuardrailFunctionOutput, ToolMessage, ToolOutputGuardrailData, tool
 from sidecall.core.errors import GuardrailTripped, ToolCallFailed
+from tests.kit import calls
 from tests.kit.virtual_time import VIRTUAL
 
 CANARY = "canary-4711"
@@ -27,9 +28,7 @@ async def run(guardrail: Any, how: str = "politely", args: Any = None, **options
             raise ValueError(CANARY)
         return object() if how == "oddly" else how
 
-    call = {"type": "tool_call", "name": "work", "args": args or {"number": 1}, "id": "call_1"}
-    message: ToolMessage = await work.ainvoke(call)
-    return message
+    return await calls.run(work, args or {"number": 1})
 
 
 class Judge:
