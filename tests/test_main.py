@@ -13,6 +13,7 @@ from sidecall.core.errors import ToolAlreadyRegistered
 from sidecall.core.invocation import CallRequest
 from sidecall.main import build_pipeline, create_app
 from sidecall.settings import Settings
+from tests.kit.calls import write_request
 from tests.kit.clients import MakeClient
 
 TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
@@ -102,7 +103,7 @@ async def test_the_executors_are_closed_when_the_server_fails() -> None:
 
 async def test_the_pipeline_can_be_had_without_a_server() -> None:
     """The command line runs calls on it."""
-    request = CallRequest(ToolCall(name="ping", args={}, id="call_1"))
+    request = write_request("ping")
 
     async with build_pipeline(Registry([ping]), Settings(threads=1, tool_timeout=5)) as pipeline:
         during = await pipeline.run(request)
@@ -139,7 +140,7 @@ async def test_calls_and_people_share_the_approvals_of_a_server(here: Path) -> N
     (here / "MAIN_KEY").write_text("s3cret")
 
     with pytest.raises(ApprovalRequired) as caught:
-        await parts.pipeline.run(CallRequest(ToolCall(name="remember", args={"text": "a"}, id="call_1")))
+        await parts.pipeline.run(write_request("remember", {"text": "a"}))
 
     assert [record.approval for record in await parts.approvals.list()] == [caught.value.approval]
 

@@ -5,13 +5,12 @@ from typing import Annotated
 
 import pytest
 
-from sidecall import InjectedState, Registry, ToolCall, tool
+from sidecall import InjectedState, tool
 from sidecall.core.invocation import CallRequest
-from sidecall.executors.inline import InlineExecutor
-from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.batch import run_together
 from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.stages import default_stages
+from tests.kit.calls import write_request
+from tests.kit.pipelines import make_pipeline
 from tests.kit.virtual_time import outcome, running
 from tests.pipeline.stubborn import LONG
 
@@ -89,11 +88,11 @@ async def wait() -> None:
 @pytest.fixture
 def pipeline() -> Pipeline:
     """Give a pipeline over three tools."""
-    return Pipeline(Registry([shout, greet, wait]), default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
+    return make_pipeline([shout, greet, wait])
 
 
 def _request(name: str, id: str, state: object = None, **args: object) -> CallRequest:
-    return CallRequest(ToolCall(name=name, args=args, id=id), state=state)
+    return write_request(name, args, id=id, state=state)
 
 
 async def test_a_batch_is_answered_in_order_and_each_call_alone_with_its_failure(pipeline: Pipeline) -> None:

@@ -7,14 +7,10 @@ from typing import Any
 
 import pytest
 
-from sidecall import Registry, Retry, StructuredTool, ToolAnnotations, ToolCall, ToolException, ToolMessage, tool
-from sidecall.core.invocation import CallRequest
-from sidecall.executors.inline import InlineExecutor
+from sidecall import Retry, StructuredTool, ToolAnnotations, ToolException, ToolMessage, tool
 from sidecall.executors.thread import ThreadExecutor
-from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.stages import default_stages
-from tests.kit.calls import run
+from tests.kit.calls import run, write_request
+from tests.kit.pipelines import make_pipeline
 from tests.kit.virtual_time import now, outcome, running
 
 pytestmark = pytest.mark.virtual_time
@@ -38,9 +34,7 @@ class Flaky:
 
     async def call(self) -> ToolMessage:
         """Answer a call."""
-        stages = default_stages({"inline": InlineExecutor()}, MemoryApprovals())
-        pipeline = Pipeline(Registry([self.tool]), stages)
-        return await pipeline.run(CallRequest(ToolCall(name="flaky", args={}, id="call_1")))
+        return await make_pipeline([self.tool]).run(write_request("flaky"))
 
     @property
     def pauses(self) -> list[float]:
@@ -236,8 +230,8 @@ async def test_sync_tools_are_tried_again_too(threads: ThreadExecutor) -> None:
         begun.append(1)
         return "done" if len(begun) == 3 else _fail(OSError())
 
-    pipeline = Pipeline(Registry([flaky]), default_stages({"thread": threads}, MemoryApprovals()))
-    message = await pipeline.run(CallRequest(ToolCall(name="flaky", args={}, id="call_1")))
+    pipeline = make_pipeline([flaky], {"thread": threads})
+    message = await pipeline.run(write_request("flaky"))
 
     assert (message.content, message.response_metadata["attempts"]) == ("done", 3)
 

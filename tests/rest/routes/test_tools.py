@@ -10,6 +10,7 @@ from openai.types.responses import FunctionToolParam
 from pydantic import TypeAdapter
 
 from tests.kit.clients import MakeClient
+from tests.kit.problems import read_problem
 from tests.kit.tools import ping
 from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, search
 
@@ -169,9 +170,7 @@ async def test_a_bad_parameter_is_a_problem(
     response = await client.get(f"/tools?{query}")
 
     assert response.status_code == 422
-    assert response.headers["Content-Type"] == "application/problem+json"
-    assert response.json()["type"] == "urn:sidecall:problem:invalid-parameter"
-    assert response.json()["detail"] == f"{parameter}: {complaint}"
+    assert read_problem(response) == ("invalid-parameter", f"{parameter}: {complaint}")
 
 
 @pytest.mark.parametrize(
