@@ -2,7 +2,7 @@
 
 import gc
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,10 @@ import pytest
 from sidecall import BaseTool, Registry
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.asgi import Passing
-from tests.virtual_time import VIRTUAL
+from tests.kit.asgi import Passing
+from tests.kit.clients import MakeClient
+from tests.kit.virtual_time import VIRTUAL
 
-MakeClient = Callable[..., Any]
 SLOW = {"e2e", "trials"}
 
 

@@ -6,29 +6,10 @@ from pathlib import Path
 import pytest
 
 from sidecall.core.errors import DefinitionError, DiscoveryError, InvalidToolOption
-from sidecall.core.tool import CompiledTool
 from sidecall.discovery import discover, watched_folders
+from tests.kit.projects import names, tool_file, write
 
 pytestmark = pytest.mark.usefixtures("here")
-
-
-def write(path: str, text: str) -> Path:
-    """Write a file, and the folders above it."""
-    file = Path(path)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
-    return file
-
-
-def tool_file(*names: str) -> str:
-    """Write a module with a tool of each name."""
-    tools = [f'@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n' for name in names]
-    return "\n\n".join(["from sidecall import tool", *tools])
-
-
-def names(tools: list[CompiledTool]) -> list[str]:
-    """Name tools in order."""
-    return [tool.name for tool in tools]
 
 
 def test_a_file_is_a_place() -> None:

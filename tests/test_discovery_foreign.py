@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from sidecall.core.errors import DiscoveryError
-from sidecall.core.tool import CompiledTool
 from sidecall.discovery import discover
+from tests.kit.projects import names
 
 LANGCHAIN = '''
 from langchain_core.tools import tool
@@ -66,11 +66,6 @@ class Notes(BaseToolkit):
 
 
 pytestmark = pytest.mark.usefixtures("here")
-
-
-def names(tools: list[CompiledTool]) -> list[str]:
-    """Name tools in order."""
-    return [tool.name for tool in tools]
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,9 @@ import pytest
 
 from sidecall.core.errors import DiscoveryError, InvalidToolOption
 from sidecall.loading import load_afresh, load_file, load_named, public_files
+from tests.kit.projects import write
 
 pytestmark = pytest.mark.usefixtures("here")
-
-
-def write(path: str, text: str = "") -> Path:
-    """Write a file, and the folders above it."""
-    file = Path(path).resolve()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
-    return file
 
 
 @pytest.mark.parametrize(

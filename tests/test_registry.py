@@ -8,18 +8,14 @@ from sidecall import (
     BaseCallbackHandler,
     Registry,
     StructuredTool,
-    ToolCall,
     ToolGuardrailFunctionOutput,
     ToolMessage,
     tool,
 )
 from sidecall.core.errors import InvalidToolOption, ToolAlreadyRegistered
-from sidecall.core.invocation import CallRequest
-from sidecall.executors.inline import InlineExecutor
-from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.stages import default_stages
 from sidecall.registry import find_nearest
+from tests.kit.calls import write_request
+from tests.kit.pipelines import make_pipeline
 
 
 def _named(name: str) -> StructuredTool:
@@ -161,8 +157,8 @@ def echo(heard: list[str] | None = None) -> StructuredTool:
 
 
 async def _run(registry: Registry, name: str = "echo") -> Any:
-    pipeline = Pipeline(registry, default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
-    return (await pipeline.run(CallRequest(ToolCall(name=name, args={"text": "-"}, id="call_1")))).content
+    pipeline = make_pipeline(registry)
+    return (await pipeline.run(write_request(name, {"text": "-"}))).content
 
 
 async def test_a_registrys_guardrails_judge_before_the_tools_own() -> None:

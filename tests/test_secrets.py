@@ -1,7 +1,6 @@
 """Secrets are found where orchestrators put them, and shown to nobody."""
 
 import logging
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +11,8 @@ from pydantic import SecretStr
 from sidecall import BaseCallbackHandler, Secret, StructuredTool, tool
 from sidecall.core.invocation import Surroundings
 from sidecall.secrets import secrets_in, warn_of_missing
+from tests.kit.clients import MakeClient
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 CANARY = "canary-4711"
 
 

@@ -1,15 +1,11 @@
 """The settings by which callers are told apart and counted."""
 
-from collections.abc import Awaitable, Callable
-
-import httpx
 import pytest
 from pydantic import ValidationError
 
 from sidecall import ToolContext, tool
 from sidecall.settings import Settings
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 
 @tool

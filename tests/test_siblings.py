@@ -12,6 +12,7 @@ import pytest
 
 from sidecall.core.errors import DiscoveryError
 from sidecall.loading import load_afresh, load_file
+from tests.kit.projects import write
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -25,14 +26,6 @@ STATEMENTS = {
     "inside": "def value():\n    from _shared import VALUE\n    return VALUE\nVALUE = value()",
 }
 SPELLINGS = pytest.mark.parametrize("statement", STATEMENTS.values(), ids=STATEMENTS)
-
-
-def write(path: str | Path, text: str = "") -> Path:
-    """Write a file, and the folders above it."""
-    file = Path(path).resolve()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
-    return file
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from starlette.datastructures import Headers
 from sidecall.auth.middleware import Authentication, caller_of
 from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.errors import RequestError
-from tests.asgi import Peer, scope_of
+from tests.kit.asgi import Peer, scope_of
 
 
 class Keys:

@@ -12,8 +12,6 @@ from langchain_core.tools import tool as langchain_tool
 from langgraph.types import Command
 from pydantic import BaseModel
 
-from sidecall import StructuredTool, ToolMessage
-
 
 @langchain_tool
 def add(a: int, b: int = 1) -> int:
@@ -78,11 +76,3 @@ open_schema = LangChainStructured.from_function(
     description="Take anything.",
     args_schema={"type": "object", "properties": {}, "additionalProperties": True},
 )
-
-
-async def call(made: StructuredTool, args: dict[str, Any], **beside: Any) -> ToolMessage:
-    """Call a tool as a model does."""
-    message: ToolMessage = await made.ainvoke(
-        {"type": "tool_call", "id": "c1", "name": made.name, "args": args}, **beside
-    )
-    return message

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from sidecall import BaseTool, InjectedToolArg, StructuredTool, Tool, ToolContext, tool
 from sidecall.core.errors import InvalidDocstring, InvalidToolName, InvalidToolOption, SchemaInferenceError
+from tests.kit.calls import run
 
 
 def search(query: str) -> str:
@@ -82,7 +83,7 @@ class Person(BaseModel):
 
 
 async def _content(offered: BaseTool, args: dict[str, Any]) -> Any:
-    message = await offered.ainvoke({"type": "tool_call", "name": offered.name, "args": args, "id": "call_1"})
+    message = await run(offered, args)
     return message.content
 
 

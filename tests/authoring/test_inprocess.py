@@ -10,6 +10,7 @@ import pytest
 from sidecall import ToolCall, ToolException, ToolGuardrailFunctionOutput, tool
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.errors import CallDenied, GuardrailTripped, InvalidArguments, ToolCallFailed, ToolExecutionError
+from tests.kit.calls import run
 
 
 @tool
@@ -145,7 +146,7 @@ async def test_a_failure_that_goes_through_has_its_cause() -> None:
         raise ValueError("secret")
 
     with pytest.raises(ToolCallFailed) as of_call:
-        await work.ainvoke({"type": "tool_call", "args": {}, "id": "call_1"})
+        await run(work)
     with pytest.raises(ToolCallFailed):
         await work.ainvoke({})
 
@@ -182,7 +183,7 @@ async def stubborn() -> None:
 
 async def test_what_a_tool_leaves_behind_does_not_cancel_its_caller() -> None:
     """Timers that it set belong to a task of the call's own."""
-    message = await stubborn.ainvoke({"type": "tool_call", "name": "stubborn", "args": {}, "id": "call_1"})
+    message = await run(stubborn)
     await asyncio.sleep(0.25)
 
     assert message.response_metadata["error"]["kind"] == "timeout"
@@ -199,7 +200,7 @@ async def test_an_answer_keeps_to_the_tools_own_budget(fails: bool) -> None:
             raise ToolException("x" * 1000)
         return "x" * 1000
 
-    message = await chatter.ainvoke({"type": "tool_call", "name": "chatter", "args": {}, "id": "call_1"})
+    message = await run(chatter)
 
     assert message.content == "x" * 85 + "\n[… 830 bytes left out …]\n" + "x" * 85
     assert (message.response_metadata["truncated"], message.response_metadata["artifact_url"]) == (True, None)

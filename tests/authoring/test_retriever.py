@@ -8,6 +8,7 @@ from langchain_core.prompts import PromptTemplate
 
 from sidecall import create_retriever_tool
 from sidecall.core.errors import InvalidToolOption
+from tests.kit.calls import run
 
 DOCUMENTS = [
     Document(page_content="Tea is a drink.", metadata={"source": "a"}),
@@ -80,7 +81,7 @@ async def test_documents_can_be_the_artifact() -> None:
     """As JSON."""
     made = create_retriever_tool(look_up, "notes", "Search notes.", response_format="content_and_artifact")
 
-    message = await made.ainvoke({"type": "tool_call", "name": "notes", "args": {"query": "tea"}, "id": "call_1"})
+    message = await run(made, {"query": "tea"})
 
     assert message.content == "Tea is a drink.\n\nCake is not."
     assert message.artifact == [

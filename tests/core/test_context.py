@@ -9,6 +9,7 @@ import pytest
 
 from sidecall import Caller, ToolContext, tool
 from sidecall.core.context import Signals
+from tests.kit.calls import run
 
 
 def _context(**fields: Any) -> ToolContext:
@@ -64,9 +65,7 @@ async def test_a_tool_is_told_about_its_call() -> None:
             "has_time": 0 < (tell.remaining or 0) <= 1000,
         }
 
-    message = await look.ainvoke(
-        {"type": "tool_call", "name": "look", "args": {"q": "x"}, "id": "call_1"}, state=[1], context={"k": 2}
-    )
+    message = await run(look, {"q": "x"}, state=[1], context={"k": 2})
 
     assert message.content == '{"ids": ["look", "call_1"], "sent": [[1], {"k": 2}], "has_time": true}'
 

@@ -5,8 +5,9 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
-from sidecall import BaseTool, InjectedState, InjectedToolArg, InjectedToolCallId, ToolContext, ToolMessage, tool
+from sidecall import BaseTool, InjectedState, InjectedToolArg, InjectedToolCallId, ToolContext, tool
 from sidecall.core.errors import DefinitionError, MissingContext
+from tests.kit.calls import run
 
 CANARY = "canary-4711"
 
@@ -29,10 +30,6 @@ class OwnContext(ToolContext):
     """A context of the author's own."""
 
 
-async def _call(offered: BaseTool, args: Any, **supplied: Any) -> ToolMessage:
-    return await offered.ainvoke({"type": "tool_call", "name": offered.name, "args": args, "id": "call_1"}, **supplied)
-
-
 @tool
 async def everything(
     query: str,
@@ -53,7 +50,7 @@ async def everything(
 
 async def test_each_marker_is_found_wherever_it_sits() -> None:
     """Inside a union, nested, as a class or as an instance, by any name and in any position."""
-    message = await _call(
+    message = await run(
         everything, {"query": "q"}, state={"user": "bo", "count": 7}, context={"key": "3", "own": "o", "optional": "x"}
     )
 
@@ -69,7 +66,7 @@ async def test_each_marker_is_found_wherever_it_sits() -> None:
 
 async def test_a_hidden_parameter_that_nobody_supplies_keeps_its_default() -> None:
     """Only those without one are owed by the caller."""
-    message = await _call(everything, {"query": "q"}, state={"user": "bo"}, context={"key": 3})
+    message = await run(everything, {"query": "q"}, state={"user": "bo"}, context={"key": 3})
 
     assert message.content == '[{"v": ["q", "call_1", {"user": "bo"}, "bo", 3, "own", null, 5, true, "call_1"]}]'
 
@@ -78,7 +75,7 @@ async def test_what_the_model_forges_is_dropped_and_reported() -> None:
     """Hidden parameters are not the model's to fill, whether they have a default or not."""
     forged = {"query": "q", "user": CANARY, "key": 9, "ctx": CANARY, "optional": CANARY, "call_id": CANARY}
 
-    message = await _call(everything, forged, state={"user": "bo"}, context={"key": 3})
+    message = await run(everything, forged, state={"user": "bo"}, context={"key": 3})
 
     assert message.content == '[{"v": ["q", "call_1", {"user": "bo"}, "bo", 3, "own", null, 5, true, "call_1"]}]'
     assert message.response_metadata["ignored_args"] == ["call_id", "ctx", "key", "optional", "user"]
@@ -103,7 +100,7 @@ async def test_what_the_model_forges_is_dropped_and_reported() -> None:
 async def test_what_the_caller_owes_is_asked_of_the_caller(state: Any, context: dict[str, Any], expected: str) -> None:
     """The model can do nothing about it."""
     with pytest.raises(MissingContext) as caught:
-        await _call(everything, {"query": "q"}, state=state, context=context)
+        await run(everything, {"query": "q"}, state=state, context=context)
 
     assert caught.value.message == expected
 
@@ -116,7 +113,7 @@ async def test_state_is_checked_against_the_annotated_type() -> None:
         """Greet."""
         return f"{session!r} {raw}"
 
-    message = await _call(greet, {}, state={"user": "bo"})
+    message = await run(greet, {}, state={"user": "bo"})
 
     assert message.content == "Session(user='bo') bo"
 
@@ -130,7 +127,7 @@ async def test_a_mistake_inside_the_state_is_located() -> None:
         return session.user
 
     with pytest.raises(MissingContext) as caught:
-        await _call(greet, {}, state={"user": [CANARY]})
+        await run(greet, {}, state={"user": [CANARY]})
 
     assert caught.value.message == (
         "The tool cannot use what was sent as `state.user`: Input should be a valid string."
@@ -146,7 +143,7 @@ async def test_a_field_of_a_state_that_is_no_object_is_missing() -> None:
         return user
 
     with pytest.raises(MissingContext, match=r"needs `state\.user`"):
-        await _call(greet, {}, state="user")
+        await run(greet, {}, state="user")
 
 
 async def test_an_unannotated_injected_value_is_passed_on_as_it_is() -> None:
@@ -158,7 +155,7 @@ async def test_an_unannotated_injected_value_is_passed_on_as_it_is() -> None:
         """Query."""
         return db is connection
 
-    assert (await _call(query, {}, context={"db": connection})).content == "true"
+    assert (await run(query, {}, context={"db": connection})).content == "true"
 
 
 async def test_an_injected_type_need_not_be_sayable_in_json() -> None:
@@ -170,7 +167,7 @@ async def test_an_injected_type_need_not_be_sayable_in_json() -> None:
         """Query."""
         return db is connection
 
-    assert (await _call(query, {}, context={"db": connection})).content == "true"
+    assert (await run(query, {}, context={"db": connection})).content == "true"
 
 
 async def test_a_subclass_of_tool_context_counts() -> None:
@@ -181,7 +178,7 @@ async def test_a_subclass_of_tool_context_counts() -> None:
         """Look."""
         return ctx.tool_name
 
-    assert (await _call(look, {})).content == "look"
+    assert (await run(look, {})).content == "look"
     assert look.compiled.args_schema.json_schema == {"type": "object", "properties": {}}
 
 
@@ -193,8 +190,8 @@ async def test_an_injected_positional_only_parameter_comes_in_its_place() -> Non
         """Pair."""
         return {"left": left, "right": right}
 
-    assert (await _call(pair, {"right": 3})).content == '{"left": 7, "right": 3}'
-    assert (await _call(pair, {}, context={"left": 2})).content == '{"left": 2, "right": 1}'
+    assert (await run(pair, {"right": 3})).content == '{"left": 7, "right": 3}'
+    assert (await run(pair, {}, context={"left": 2})).content == '{"left": 2, "right": 1}'
 
 
 def test_a_marker_on_a_variadic_parameter_is_refused_at_the_start() -> None:
@@ -234,7 +231,7 @@ async def marked_in_the_model(query: str, key: int, call_id: str | None) -> dict
 @pytest.mark.parametrize("offered", [marked_twice, marked_in_the_model], ids=["twice", "model"])
 async def test_markers_inside_an_args_schema_hide_and_fill(offered: BaseTool) -> None:
     """Forged values are dropped there too."""
-    message = await _call(offered, {"query": "q", "key": 9, "call_id": CANARY}, context={"key": 3})
+    message = await run(offered, {"query": "q", "key": 9, "call_id": CANARY}, context={"key": 3})
 
     assert list(offered.compiled.args_schema.json_schema["properties"]) == ["query"]
     assert message.content == '{"query": "q", "key": 3, "call_id": "call_1"}'

@@ -5,14 +5,11 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
-from sidecall import BaseTool, Secret, ToolMessage, tool
+from sidecall import BaseTool, Secret, tool
 from sidecall.core.errors import DefinitionError
+from tests.kit.calls import run
 
 CANARY = "canary-4711"
-
-
-async def _call(offered: BaseTool, args: Any, **supplied: Any) -> ToolMessage:
-    return await offered.ainvoke({"type": "tool_call", "name": offered.name, "args": args, "id": "call_1"}, **supplied)
 
 
 class Keyed(BaseModel):
@@ -50,7 +47,7 @@ async def test_a_secret_is_filled_in_as_the_annotated_type(
     monkeypatch.setenv("SEARCH_KEY", "7")
     monkeypatch.delenv("OTHER_KEY", raising=False)
 
-    message = await _call(offered, {"query": "q", "key": 9}, state={"key": 9}, context={"key": 9, "SEARCH_KEY": 9})
+    message = await run(offered, {"query": "q", "key": 9}, state={"key": 9}, context={"key": 9, "SEARCH_KEY": 9})
 
     assert list(offered.compiled.args_schema.json_schema["properties"]) == ["query"]
     assert message.content == expected
@@ -66,7 +63,7 @@ async def test_a_secret_that_does_not_fit_is_not_the_models_to_mend(
     monkeypatch.delenv("SEARCH_KEY", raising=False)
     monkeypatch.setenv(name, CANARY)
 
-    message = await _call(offered, {"query": "q"})
+    message = await run(offered, {"query": "q"})
 
     assert message.response_metadata["error"]["kind"] == "execution_error"
     assert message.response_metadata["error"]["errors"] == []

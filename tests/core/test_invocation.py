@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from sidecall import ToolCall, ToolContext, tool
-from sidecall.core.invocation import NOWHERE, CallRequest, Surroundings, new_invocation, new_invocation_id
+from sidecall import ToolContext, tool
+from sidecall.core.invocation import NOWHERE, Surroundings, new_invocation, new_invocation_id
 from sidecall.core.store import ItemStore
 from sidecall.ledger.items import MemoryItems
+from tests.kit.calls import write_request
 
-REQUEST = CallRequest(ToolCall(name="wait", args={}, id="call_1"), state=1, context={"a": 2}, headers={"h": "3"})
+REQUEST = write_request("wait", state=1, context={"a": 2}, headers={"h": "3"})
 
 
 def test_ids_are_uuids_that_sort_by_time() -> None:
@@ -112,7 +113,7 @@ def test_what_is_injected_is_not_visible() -> None:
 
 def test_a_request_is_not_approved_unless_somebody_says_so() -> None:
     """It comes from an anonymous program with nothing beside it."""
-    request = CallRequest(ToolCall(name="wait", args={}, id="call_1"))
+    request = write_request("wait")
 
     assert request.approved is False
     assert (request.caller.subject, request.state, request.context, request.headers) == ("anonymous", None, {}, {})

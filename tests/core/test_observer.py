@@ -1,19 +1,14 @@
 """Whoever does not watch costs nothing and changes nothing."""
 
-from sidecall import ToolCall, tool
-from sidecall.core.invocation import CallRequest, new_invocation
+from sidecall.core.invocation import new_invocation
 from sidecall.core.observer import Unobserved
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
+from tests.kit.calls import write_request
+from tests.kit.tools import ping
 
 
 def test_calls_may_go_unobserved() -> None:
     """As in tests, where no server runs."""
-    request = CallRequest(ToolCall(name="ping", args={}, id="call_1"))
+    request = write_request("ping")
     nobody = Unobserved()
 
     begun = nobody.begin(new_invocation(request, ping.compiled, None))

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from sidecall import Caller, InjectedStore, Store, ToolCall, ToolContext, tool
-from sidecall.core.invocation import CallRequest, Surroundings, new_invocation
+from sidecall import Caller, InjectedStore, Store, ToolContext, tool
+from sidecall.core.invocation import Surroundings, new_invocation
 from sidecall.core.store import Item, ItemStore, Namespace, Search, StoreWouldBlock
 from sidecall.ledger.items import MemoryItems
+from tests.kit.calls import write_request
 
 NOTES = ("notes",)
 
@@ -172,7 +173,7 @@ async def test_a_tool_gets_the_store_of_its_callers_tenant(tenant: str, found: A
     """It need not know that there are others."""
     store = ItemStore(MemoryItems())
     store.put(NOTES, "a", "ours")
-    request = CallRequest(ToolCall(name="use", args={}, id="call_1"), Caller("ada", tenant))
+    request = write_request("use", caller=Caller("ada", tenant))
 
     context = new_invocation(request, use.compiled, None, Surroundings(store)).tool_context
     assert context.store is not None

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from tests.e2e.conftest import Serve
+from tests.kit.calls import write_call
 from tests.kit.servers import Server
 
 TOOLS = '''
@@ -102,11 +103,6 @@ def server(start_server: Serve, folder: Path) -> Server:
     return start_server("--tools", "mine.py", cwd=folder)
 
 
-def call(name: str, **args: str) -> dict[str, object]:
-    """Write a call."""
-    return {"name": name, "args": args, "id": "call_1", "type": "tool_call"}
-
-
 @pytest.mark.parametrize(
     ("name", "error"),
     [
@@ -121,8 +117,8 @@ def call(name: str, **args: str) -> dict[str, object]:
 )
 def test_a_tool_that_runs_amok_fails_one_call(server: Server, name: str, error: str) -> None:
     """The model gets a sentence, the operator the traceback, and the next caller an answer."""
-    failed = httpx.post(f"{server.url}/tool_calls", json=call(name))
-    alive = httpx.post(f"{server.url}/tool_calls", json=call("shout"))
+    failed = httpx.post(f"{server.url}/tool_calls", json=write_call(name))
+    alive = httpx.post(f"{server.url}/tool_calls", json=write_call("shout"))
 
     assert failed.status_code == 200
     assert failed.json()["status"] == "error"
@@ -136,7 +132,7 @@ def test_a_tool_that_runs_amok_fails_one_call(server: Server, name: str, error: 
 
 def test_what_a_tool_prints_does_not_reach_the_answer(server: Server) -> None:
     """The answer is what it returned."""
-    response = httpx.post(f"{server.url}/tool_calls?format=openai", json=call("shout"))
+    response = httpx.post(f"{server.url}/tool_calls?format=openai", json=write_call("shout"))
 
     assert response.status_code == 200
     assert response.json() == {"role": "tool", "tool_call_id": "call_1", "content": "said"}
@@ -144,7 +140,7 @@ def test_what_a_tool_prints_does_not_reach_the_answer(server: Server) -> None:
 
 def test_what_a_tool_logs_is_in_the_log(server: Server) -> None:
     """With its name and the id of the call."""
-    httpx.post(f"{server.url}/tool_calls", json=call("whisper"))
+    httpx.post(f"{server.url}/tool_calls", json=write_call("whisper"))
 
     assert '"event": "whispered", "tool": "whisper", "call_id": "call_1"' in server.wait_for("whispered")
 
@@ -168,9 +164,11 @@ def test_calls_run_while_a_tool_waits(server: Server, tmp_path: Path) -> None:
     file = tmp_path / "file"
 
     with ThreadPoolExecutor() as threads:
-        waiting = threads.submit(httpx.post, f"{server.url}/tool_calls", json=call("wait", file=str(file)), timeout=30)
+        waiting = threads.submit(
+            httpx.post, f"{server.url}/tool_calls", json=write_call("wait", file=str(file)), timeout=30
+        )
         server.wait_for('"event": "waiting", "tool": "wait"')
-        other = httpx.post(f"{server.url}/tool_calls", json=call("whisper"))
+        other = httpx.post(f"{server.url}/tool_calls", json=write_call("whisper"))
         file.touch()
 
     assert other.json()["content"] == "said"
@@ -196,7 +194,9 @@ def test_calls_in_flight_are_answered_before_the_server_stops(
     file = tmp_path / "file"
 
     with ThreadPoolExecutor() as threads:
-        waiting = threads.submit(httpx.post, f"{server.url}/tool_calls", json=call("wait", file=str(file)), timeout=30)
+        waiting = threads.submit(
+            httpx.post, f"{server.url}/tool_calls", json=write_call("wait", file=str(file)), timeout=30
+        )
         server.wait_for('"event": "waiting", "tool": "wait"')
         server.process.send_signal(signal.SIGTERM)
         server.wait_for("Shutting down")
@@ -226,8 +226,8 @@ def test_many_workers_serve(start_server: Serve, folder: Path) -> None:
     # Workers listen a moment after the log says so; connecting is tried again until they do.
     with httpx.Client(base_url=server.url, transport=httpx.HTTPTransport(retries=8)) as client:
         ready = client.get("/readyz").json()
-        message = client.post("/tool_calls", json=call("whisper")).json()
-        refused = client.post("/tool_calls/batch", json=[call("whisper"), call("whisper")])
+        message = client.post("/tool_calls", json=write_call("whisper")).json()
+        refused = client.post("/tool_calls/batch", json=[write_call("whisper"), write_call("whisper")])
 
     assert ready == {"status": "ready", "tools": 10}
     assert message["content"] == "said"

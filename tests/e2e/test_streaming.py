@@ -9,13 +9,10 @@ import httpx
 import pytest
 
 from tests.e2e.hub import Hub
+from tests.kit.events import EVENTS, events_in
 from tests.kit.servers import Server
-from tests.rest.events import events_in
 
 pytestmark = pytest.mark.unmeasured
-
-
-EVENTS = {"Accept": "text/event-stream"}
 
 
 @pytest.fixture

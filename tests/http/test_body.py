@@ -1,26 +1,15 @@
 """Bodies are read as JSON, within limits, and only when they are declared as JSON."""
 
 import gc
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 
-import httpx
 import pytest
 
-from sidecall import tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
+from tests.kit.problems import read_problem
+from tests.kit.tools import echo
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
-
-
-@tool
-async def echo(text: str) -> str:
-    """Repeat a text.
-
-    Args:
-        text: What to repeat.
-    """
-    return text
 
 
 def padded(size: int) -> bytes:
@@ -78,8 +67,10 @@ async def test_a_body_not_declared_as_json_is_refused(
     response = await client.post(path, content=CALL, headers=headers)
 
     assert response.status_code == 415
-    assert response.json()["type"] == "urn:sidecall:problem:unsupported-media-type"
-    assert response.json()["detail"] == f"The body must be sent with `Content-Type: application/json`, {given}."
+    assert read_problem(response) == (
+        "unsupported-media-type",
+        f"The body must be sent with `Content-Type: application/json`, {given}.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -116,8 +107,10 @@ async def test_a_body_over_the_limit_is_refused(
 
     assert response.status_code == 413
     assert response.headers["Connection"] == "close"
-    assert response.json()["type"] == "urn:sidecall:problem:body-too-large"
-    assert response.json()["detail"] == "The body is larger than the 2048 bytes that this server takes."
+    assert read_problem(response) == (
+        "body-too-large",
+        "The body is larger than the 2048 bytes that this server takes.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,8 +141,10 @@ async def test_a_body_of_too_many_values_is_refused(make_client: MakeClient, pat
     response = await client.post(path, content=content, headers={"Content-Type": "application/json"})
 
     assert response.status_code == 413
-    assert response.json()["type"] == "urn:sidecall:problem:body-too-large"
-    assert response.json()["detail"] == "The body holds more than the 100 values that this server takes."
+    assert read_problem(response) == (
+        "body-too-large",
+        "The body holds more than the 100 values that this server takes.",
+    )
 
 
 async def test_malformed_json_is_located(make_client: MakeClient) -> None:

@@ -1,19 +1,9 @@
 """HEAD is answered wherever GET is, without the body."""
 
-from collections.abc import Awaitable, Callable
-
-import httpx
 import pytest
 
-from sidecall import tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
+from tests.kit.clients import MakeClient
+from tests.kit.tools import ping
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/tools", "/tools?format=mcp", "/tools/ping", "/openapi.json"])

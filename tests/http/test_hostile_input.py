@@ -1,16 +1,14 @@
 """Whatever is sent, the answer is a problem or a message, never a crash."""
 
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall import tool
-from tests.asgi import BOTH_WAYS
+from tests.kit.asgi import BOTH_WAYS
+from tests.kit.clients import MakeClient
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 JSON = {"Content-Type": "application/json"}
 pytestmark = BOTH_WAYS
 

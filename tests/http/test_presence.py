@@ -13,20 +13,17 @@ from sidecall import Registry, ToolContext, tool
 from sidecall.http.presence import DisconnectListener
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.asgi import Passing, Peer, scope_of, sized
+from tests.kit.asgi import Passing, Peer, scope_of, sized
+from tests.kit.calls import run, write_call
+from tests.kit.virtual_time import outcome, running
 from tests.pipeline.stubborn import LONG, fails_when_cancelled, late_event, swallows
-from tests.virtual_time import VIRTUAL, outcome, running
+
+pytestmark = pytest.mark.virtual_time
 
 
 async def while_present(receive: Any, work: Any) -> Any:
     """Do some work in the task that is to be cancelled."""
     return await DisconnectListener(receive).over(work)
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
 
 
 @pytest.fixture
@@ -199,21 +196,17 @@ def seen() -> list[Any]:
     return []
 
 
-def _called(name: str) -> dict[str, Any]:
-    return {"name": name, "args": {}, "id": "call_1"}
-
-
 @pytest.mark.parametrize("target", ["/tool_calls", "/tool_calls?format=openai"])
 async def test_a_tool_is_cancelled_when_its_client_goes(call: Call, seen: list[Any], target: str) -> None:
     """On every way; its clean-up has run, and the request has ended."""
-    _, seconds = await outcome(call(target, _called("slow")))
+    _, seconds = await outcome(call(target, write_call("slow")))
 
     assert (seconds, seen) == (0.2, ["cancelled", "cleaned up"])
 
 
 async def test_the_tools_of_a_batch_are_cancelled_when_its_client_goes(call: Call, seen: list[Any]) -> None:
     """All of them."""
-    _, seconds = await outcome(call("/tool_calls/batch", [_called("slow")] * 3))
+    _, seconds = await outcome(call("/tool_calls/batch", [write_call("slow")] * 3))
 
     assert (seconds, sorted(seen)) == (0.2, ["cancelled"] * 3 + ["cleaned up"] * 3)
 
@@ -222,14 +215,14 @@ async def test_a_client_that_has_gone_is_no_defect(
     call: Call, seen: list[Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     """Nothing is logged that an operator would have to look at."""
-    await call("/tool_calls", _called("slow"))
+    await call("/tool_calls", write_call("slow"))
 
     assert [record.message for record in caplog.records if record.levelname in ("WARNING", "ERROR")] == []
 
 
 async def test_a_tool_that_ignores_cancellation_sees_that_nobody_waits(call: Call, seen: list[Any]) -> None:
     """It need not wait for its deadline to know."""
-    _, seconds = await outcome(call("/tool_calls", _called("stubborn")))
+    _, seconds = await outcome(call("/tool_calls", write_call("stubborn")))
 
     assert (seen, seconds) == (["ignored", "saw it"], 0.2)
 
@@ -248,7 +241,7 @@ async def test_a_sync_tool_sees_that_nobody_waits() -> None:
         ended.set()
 
     app = create_app(Settings(), Registry([slow]))
-    body = json.dumps(_called("slow")).encode()
+    body = json.dumps(write_call("slow")).encode()
     peer = Peer([body])
     request = asyncio.ensure_future(app(scope_of("POST", "/tool_calls", sized(body)), peer.receive, peer.send))
     await asyncio.to_thread(begun.wait)
@@ -271,7 +264,7 @@ async def test_a_sync_tool_sees_that_its_time_is_up() -> None:
             ended.wait(0.001)
         ended.set()
 
-    message = await slow.ainvoke({"type": "tool_call", "name": "slow", "args": {}, "id": "call_1"})
+    message = await run(slow)
 
     assert message.response_metadata["error"]["kind"] == "timeout"
     assert await asyncio.to_thread(ended.wait, 5)
@@ -285,6 +278,6 @@ async def test_somebody_waits_for_a_tool_that_runs() -> None:
         """Look."""
         return context.cancelled
 
-    message = await look.ainvoke({"type": "tool_call", "name": "look", "args": {}, "id": "call_1"})
+    message = await run(look)
 
     assert message.content == "false"

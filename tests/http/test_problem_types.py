@@ -11,7 +11,7 @@ import sidecall
 from sidecall.core.errors import RequestError, UnknownTool
 from sidecall.core.overload import Overloaded
 from sidecall.http.problems import answer, nearest_known
-from tests.asgi import scope_of
+from tests.kit.asgi import scope_of
 
 
 def _below(kind: type[RequestError]) -> Iterator[type[RequestError]]:

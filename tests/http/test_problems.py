@@ -1,6 +1,6 @@
 """What a client program did wrong is said as problem+json, always in the same shape."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -14,8 +14,8 @@ from sidecall.ledger.contents import MemoryContents
 from sidecall.rest.app import build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
+from tests.kit.clients import MakeClient
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 JSON = {"Content-Type": "application/json"}
 
 

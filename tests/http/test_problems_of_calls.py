@@ -1,13 +1,10 @@
 """What a call comes to that is not for the model is a problem for the calling program."""
 
-from collections.abc import Awaitable, Callable
 from uuid import UUID
 
-import httpx
-
 from sidecall import ToolException, ToolGuardrailFunctionOutput, tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
+from tests.kit.problems import read_problem
 
 
 @tool(handle_tool_error=None)
@@ -79,5 +76,7 @@ async def test_a_server_where_too_much_waits_says_when_to_come_back(make_client:
 
     assert (first.status_code, refused.status_code, again.status_code) == (202, 503, 202)
     assert refused.headers["Retry-After"] == "60"
-    assert refused.json()["type"] == "urn:sidecall:problem:too-many-approvals"
-    assert refused.json()["detail"] == ("So many calls wait for a person's approval that this server takes no more.")
+    assert read_problem(refused) == (
+        "too-many-approvals",
+        ("So many calls wait for a person's approval that this server takes no more."),
+    )

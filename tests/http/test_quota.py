@@ -1,6 +1,5 @@
 """A caller that makes more calls than it may is told so, and everybody what is left, on both ways."""
 
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import httpx
@@ -9,17 +8,10 @@ import pytest
 from sidecall import InjectedToolArg, ToolException, tool
 from sidecall.core.quota import Quota
 from sidecall.http.quota import quota_headers
-from tests.asgi import BOTH_WAYS
-from tests.rest.events import events_in
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-EVENTS = {"Accept": "text/event-stream"}
-
-
-@tool
-async def echo(text: str) -> str:
-    """Repeat a text."""
-    return text
+from tests.kit.asgi import BOTH_WAYS
+from tests.kit.clients import MakeClient
+from tests.kit.events import EVENTS, events_in
+from tests.kit.tools import echo
 
 
 @tool(requires_approval=True)

@@ -3,7 +3,7 @@
 import pytest
 
 from sidecall.http.reply import Reply
-from tests.asgi import Peer, scope_of
+from tests.kit.asgi import Peer, scope_of
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,12 @@
 """Each request has an id, which its answer says."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import UUID
 
-import httpx
 import pytest
 
 from sidecall.http.request_id import RequestId, RequestIdHeader
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 
 @pytest.mark.parametrize(

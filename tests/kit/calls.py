@@ -4,13 +4,19 @@ from typing import Any
 
 import httpx
 
-from sidecall import BaseTool, ToolMessage
+from sidecall import BaseTool, ToolCall, ToolMessage
+from sidecall.core.invocation import CallRequest
 from tests.kit.servers import Server
 
 
 def write_call(name: str, /, *, id: str = "call_1", **args: Any) -> dict[str, Any]:
     """Write a ToolCall as LangChain does."""
     return {"type": "tool_call", "name": name, "args": args, "id": id}
+
+
+def write_request(name: str, args: Any = None, *, id: str = "call_1", **beside: Any) -> CallRequest:
+    """Write a request as the pipeline takes it, with what the caller sends beside the call."""
+    return CallRequest(ToolCall(name=name, args={} if args is None else args, id=id), **beside)
 
 
 async def run(offered: BaseTool, args: Any = None, **supplied: Any) -> ToolMessage:

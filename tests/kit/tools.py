@@ -1,6 +1,9 @@
 """Tools for tests to which it does not matter what a tool does."""
 
-from sidecall import tool
+import asyncio
+from typing import Any
+
+from sidecall import BaseTool, tool
 
 
 @tool
@@ -17,3 +20,35 @@ async def echo(text: str) -> str:
         text: What to repeat.
     """
     return text
+
+
+@tool
+async def add(a: int, b: int = 1) -> int:
+    """Add two numbers.
+
+    Args:
+        a: The first.
+        b: The second.
+    """
+    return a + b
+
+
+def make_hang(**options: Any) -> BaseTool:
+    """Make a tool that takes a second."""
+
+    async def hang() -> str:
+        await asyncio.sleep(1)
+        return "done"
+
+    made: BaseTool = tool("hang", description="Hang.", **options)(hang)
+    return made
+
+
+def make_give(value: Any, **options: Any) -> BaseTool:
+    """Make a tool that returns this value."""
+
+    async def give() -> Any:
+        return value
+
+    made: BaseTool = tool("give", description="Give.", **options)(give)
+    return made

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sidecall.core.context import Caller
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.admission import Admission
-from tests.virtual_time import running
+from tests.kit.virtual_time import running
 
 
 @dataclass

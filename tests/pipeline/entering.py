@@ -7,7 +7,7 @@ from sidecall import tool
 from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.admission import Admission, Limits
-from tests.virtual_time import now
+from tests.kit.virtual_time import now
 
 ANN, BOB = Caller("ann"), Caller("bob")
 

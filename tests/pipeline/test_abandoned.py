@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sidecall import Registry, ToolCall, ToolMessage, tool
-from sidecall.core.invocation import CallRequest, Surroundings
+from sidecall import Registry, ToolMessage, tool
+from sidecall.core.invocation import Surroundings
 from sidecall.core.overload import Overloaded
 from sidecall.executors.base import Executor
 from sidecall.executors.inline import InlineExecutor
@@ -17,6 +17,7 @@ from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
+from tests.kit.calls import write_request
 
 ONE_AT_A_TIME = pytest.mark.parametrize("options", [{"sequential": True}, {"max_concurrency": 1}], ids=str)
 # Seconds after which what waits by mistake goes on, lest the tests hang.
@@ -91,7 +92,7 @@ class Server:
 
     async def call(self, name: str = "work") -> ToolMessage:
         """Answer a call."""
-        return await self.pipeline.run(CallRequest(ToolCall(name=name, args={}, id="call_1")))
+        return await self.pipeline.run(write_request(name))
 
     def start(self) -> asyncio.Task[ToolMessage]:
         """Answer one beside the test."""

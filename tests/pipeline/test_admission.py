@@ -5,17 +5,13 @@ from typing import Any
 
 import pytest
 
-from sidecall.core.context import ANONYMOUS
+from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.overload import Overloaded, TooManyCalls
 from sidecall.pipeline.admission import Admission, Limits
+from tests.kit.virtual_time import outcome, running
 from tests.pipeline.entering import ALONE, ANN, BOB, FREE, NARROW, QUICK, Server, began
-from tests.virtual_time import VIRTUAL, outcome, running
 
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 async def test_without_limits_all_run_at_once() -> None:
@@ -206,3 +202,15 @@ async def test_what_runs_on_is_counted_until_it_ends() -> None:
 
     assert during == {"thread": 2, "inline": 1}
     assert dict(admission.abandoned) == {"thread": 0, "inline": 0}
+
+
+async def test_callers_of_one_name_in_two_tenants_are_two() -> None:
+    """Each has places of its own."""
+    admission = Admission(Limits(per_caller=1))
+
+    await admission.enter((), Caller("ann", "acme"))
+    await admission.enter((), Caller("ann", "emca"))
+    with pytest.raises(TooManyCalls):
+        await admission.enter((), Caller("ann", "acme"))
+
+    assert admission.running == 2

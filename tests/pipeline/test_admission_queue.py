@@ -7,14 +7,10 @@ from typing import Any
 import pytest
 
 from sidecall.core.overload import Overloaded, TooManyCalls
+from tests.kit.virtual_time import outcome
 from tests.pipeline.entering import ANN, Server, began
-from tests.virtual_time import VIRTUAL, outcome
 
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 async def test_no_more_than_so_many_wait() -> None:

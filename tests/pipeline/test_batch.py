@@ -1,25 +1,20 @@
 """The calls of one turn are answered in their order, and end together."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 import pytest
 
-from sidecall import InjectedState, Registry, ToolCall, tool
+from sidecall import InjectedState, tool
 from sidecall.core.invocation import CallRequest
-from sidecall.executors.inline import InlineExecutor
-from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.batch import run_together
 from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.stages import default_stages
+from tests.kit.calls import write_request
+from tests.kit.pipelines import make_pipeline
+from tests.kit.virtual_time import outcome, running
 from tests.pipeline.stubborn import LONG
-from tests.virtual_time import VIRTUAL, outcome, running
 
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 @pytest.fixture
@@ -93,11 +88,11 @@ async def wait() -> None:
 @pytest.fixture
 def pipeline() -> Pipeline:
     """Give a pipeline over three tools."""
-    return Pipeline(Registry([shout, greet, wait]), default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
+    return make_pipeline([shout, greet, wait])
 
 
 def _request(name: str, id: str, state: object = None, **args: object) -> CallRequest:
-    return CallRequest(ToolCall(name=name, args=args, id=id), state=state)
+    return write_request(name, args, id=id, state=state)
 
 
 async def test_a_batch_is_answered_in_order_and_each_call_alone_with_its_failure(pipeline: Pipeline) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from pydantic_core import to_json
 
-from sidecall import Caller, ToolCall, ToolMessage, tool
-from sidecall.core.invocation import CallRequest, Invocation, new_invocation
+from sidecall import Caller, ToolMessage, tool
+from sidecall.core.invocation import Invocation, new_invocation
 from sidecall.pipeline.budget import Budget, cut
+from tests.kit.calls import write_request
 
 URL = "/contents/0123456789abcdef0123456789abcdef"
 
@@ -32,7 +33,7 @@ class Kept:
 
 def _invocation(content: Any, most: int | None = None) -> Invocation:
     made = tool("work", description="Work.", max_content_bytes=most)(lambda: None).compiled
-    invocation = new_invocation(CallRequest(ToolCall(name="work", args={}, id="call_1")), made, None)
+    invocation = new_invocation(write_request("work"), made, None)
     invocation.message = ToolMessage(content=content, tool_call_id="call_1", response_metadata={"duration_ms": 1})
     return invocation
 

@@ -4,13 +4,11 @@ from typing import Annotated
 
 import pytest
 
-from sidecall import InjectedState, Registry, ToolCall, tool
+from sidecall import InjectedState, tool
 from sidecall.core.errors import InvalidArguments, MalformedArguments, MissingContext, ToolNotFound
-from sidecall.core.invocation import CallRequest
-from sidecall.executors.inline import InlineExecutor
-from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.stages import default_stages
+from tests.kit.calls import write_request
+from tests.kit.pipelines import make_pipeline
 
 
 @tool
@@ -28,7 +26,7 @@ async def greet(user: Annotated[str, InjectedState("user")]) -> str:
 @pytest.fixture
 def pipeline() -> Pipeline:
     """Give a pipeline over two tools that must not run."""
-    return Pipeline(Registry([search_web, greet]), default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
+    return make_pipeline([search_web, greet])
 
 
 @pytest.mark.parametrize(
@@ -44,7 +42,7 @@ async def test_a_call_can_be_checked_without_being_run(
     pipeline: Pipeline, name: str, args: dict[str, object] | str, expected: type
 ) -> None:
     """The failure is the one that running it would have."""
-    failure = await pipeline.check(CallRequest(ToolCall(name=name, args=args, id="call_1")))
+    failure = await pipeline.check(write_request(name, args))
 
     assert type(failure) is expected
 
@@ -52,4 +50,4 @@ async def test_a_call_can_be_checked_without_being_run(
 async def test_a_check_tells_the_caller_what_it_owes(pipeline: Pipeline) -> None:
     """As running it would."""
     with pytest.raises(MissingContext):
-        await pipeline.check(CallRequest(ToolCall(name="greet", args={}, id="call_1")))
+        await pipeline.check(write_request("greet"))

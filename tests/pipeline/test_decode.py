@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from sidecall import ToolMessage, tool
+from sidecall import tool
+from tests.kit.calls import run
 
 CANARY = "canary-4711"
 
@@ -13,10 +14,6 @@ CANARY = "canary-4711"
 async def echo(a: Any = "default") -> Any:
     """Echo."""
     return a
-
-
-async def _call(args: Any) -> ToolMessage:
-    return await echo.ainvoke({"type": "tool_call", "name": "echo", "args": args, "id": "call_1"})
 
 
 @pytest.mark.parametrize(
@@ -39,7 +36,7 @@ async def _call(args: Any) -> ToolMessage:
 )
 async def test_arguments_are_an_object_or_the_text_of_one(args: Any, expected: str) -> None:
     """Empty text and null are a call without arguments."""
-    assert (await _call(args)).content == expected
+    assert (await run(echo, args)).content == expected
 
 
 @pytest.mark.parametrize(
@@ -54,7 +51,7 @@ async def test_arguments_are_an_object_or_the_text_of_one(args: Any, expected: s
 )
 async def test_any_other_json_is_refused_by_kind(args: str, kind: str) -> None:
     """In the words of JSON, with an example of what to send."""
-    message = await _call(args)
+    message = await run(echo, args)
 
     assert message.content == f'The arguments must be a JSON object such as {{"name": "value"}}, not {kind}.'
     assert message.response_metadata["error"]["kind"] == "malformed_arguments"
@@ -77,7 +74,7 @@ async def test_any_other_json_is_refused_by_kind(args: str, kind: str) -> None:
 )
 async def test_broken_json_is_refused_with_its_place(args: str, reason: str) -> None:
     """And without repeating it."""
-    message = await _call(args)
+    message = await run(echo, args)
 
     assert message.content == f"The arguments are not valid JSON: {reason}. Send one JSON object."
     assert message.status == "error"

@@ -8,12 +8,14 @@ import json
 import math
 import pathlib
 import uuid
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from pydantic import BaseModel, Field, SecretStr
 
 from sidecall import ToolMessage, tool
+from tests.kit.calls import run
+from tests.kit.tools import make_give
 
 
 class Reading(BaseModel):
@@ -50,15 +52,6 @@ class Text(str):
 
     def __str__(self) -> str:
         return "something else"
-
-
-async def _returned(value: Any, response_format: Literal["content", "content_and_artifact"] = "content") -> ToolMessage:
-    @tool(response_format=response_format)
-    async def give() -> Any:
-        """Give."""
-        return value
-
-    return await give.ainvoke({"type": "tool_call", "name": "give", "args": {}, "id": "call_1"})
 
 
 def _circle() -> list[Any]:
@@ -117,21 +110,21 @@ def _nested(depth: int) -> list[Any]:
 )  # fmt: skip
 async def test_content_is_text_as_it_is_or_json(value: Any, expected: str) -> None:
     """With LangChain's separators, and letters as letters."""
-    message = await _returned(value)
+    message = await run(make_give(value))
 
     assert (message.content, message.status, message.artifact) == (expected, "success", None)
 
 
 async def test_a_model_with_not_a_number_is_still_json() -> None:
     """NaN inside a model is null as it is anywhere else."""
-    message = await _returned(Reading(value=math.nan))
+    message = await run(make_give(Reading(value=math.nan)))
 
     assert message.content == '{"theValue": null, "day": "2030-01-02"}'
 
 
 async def test_an_artifact_with_not_a_number_inside_a_model_is_still_json() -> None:
     """A client's JSON parser would refuse the whole answer."""
-    message = await _returned(("ok", [Reading(value=math.inf)]), "content_and_artifact")
+    message = await run(make_give(("ok", [Reading(value=math.inf)]), response_format="content_and_artifact"))
 
     assert message.artifact == [{"theValue": None, "day": "2030-01-02"}]
 
@@ -156,15 +149,18 @@ async def test_an_artifact_with_not_a_number_inside_a_model_is_still_json() -> N
 )
 async def test_a_number_that_became_null_is_noted(value: Any, notes: list[str]) -> None:
     """The program may have to know."""
-    message = await _returned(value, "content_and_artifact")
+    message = await run(make_give(value, response_format="content_and_artifact"))
 
     assert message.response_metadata["notes"] == notes
 
 
 async def test_there_are_no_notes_where_there_is_nothing_to_note() -> None:
     """Not even an empty list; nor about what was not sent."""
-    assert "notes" not in (await _returned({"n": 1.5})).response_metadata
-    assert "notes" not in (await _returned((math.nan, object()), "content_and_artifact")).response_metadata
+    assert "notes" not in (await run(make_give({"n": 1.5}))).response_metadata
+    assert (
+        "notes"
+        not in (await run(make_give((math.nan, object()), response_format="content_and_artifact"))).response_metadata
+    )
 
 
 @pytest.mark.parametrize(
@@ -178,7 +174,7 @@ async def test_there_are_no_notes_where_there_is_nothing_to_note() -> None:
 )
 async def test_content_blocks_stay_blocks(value: Any, expected: list[Any]) -> None:
     """Those that LangChain passes on, made sendable."""
-    assert (await _returned(value)).content == expected
+    assert (await run(make_give(value))).content == expected
 
 
 @pytest.mark.parametrize(
@@ -193,7 +189,7 @@ async def test_content_blocks_stay_blocks(value: Any, expected: list[Any]) -> No
 )
 async def test_what_json_cannot_say_is_an_output_error(value: Any, kind: str) -> None:
     """Without the repr that it would have in Python."""
-    message = await _returned(value)
+    message = await run(make_give(value))
     text = f"Error: give returned a value of type {kind}, which cannot be said in JSON."
 
     assert (message.content, message.status) == (text, "error")
@@ -203,7 +199,7 @@ async def test_what_json_cannot_say_is_an_output_error(value: Any, kind: str) ->
 
 async def test_an_artifact_that_json_cannot_say_is_an_output_error() -> None:
     """The program would get nothing it can use."""
-    message = await _returned(("content", object()), "content_and_artifact")
+    message = await run(make_give(("content", object()), response_format="content_and_artifact"))
 
     assert message.status == "error"
     assert message.artifact is None
@@ -219,7 +215,7 @@ async def test_an_artifact_that_json_cannot_say_is_an_output_error() -> None:
 )
 async def test_a_pair_is_content_and_artifact(value: Any, content: str, artifact: Any) -> None:
     """The model reads the one, the program keeps the other."""
-    message = await _returned(value, "content_and_artifact")
+    message = await run(make_give(value, response_format="content_and_artifact"))
 
     assert (message.content, message.artifact) == (content, artifact)
 
@@ -229,7 +225,7 @@ async def test_a_pair_is_content_and_artifact(value: Any, content: str, artifact
 )
 async def test_a_result_that_is_no_pair_is_an_output_error(value: Any, kind: str) -> None:
     """The option promises one."""
-    message = await _returned(value, "content_and_artifact")
+    message = await run(make_give(value, response_format="content_and_artifact"))
 
     assert message.content == (
         "Error: give has response_format='content_and_artifact' and must return a pair (content, artifact),"
@@ -253,7 +249,7 @@ async def test_a_tool_message_of_the_tools_own_answers_this_call(response_format
     )
     value = {"content": own, "content_and_artifact": (own, "ignored")}[response_format]
 
-    message = await _returned(value, response_format)
+    message = await run(make_give(value, response_format=response_format))
 
     assert (message.content, message.artifact) == ([{"type": "text", "text": "q"}], [1])
     assert (message.tool_call_id, message.name, message.status) == ("call_1", "give", "error")
@@ -264,7 +260,9 @@ async def test_a_tool_message_of_the_tools_own_answers_this_call(response_format
 
 async def test_every_message_can_be_sent() -> None:
     """It is JSON in UTF-8, with the nine keys."""
-    message = await _returned((Point(1, datetime.datetime(2030, 1, 2)), {"a": ["\ud800"]}), "content_and_artifact")
+    message = await run(
+        make_give((Point(1, datetime.datetime(2030, 1, 2)), {"a": ["\ud800"]}), response_format="content_and_artifact")
+    )
 
     assert json.loads(message.model_dump_json())["artifact"] == {"a": ["?"]}
 
@@ -277,7 +275,7 @@ async def test_the_metadata_says_how_long_it_took_and_whether_to_stop() -> None:
         """Give."""
         return "x"
 
-    message = await give.ainvoke({"type": "tool_call", "name": "give", "args": {}, "id": "call_1"})
+    message = await run(give)
 
     assert message.response_metadata["return_direct"] is True
     assert message.response_metadata["duration_ms"] >= 0

@@ -1,7 +1,7 @@
 """A command that a tool returns is told to the caller, and the message in it is the answer."""
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
@@ -9,17 +9,10 @@ from langchain_core.messages import ToolMessage as LangChainMessage
 from langgraph import types as langgraph
 
 from sidecall import Command, ToolMessage, tool
+from tests.kit.calls import run
+from tests.kit.tools import make_give
 
 OK = ToolMessage(content="ok")
-
-
-async def _returned(value: Any, response_format: Literal["content", "content_and_artifact"] = "content") -> ToolMessage:
-    @tool(response_format=response_format)
-    async def give() -> Any:
-        """Give."""
-        return value
-
-    return await give.ainvoke({"type": "tool_call", "name": "give", "args": {}, "id": "call_1"})
 
 
 @pytest.mark.parametrize(
@@ -49,7 +42,7 @@ async def _returned(value: Any, response_format: Literal["content", "content_and
 )
 async def test_the_update_is_told_and_its_message_answers(command: Any, content: str, state_update: Any) -> None:
     """In JSON, the messages of LangChain included."""
-    message = await _returned(command)
+    message = await run(make_give(command))
 
     assert (message.content, message.status, message.tool_call_id) == (content, "success", "call_1")
     assert message.response_metadata["state_update"] == state_update
@@ -65,8 +58,8 @@ async def test_the_update_is_told_and_its_message_answers(command: Any, content:
 )
 async def test_the_caller_is_told_where_to_go_on(goto: Any, told: dict[str, Any]) -> None:
     """If anywhere."""
-    message = await _returned(
-        langgraph.Command(update={"messages": [{"content": "ok", "tool_call_id": "call_1"}]}, goto=goto)
+    message = await run(
+        make_give(langgraph.Command(update={"messages": [{"content": "ok", "tool_call_id": "call_1"}]}, goto=goto))
     )
 
     assert {key: value for key, value in message.response_metadata.items() if key == "goto"} == told
@@ -78,7 +71,7 @@ async def test_the_message_says_more_than_its_content() -> None:
         "no", tool_call_id="call_1", artifact={1}, status="error", additional_kwargs={"raw": b"abc"}, name="other"
     )
 
-    message = await _returned(Command(update={"messages": [own]}))
+    message = await run(make_give(Command(update={"messages": [own]})))
 
     assert (message.content, message.artifact, message.status, message.name) == ("no", [1], "error", "give")
     assert message.additional_kwargs == {"raw": "YWJj"}
@@ -89,7 +82,7 @@ async def test_a_command_may_be_the_content_of_a_pair(own: Any, artifact: str) -
     """The message's own artifact beats the pair's."""
     command = Command(update={"messages": [ToolMessage(content="ok", artifact=own)]})
 
-    message = await _returned((command, "of the pair"), "content_and_artifact")
+    message = await run(make_give((command, "of the pair"), response_format="content_and_artifact"))
 
     assert (message.content, message.artifact) == ("ok", artifact)
 
@@ -119,7 +112,7 @@ async def test_a_command_may_be_the_content_of_a_pair(own: Any, artifact: str) -
 )
 async def test_a_command_that_cannot_be_used_is_an_output_error(command: Command, content: str) -> None:
     """Nothing of it is told then."""
-    message = await _returned(command)
+    message = await run(make_give(command))
 
     assert (message.content, message.status) == (content, "error")
     assert message.response_metadata["error"]["kind"] == "output_error"
@@ -128,7 +121,7 @@ async def test_a_command_that_cannot_be_used_is_an_output_error(command: Command
 
 async def test_a_number_that_became_null_in_the_update_is_noted() -> None:
     """As in the content."""
-    message = await _returned(Command(update={"messages": OK, "n": [math.nan]}))
+    message = await run(make_give(Command(update={"messages": OK, "n": [math.nan]})))
 
     assert message.response_metadata["state_update"] == {"n": [None]}
     assert message.response_metadata["notes"] == ["NaN at `n[0]` of the state update was sent as null"]
@@ -136,7 +129,7 @@ async def test_a_number_that_became_null_in_the_update_is_noted() -> None:
 
 async def test_other_results_have_neither_key() -> None:
     """A program tells a command by them."""
-    message = await _returned("plain")
+    message = await run(make_give("plain"))
 
     assert message.response_metadata.keys() & {"state_update", "goto"} == set()
 

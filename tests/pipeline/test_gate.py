@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecall import BaseTool, Caller, Registry, ToolCall, ToolMessage, tool
+from sidecall import BaseTool, Caller, Registry, ToolMessage, tool
 from sidecall.core.invocation import CallRequest
 from sidecall.core.observer import Outcome
 from sidecall.core.overload import Overloaded, QuotaExceeded, TooManyCalls
@@ -15,15 +15,12 @@ from sidecall.pipeline.gate import Gate, Ticket
 from sidecall.pipeline.plan import Plans
 from sidecall.pipeline.quotas import Rate
 from sidecall.pipeline.stage import Stages
-from tests.virtual_time import VIRTUAL, outcome, running
+from tests.kit.calls import write_request
+from tests.kit.virtual_time import outcome, running
+
+pytestmark = pytest.mark.virtual_time
 
 ANN = Caller("ann")
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
 
 
 def _named(name: str, **options: Any) -> BaseTool:
@@ -57,7 +54,7 @@ class Entrance:
     async def enter(self, name: str = "open", caller: str = "bob", **beside: Any) -> Ticket | ToolMessage:
         """Let a call enter."""
         caller_of = ANN if caller == "ann" else Caller(caller)
-        return await self.gate.enter(CallRequest(ToolCall(name=name, args={}, id="call_1"), caller_of, **beside))
+        return await self.gate.enter(write_request(name, caller=caller_of, **beside))
 
     async def let_in(self, name: str = "open", caller: str = "bob", **beside: Any) -> Ticket:
         """Let a call enter that there is a tool for."""

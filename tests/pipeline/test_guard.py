@@ -15,6 +15,7 @@ from sidecall import (
     tool_input_guardrail,
 )
 from sidecall.core.errors import GuardrailTripped
+from tests.kit import calls
 
 allow = ToolGuardrailFunctionOutput.allow
 reject = ToolGuardrailFunctionOutput.reject_content
@@ -45,9 +46,7 @@ class Case:
 
     async def run(self, **args: Any) -> ToolMessage:
         """Call the tool."""
-        call = {"type": "tool_call", "name": "work", "args": {"items": [1, 2], **args}, "id": "call_1"}
-        message: ToolMessage = await self.tool.ainvoke(call)
-        return message
+        return await calls.run(self.tool, {"items": [1, 2], **args})
 
 
 def verdicts(message: ToolMessage) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, v1
 
 from sidecall import Tool, ToolGuardrailFunctionOutput, tool
 from sidecall.core.tool import Compilable
+from tests.kit.calls import run
 
 
 class Aliased(BaseModel):
@@ -72,6 +73,6 @@ SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "requi
 )
 async def test_arguments_may_be_replaced_by_those_that_were_seen(guarded: Compilable, args: dict[str, Any]) -> None:
     """Under the names under which they were seen."""
-    message = await guarded.ainvoke({"type": "tool_call", "args": args, "id": "call_1"})  # type: ignore[attr-defined]
+    message = await run(guarded, args)  # type: ignore[attr-defined]
 
     assert (message.content, message.response_metadata.get("ignored_args")) == ("2", [])

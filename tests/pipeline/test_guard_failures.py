@@ -7,7 +7,8 @@ import pytest
 
 from sidecall import ToolException, ToolGuardrailFunctionOutput, ToolMessage, ToolOutputGuardrailData, tool
 from sidecall.core.errors import GuardrailTripped, ToolCallFailed
-from tests.virtual_time import VIRTUAL
+from tests.kit import calls
+from tests.kit.virtual_time import VIRTUAL
 
 CANARY = "canary-4711"
 FAILED = "Error: work failed unexpectedly (call call_1). The details are in the server's log."
@@ -27,9 +28,7 @@ async def run(guardrail: Any, how: str = "politely", args: Any = None, **options
             raise ValueError(CANARY)
         return object() if how == "oddly" else how
 
-    call = {"type": "tool_call", "name": "work", "args": args or {"number": 1}, "id": "call_1"}
-    message: ToolMessage = await work.ainvoke(call)
-    return message
+    return await calls.run(work, args or {"number": 1})
 
 
 class Judge:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from sidecall import ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
 from sidecall.core.errors import InvalidToolOption, ToolCallFailed
+from tests.kit import calls
 
 
 async def run(handlers: dict[str, Any], **args: Any) -> ToolMessage:
@@ -22,9 +23,7 @@ async def run(handlers: dict[str, Any], **args: Any) -> ToolMessage:
             raise ToolException({"reason": "closed"})
         return "done"
 
-    call = {"type": "tool_call", "name": "work", "args": {"times": 1, **args}, "id": "call_1"}
-    message: ToolMessage = await work.ainvoke(call)
-    return message
+    return await calls.run(work, {"times": 1, **args})
 
 
 async def awaited(error: Exception) -> str:
@@ -145,9 +144,7 @@ async def fail(how: str, args: Any = None, **options: Any) -> ToolMessage:
             raise ValueError("canary-4711")
         return object()
 
-    call = {"type": "tool_call", "name": "work", "args": args or {"times": 1}, "id": "call_1"}
-    message: ToolMessage = await work.ainvoke(call)
-    return message
+    return await calls.run(work, args or {"times": 1})
 
 
 def word(context: Any, error: Exception) -> str:

@@ -6,14 +6,10 @@ from typing import Any
 import pytest
 
 from sidecall.pipeline.hooks import HookFailed, call_hook
+from tests.kit.virtual_time import now
 from tests.pipeline.stubborn import WAYS, Work, late_event
-from tests.virtual_time import VIRTUAL, now
 
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 async def failure_of(work: Any, *args: Any) -> tuple[BaseException | None, float]:

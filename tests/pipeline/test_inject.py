@@ -6,6 +6,7 @@ import pytest
 
 from sidecall import InjectedToolArg, Secret, ToolMessage, tool
 from sidecall.core.errors import MissingContext
+from tests.kit.calls import run
 
 
 @tool
@@ -29,20 +30,18 @@ async def plain(key: str) -> str:
 async def test_a_forged_value_is_dropped_before_the_caller_is_asked() -> None:
     """The model cannot stand in for the caller."""
     with pytest.raises(MissingContext):
-        await hidden.ainvoke({"type": "tool_call", "name": "hidden", "args": {"a": 1, "key": "x"}, "id": "call_1"})
+        await run(hidden, {"a": 1, "key": "x"})
 
 
 async def test_the_callers_fault_is_found_before_the_models() -> None:
     """Repairing the arguments would not help."""
     with pytest.raises(MissingContext):
-        await hidden.ainvoke({"type": "tool_call", "name": "hidden", "args": {"a": "x"}, "id": "call_1"})
+        await run(hidden, {"a": "x"})
 
 
 async def test_a_forged_value_is_no_unknown_argument() -> None:
     """A tool that forbids those still only ignores it."""
-    message: ToolMessage = await hidden_and_closed.ainvoke(
-        {"type": "tool_call", "name": "hidden_and_closed", "args": {"a": 1, "key": "x"}, "id": "call_1"}
-    )
+    message: ToolMessage = await run(hidden_and_closed, {"a": 1, "key": "x"})
 
     assert message.content == "1 default"
     assert message.response_metadata["ignored_args"] == ["key"]
@@ -50,9 +49,7 @@ async def test_a_forged_value_is_no_unknown_argument() -> None:
 
 async def test_context_does_not_reach_parameters_that_are_not_hidden() -> None:
     """What is beside the call is not arguments."""
-    message = await plain.ainvoke(
-        {"type": "tool_call", "name": "plain", "args": {}, "id": "call_1"}, context={"key": "x"}
-    )
+    message = await run(plain, context={"key": "x"})
 
     assert message.content == "key: Field required (string)"
 
@@ -61,7 +58,7 @@ async def test_the_sent_arguments_are_left_as_they_were() -> None:
     """They belong to the caller."""
     args = {"a": 1, "key": "x"}
 
-    await hidden.ainvoke({"type": "tool_call", "name": "hidden", "args": args, "id": "call_1"}, context={"key": "k"})
+    await run(hidden, args, context={"key": "k"})
 
     assert args == {"a": 1, "key": "x"}
 
@@ -75,7 +72,7 @@ async def test_a_secret_that_is_missing_is_found_before_the_models_faults(monkey
         """Send."""
         return text + key
 
-    message = await send.ainvoke({"type": "tool_call", "args": {"key": "forged"}, "id": "call_1"})
+    message = await run(send, {"key": "forged"})
 
     assert message.response_metadata["error"]["kind"] == "execution_error"
     assert message.response_metadata["ignored_args"] == ["key"]
@@ -83,6 +80,6 @@ async def test_a_secret_that_is_missing_is_found_before_the_models_faults(monkey
 
 async def test_a_tool_without_hidden_parameters_passes_by() -> None:
     """Nothing is dropped or filled."""
-    message = await plain.ainvoke({"type": "tool_call", "args": {"key": "k"}, "id": "call_1"}, context={"key": "c"})
+    message = await run(plain, {"key": "k"}, context={"key": "c"})
 
     assert (message.content, message.response_metadata["ignored_args"]) == ("k", [])

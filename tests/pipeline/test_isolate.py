@@ -11,14 +11,9 @@ from sidecall.executors.inline import InlineExecutor
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
+from tests.kit.tools import ping
 
 CANARY = "canary-4711"
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
 
 
 @tool(requires_approval=True)

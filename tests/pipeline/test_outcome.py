@@ -5,18 +5,14 @@ from typing import Any
 
 import pytest
 
-from sidecall import ToolCall, ToolException, ToolMessage, tool
+from sidecall import ToolException, ToolMessage
 from sidecall.core.errors import CallDenied, GuardrailTripped, MissingContext, ToolCallFailed, ToolTimeout
-from sidecall.core.invocation import CallRequest, new_invocation
+from sidecall.core.invocation import new_invocation
 from sidecall.core.overload import Overloaded, QuotaExceeded, TooManyCalls
 from sidecall.core.quota import Quota
 from sidecall.pipeline.outcome import find_outcome, find_outcome_of_error
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
+from tests.kit.calls import write_request
+from tests.kit.tools import ping
 
 
 @pytest.mark.parametrize(
@@ -31,7 +27,7 @@ async def ping() -> str:
 )
 def test_an_answer_ends_in_success_or_in_a_kind_of_failure(failure: Any, status: str, outcome: str) -> None:
     """Which is the kind that the model is told."""
-    invocation = new_invocation(CallRequest(ToolCall(name="ping", args={}, id="call_1")), ping.compiled, None)
+    invocation = new_invocation(write_request("ping"), ping.compiled, None)
     invocation.error = failure
     invocation.message = ToolMessage(content="", tool_call_id="call_1", name="ping", status=status)
 
@@ -54,7 +50,7 @@ def test_an_answer_ends_in_success_or_in_a_kind_of_failure(failure: Any, status:
 )
 def test_a_call_without_an_answer_ends_in_one_of_few_words(error: BaseException, outcome: str) -> None:
     """Whatever the error says."""
-    invocation = new_invocation(CallRequest(ToolCall(name="ping", args={}, id="call_1")), ping.compiled, None)
+    invocation = new_invocation(write_request("ping"), ping.compiled, None)
     invocation.fail(error)
 
     assert find_outcome_of_error(error) == outcome

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from sidecall import InjectedState, Registry, ToolCall, ToolGuardrailFunctionOutput, ToolMessage, tool
+from sidecall import InjectedState, Registry, ToolGuardrailFunctionOutput, ToolMessage, tool
 from sidecall.core.errors import MissingContext
 from sidecall.core.invocation import CallRequest
 from sidecall.executors.inline import InlineExecutor
@@ -14,6 +14,7 @@ from sidecall.executors.thread import ThreadExecutor
 from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
+from tests.kit.calls import write_request
 
 
 @tool
@@ -45,7 +46,7 @@ async def pipeline() -> AsyncIterator[Pipeline]:
 
 
 def _request(name: str, id: str = "call_1", state: object = None, **args: object) -> CallRequest:
-    return CallRequest(ToolCall(name=name, args=args, id=id), state=state)
+    return write_request(name, args, id=id, state=state)
 
 
 async def test_a_call_finds_its_tool_by_name(pipeline: Pipeline) -> None:

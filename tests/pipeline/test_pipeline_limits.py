@@ -5,21 +5,15 @@ from typing import Any
 
 import pytest
 
-from sidecall import Caller, Registry, ToolCall, ToolException, ToolMessage, tool
+from sidecall import Caller, Registry, ToolException, ToolMessage, tool
 from sidecall.core.invocation import CallRequest
 from sidecall.core.overload import Overloaded, TooManyCalls
-from sidecall.executors.inline import InlineExecutor
-from sidecall.ledger.approvals import MemoryApprovals
 from sidecall.pipeline.admission import Admission, Limits
-from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.stages import default_stages
-from tests.virtual_time import VIRTUAL, now, outcome, running
+from tests.kit.calls import write_request
+from tests.kit.pipelines import make_pipeline
+from tests.kit.virtual_time import now, outcome, running
 
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 class Server:
@@ -39,8 +33,7 @@ class Server:
                 tool("risky", description="Wait for a person.", requires_approval=True, max_concurrency=1)(self._work),
             ]
         )
-        stages = default_stages({"inline": InlineExecutor()}, MemoryApprovals())
-        self.pipeline = Pipeline(self.registry, stages, admission=self.admission)
+        self.pipeline = make_pipeline(self.registry, admission=self.admission)
 
     async def _work(self, name: str) -> str:
         began = now()
@@ -63,7 +56,7 @@ class Server:
 
 
 def _request(name: str, id: str = "a", caller: str = "ann") -> CallRequest:
-    return CallRequest(ToolCall(name=name, args={"name": id}, id=id), caller=Caller(caller))
+    return write_request(name, {"name": id}, id=id, caller=Caller(caller))
 
 
 BATCHES: list[Any] = [
@@ -233,7 +226,7 @@ async def test_a_batch_that_is_cancelled_gives_all_its_places_back() -> None:
 async def test_without_limits_of_its_own_a_pipeline_still_keeps_to_those_of_tools() -> None:
     """As in a process that has no server: a batch is answered as by one."""
     server = Server()
-    pipeline = Pipeline(server.registry, default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
+    pipeline = make_pipeline(server.registry)
 
     messages = await pipeline.run_all(
         [_request("alone", "a"), _request("pair", "b"), _request("pair", "c"), _request("pair", "d")]
@@ -265,8 +258,8 @@ async def test_a_tool_that_stays_keeps_its_limit_when_others_come(handlers: list
 
     registry = Registry([alone], callbacks=handlers)
     admission = Admission(Limits(queue=10, queue_timeout=60))
-    pipeline = Pipeline(registry, default_stages({"inline": InlineExecutor()}, MemoryApprovals()), admission=admission)
-    call = CallRequest(ToolCall(name="alone", args={}, id="call_1"))
+    pipeline = make_pipeline(registry, admission=admission)
+    call = write_request("alone")
     first = asyncio.ensure_future(pipeline.run(call))
     await asyncio.sleep(0.5)
     registry.add(tool("other", description="Come later.")(lambda: None))

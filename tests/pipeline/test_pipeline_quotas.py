@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecall import Caller, Registry, ToolCall, tool
+from sidecall import Caller, Registry, tool
 from sidecall.core.approval import ApprovalRequired, Decision
 from sidecall.core.context import ANONYMOUS
 from sidecall.core.invocation import CallRequest
@@ -21,6 +21,9 @@ from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Rate
 from sidecall.pipeline.stages import default_stages
 from sidecall.settings import Settings
+from tests.kit.calls import write_request
+from tests.kit.pipelines import make_pipeline
+from tests.kit.tools import echo
 
 ANN, BOB = Caller("ann"), Caller("bob")
 ASKED: list[str] = []
@@ -31,12 +34,6 @@ def asked() -> list[str]:
     """Tell whose sight of the tool `hidden` was asked for."""
     ASKED.clear()
     return ASKED
-
-
-@tool
-async def echo(text: str) -> str:
-    """Repeat a text."""
-    return text
 
 
 @tool(sequential=True)
@@ -96,7 +93,7 @@ class Server:
 
 
 def _request(name: str, caller: Caller = ANONYMOUS, args: Mapping[str, Any] | None = None) -> CallRequest:
-    return CallRequest(ToolCall(name=name, args=dict(args or {"text": "hi"}), id="call_1"), caller)
+    return write_request(name, dict(args or {"text": "hi"}), caller=caller)
 
 
 async def test_each_caller_may_make_so_many_calls() -> None:
@@ -171,7 +168,7 @@ async def test_a_call_on_the_command_line_knows_no_rate() -> None:
 
 async def test_without_a_rate_nobody_is_turned_away() -> None:
     """However often they come."""
-    pipeline = Pipeline(Registry([echo]), default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
+    pipeline = make_pipeline([echo])
 
     messages = await pipeline.run_all([_request("echo") for _ in range(5)])
 

@@ -1,7 +1,6 @@
 """A caller may make so many calls in so much time, and they come back evenly."""
 
 import asyncio
-from typing import Any
 
 import pytest
 
@@ -9,15 +8,11 @@ from sidecall.core.context import Caller
 from sidecall.core.overload import QuotaExceeded
 from sidecall.core.quota import Quota
 from sidecall.pipeline.quotas import Quotas, Rate
-from tests.virtual_time import VIRTUAL, running
+from tests.kit.virtual_time import running
+
+pytestmark = pytest.mark.virtual_time
 
 ANN, BOB = Caller("ann"), Caller("bob")
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
 
 
 class Counted:

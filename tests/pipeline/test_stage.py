@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from sidecall import BaseTool, Registry, ToolCall, tool
-from sidecall.core.invocation import CallRequest, Invocation
+from sidecall import BaseTool, Registry, tool
+from sidecall.core.invocation import Invocation
 from sidecall.core.messages import ToolMessage
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stage import Stage, Stages
+from tests.kit.calls import write_request
 
 
 def _named(name: str) -> BaseTool:
@@ -41,8 +42,8 @@ async def test_a_step_is_taken_in_its_place_by_the_tools_that_want_it() -> None:
     stages = (Stage(noting("first")), Stage(noting("second"), is_special), Stage(noting("third")), Stage(answer))
     pipeline = Pipeline(Registry([_named("special"), _named("other")]), Stages(stages))
 
-    special = await pipeline.run(CallRequest(ToolCall(name="special", args={}, id="1")))
-    other = await pipeline.run(CallRequest(ToolCall(name="other", args={}, id="2")))
+    special = await pipeline.run(write_request("special", id="1"))
+    other = await pipeline.run(write_request("other", id="2"))
 
     assert special.content == "first,second,third"
     assert other.content == "first,third"
@@ -57,7 +58,7 @@ async def test_the_steps_are_chosen_anew_for_a_tool_that_was_replaced() -> None:
     registry = Registry([_named("one")])
     stages = Stages((Stage(noting("tagged"), has_tags), Stage(noting("always")), Stage(answer)))
     pipeline = Pipeline(registry, stages)
-    request = CallRequest(ToolCall(name="one", args={}, id="1"))
+    request = write_request("one", id="1")
 
     before = await pipeline.run(request)
     registry.replace([tool("one", description="Do it.", tags=["a"])(lambda: None)])
@@ -87,7 +88,7 @@ class Way:
     async def go(self, success: tuple[Stage, ...], failure: tuple[Stage, ...]) -> ToolMessage:
         """Take a call through them."""
         pipeline = Pipeline(Registry([_named("one")]), Stages(success, failure))
-        return await pipeline.run(CallRequest(ToolCall(name="one", args={}, id="1")))
+        return await pipeline.run(write_request("one", id="1"))
 
 
 async def test_a_call_that_succeeds_takes_no_stage_of_failure() -> None:

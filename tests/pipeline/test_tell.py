@@ -18,6 +18,7 @@ from sidecall import (
 )
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.errors import InvalidArguments, MissingContext
+from tests.kit.calls import run
 
 
 class Diary(BaseCallbackHandler):
@@ -73,9 +74,7 @@ def _greeting(*handlers: Any, fail: BaseException | None = None, **options: Any)
 
 
 async def _call(offered: StructuredTool, **args: Any) -> ToolMessage:
-    call = {"type": "tool_call", "name": "greet", "args": {"name": "Bo", **args}, "id": "call_1"}
-    message: ToolMessage = await offered.ainvoke(call)
-    return message
+    return await run(offered, {"name": "Bo", **args})
 
 
 START = ("start", ({"name": "greet", "description": "Greet."}, "{'name': 'Bo'}"))

@@ -8,6 +8,7 @@ import pytest
 
 from sidecall import StructuredTool, ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
 from sidecall.core.errors import CallDenied, GuardrailTripped, ToolTimeout
+from tests.kit.calls import run
 
 
 class Diary:
@@ -45,11 +46,6 @@ def _working(*handlers: Any, how: str = "well", **options: Any) -> StructuredToo
     return work
 
 
-async def _call(offered: StructuredTool) -> ToolMessage:
-    message: ToolMessage = await offered.ainvoke({"type": "tool_call", "args": {}, "id": "call_1"})
-    return message
-
-
 def refuse(data: Any) -> ToolGuardrailFunctionOutput:
     """Refuse the call."""
     return ToolGuardrailFunctionOutput.reject_content("No.")
@@ -76,7 +72,7 @@ async def test_a_call_that_does_not_end_well_is_a_start_and_an_error(options: An
     """Once each, whoever is told what."""
     diary = Diary()
 
-    await asyncio.gather(_call(_working(diary, **options)), return_exceptions=True)
+    await asyncio.gather(run(_working(diary, **options)), return_exceptions=True)
 
     assert diary.heard == [START, error]
 
@@ -91,7 +87,7 @@ async def test_a_call_that_is_cancelled_is_an_error() -> None:
         started.set()
         await asyncio.Event().wait()
 
-    call = asyncio.ensure_future(_call(work))
+    call = asyncio.ensure_future(run(work))
     await started.wait()
     call.cancel()
 
@@ -122,7 +118,7 @@ async def test_a_handler_that_crashes_harms_neither_the_call_nor_other_handlers(
     """In any way, at the start, at the end and at an error."""
     diary = Diary()
 
-    message = await _call(_working(_crashing(error, later=later), diary, how=how))
+    message = await run(_working(_crashing(error, later=later), diary, how=how))
 
     assert message.content == content
     assert diary.heard[0] == START
@@ -133,7 +129,7 @@ async def test_a_crash_of_a_handler_is_logged(caplog: pytest.LogCaptureFixture) 
     """With the event and the call."""
     caplog.set_level(logging.ERROR, "sidecall")
 
-    await _call(_working(_crashing(RuntimeError, later=False)))
+    await run(_working(_crashing(RuntimeError, later=False)))
 
     assert caplog.messages == [
         "a callback (on_tool_start) of tool work failed (call call_1)",
@@ -145,7 +141,7 @@ async def test_a_crash_of_a_handler_is_logged(caplog: pytest.LogCaptureFixture) 
 async def test_a_thread_that_raises_stop_iteration_is_not_waited_for() -> None:
     """A future cannot hold it, so that whoever waits for the future waits in vain."""
     async with asyncio.timeout(1):
-        message = await _call(_working(_crashing(StopIteration, later=False)))
+        message = await run(_working(_crashing(StopIteration, later=False)))
 
     assert message.content == "done"
 
@@ -156,7 +152,7 @@ async def test_a_handler_that_takes_too_little_is_a_crash(caplog: pytest.LogCapt
     class Narrow:
         def on_tool_end(self) -> None: ...
 
-    assert (await _call(_working(Narrow()))).content == "done"
+    assert (await run(_working(Narrow()))).content == "done"
     assert "a callback (on_tool_end) of tool work failed (call call_1)" in caplog.messages
 
 

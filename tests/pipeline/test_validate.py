@@ -11,7 +11,8 @@ import pytest
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from sidecall import BaseTool, InjectedToolArg, ToolMessage, tool
+from sidecall import BaseTool, InjectedToolArg, tool
+from tests.kit.calls import run
 
 CANARY = "canary-4711"
 
@@ -22,13 +23,9 @@ async def order(dish: str, count: int, paid: bool = False, *, key: Annotated[str
     return f"{dish} {count} {paid} {key}"
 
 
-async def _call(args: dict[str, Any]) -> ToolMessage:
-    return await order.ainvoke({"type": "tool_call", "name": "order", "args": args, "id": "call_1"})
-
-
 async def test_every_mistake_is_told_at_once() -> None:
     """So that one more try is enough."""
-    message = await _call({"count": CANARY, "paid": CANARY})
+    message = await run(order, {"count": CANARY, "paid": CANARY})
 
     assert message.content == (
         "dish: Field required (string)\n"
@@ -41,7 +38,7 @@ async def test_every_mistake_is_told_at_once() -> None:
 
 async def test_unknown_and_forged_arguments_are_reported_together() -> None:
     """The forged ones first."""
-    message = await _call({"zz": 1, "dish": "soup", "count": "2", "key": CANARY})
+    message = await run(order, {"zz": 1, "dish": "soup", "count": "2", "key": CANARY})
 
     assert message.content == "soup 2 False k"
     assert message.response_metadata["ignored_args"] == ["key", "zz"]
@@ -49,7 +46,7 @@ async def test_unknown_and_forged_arguments_are_reported_together() -> None:
 
 async def test_ignored_arguments_are_reported_with_a_refusal_too() -> None:
     """A misspelt name is often why another is missing."""
-    message = await _call({"dsh": "soup", "count": 2})
+    message = await run(order, {"dsh": "soup", "count": 2})
 
     assert message.content == "dish: Field required (string)"
     assert message.response_metadata["ignored_args"] == ["dsh"]
@@ -134,7 +131,7 @@ async def test_a_value_arrives_as_the_annotated_type(
     take.__annotations__["x"] = annotation
     offered: BaseTool = tool(take)
 
-    message = await offered.ainvoke({"type": "tool_call", "name": "take", "args": {"x": sent}, "id": "call_1"})
+    message = await run(offered, {"x": sent})
 
     assert offered.compiled.args_schema.json_schema["properties"] == {"x": schema}
     assert message.content == arrives

@@ -2,21 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall import Caller, Registry, StructuredTool, ToolCall, tool
 from sidecall.core.invocation import CallRequest
-from sidecall.executors.inline import InlineExecutor
-from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.stages import default_stages
 from sidecall.pipeline.visible import is_visible, visible
+from tests.kit.clients import MakeClient
+from tests.kit.pipelines import make_pipeline
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 ADA = Caller("ada", scopes=frozenset({"admin"}))
 
 
@@ -114,7 +109,7 @@ async def test_a_crash_of_a_predicate_is_logged(caplog: pytest.LogCaptureFixture
 async def test_a_hidden_tool_is_unknown_to_a_call() -> None:
     """It is named neither in the list nor among the nearest, and others may call it."""
     registry = Registry([_named("search"), _named("search_all", for_admins)])
-    pipeline = Pipeline(registry, default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
+    pipeline = make_pipeline(registry)
     call = ToolCall(name="search_all", args={}, id="call_1")
 
     hidden = await pipeline.run(CallRequest(call))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sidecall import StructuredTool, ToolMessage, tool
 from sidecall.core.tool import Schema
 from sidecall.schema.definitions import render_definitions
+from tests.kit.calls import run
 from tests.properties.classes import kinds
 from tests.properties.composites import Kinds
 from tests.properties.json_values import Values, texts
@@ -136,9 +137,7 @@ class Made:
 
         Hypothesis ends cases by exceptions that an event loop must not meet, so only the call is async, not the test.
         """
-        call = {"type": "tool_call", "name": "generated", "args": args, "id": "call_1"}
-        message: ToolMessage = asyncio.run(self.tool.ainvoke(call, **beside))
-        return message
+        return asyncio.run(run(self.tool, args, **beside))
 
 
 @contextmanager

@@ -9,12 +9,7 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, ByteSize, ConfigDict
 from typing_extensions import TypedDict
 
 from sidecall import BaseTool, InjectedToolArg, ToolMessage, tool
-
-
-async def _call(made: BaseTool, args: dict[str, Any], **beside: Any) -> ToolMessage:
-    call = {"type": "tool_call", "name": made.name, "args": args, "id": "call_1"}
-    message: ToolMessage = await made.ainvoke(call, **beside)
-    return message
+from tests.kit.calls import run
 
 
 def _said(message: ToolMessage) -> tuple[str, Any]:
@@ -69,7 +64,7 @@ def takes_slots(point: Slot, **more: int) -> str:
 )
 async def test_free_keywords_do_not_open_the_types_of_other_parameters(made: BaseTool, content: str) -> None:
     """`**kwargs` takes further arguments, not further keys of what another parameter takes."""
-    message = await _call(made, {"point": {"x": 1, "y": 2}})
+    message = await run(made, {"point": {"x": 1, "y": 2}})
 
     assert _said(message) == ("success", content)
 
@@ -82,7 +77,7 @@ async def test_positional_only_parameters_go_with_free_keywords() -> None:
         """Say what came."""
         return repr((first, more))
 
-    message = await _call(takes_both, {"first": 1, "second": 2})
+    message = await run(takes_both, {"first": 1, "second": 2})
 
     assert _said(message) == ("success", "(1, {'second': 2})")
 
@@ -103,7 +98,7 @@ async def test_null_among_free_keys_is_refused(annotation: Any, value: Any) -> N
         """Say what came."""
         return repr(value)
 
-    assert (await _call(takes, {"value": value})).status == "error"
+    assert (await run(takes, {"value": value})).status == "error"
 
 
 async def test_null_among_free_keywords_is_refused() -> None:
@@ -114,7 +109,7 @@ async def test_null_among_free_keywords_is_refused() -> None:
         """Say what came."""
         return repr(values)
 
-    assert (await _call(takes, {"a": None, "b": 1})).status == "error"
+    assert (await run(takes, {"a": None, "b": 1})).status == "error"
 
 
 class Question(BaseModel):
@@ -136,7 +131,7 @@ async def test_a_crashing_validator_is_answered() -> None:
         """Ask."""
         return question.text
 
-    message = await _call(ask, {"question": {"text": 5}})
+    message = await run(ask, {"question": {"text": 5}})
 
     assert message.response_metadata["error"]["kind"] == "execution_error"
 
@@ -149,7 +144,7 @@ async def test_a_crashing_validator_of_an_injected_value_is_answered() -> None:
         """Greet."""
         return name
 
-    message = await _call(greet, {}, context={"name": 5})
+    message = await run(greet, {}, context={"name": 5})
 
     assert message.response_metadata["error"]["kind"] == "execution_error"
 
@@ -162,7 +157,7 @@ async def test_the_items_of_an_iterable_are_checked_before_the_call() -> None:
         """Add."""
         return sum(numbers)
 
-    message = await _call(add, {"numbers": [1, "x"]})
+    message = await run(add, {"numbers": [1, "x"]})
 
     assert message.response_metadata["error"]["kind"] == "invalid_arguments"
 
@@ -175,7 +170,7 @@ async def test_text_is_read_as_json_has_it() -> None:
         """Say what came."""
         return repr(value)
 
-    assert _said(await _call(show, {"value": "12"})) == ("success", "b'12'")
+    assert _said(await run(show, {"value": "12"})) == ("success", "b'12'")
 
 
 class Open(BaseModel):
@@ -194,7 +189,7 @@ async def test_further_fields_of_an_open_model_do_not_crash_a_function_that_lack
         """Search."""
         return query
 
-    message = await _call(search, {"query": "a", "more": 1})
+    message = await run(search, {"query": "a", "more": 1})
 
     assert _said(message) == ("success", "a")
     assert message.response_metadata["ignored_args"] == ["more"]
@@ -214,7 +209,7 @@ async def test_an_injected_field_is_filled_whatever_path_it_is_read_from() -> No
         """Say whose it is."""
         return owner
 
-    assert _said(await _call(owned, {}, context={"owner": "me"})) == ("success", "me")
+    assert _said(await run(owned, {}, context={"owner": "me"})) == ("success", "me")
 
 
 async def test_a_wrong_unit_of_bytes_is_not_repeated() -> None:
@@ -225,7 +220,7 @@ async def test_a_wrong_unit_of_bytes_is_not_repeated() -> None:
         """Reserve."""
         return size
 
-    assert "s3cr3t" not in (await _call(reserve, {"size": "12s3cr3t"})).content
+    assert "s3cr3t" not in (await run(reserve, {"size": "12s3cr3t"})).content
 
 
 async def test_a_number_as_a_key_does_not_crash_a_json_schema() -> None:
@@ -241,4 +236,4 @@ async def test_a_number_as_a_key_does_not_crash_a_json_schema() -> None:
         """Say what came."""
         return repr(values)
 
-    assert (await _call(take, {"a": {"1": None}})).status == "error"
+    assert (await run(take, {"a": {"1": None}})).status == "error"

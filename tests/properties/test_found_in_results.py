@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, computed_field
 
-from sidecall import BaseTool, ToolMessage, tool
+from sidecall import BaseTool, tool
+from tests.kit.calls import run
 
 
 def _giving(returned: Any) -> BaseTool:
@@ -17,11 +18,6 @@ def _giving(returned: Any) -> BaseTool:
         return returned
 
     return give
-
-
-async def _call(made: BaseTool) -> ToolMessage:
-    message: ToolMessage = await made.ainvoke({"type": "tool_call", "name": "give", "args": {}, "id": "call_1"})
-    return message
 
 
 class Person(BaseModel):
@@ -56,7 +52,7 @@ def _one_and_crash() -> Iterable[int]:
 )
 async def test_a_result_that_crashes_on_its_way_to_json_is_answered(returned: Any) -> None:
     """It fails this call, with a message."""
-    assert (await _call(_giving(returned))).status == "error"
+    assert (await run(_giving(returned))).status == "error"
 
 
 class Image(BaseModel):
@@ -76,6 +72,6 @@ class Image(BaseModel):
 )
 async def test_a_result_is_said_in_json(returned: Any, content: str) -> None:
     """Never as Python has it, nor not at all."""
-    message = await _call(_giving(returned))
+    message = await run(_giving(returned))
 
     assert (message.status, message.content) == ("success", content)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sidecall import StructuredTool, ToolMessage, tool
 from sidecall.schema.definitions import render_definitions
+from tests.kit.calls import run
 from tests.properties.json_values import allowed_by, any_json
 from tests.properties.runs import examples
 from tests.properties.signatures import Program, programs, running
@@ -25,9 +26,7 @@ def _made(schema: dict[str, Any], calls: list[dict[str, Any]]) -> StructuredTool
 
 
 def _call(made: StructuredTool, args: Any) -> ToolMessage:
-    call = {"type": "tool_call", "name": "generated", "args": args, "id": "call_1"}
-    message: ToolMessage = asyncio.run(made.ainvoke(call))
-    return message
+    return asyncio.run(run(made, args))
 
 
 def _filled(value: Any, sent: Any) -> bool:

@@ -17,7 +17,7 @@ from sidecall.rest.answers import answer_call, answer_calls, make_request
 from sidecall.rest.dialects import read_call, read_call_text
 from sidecall.rest.parts import Parts
 from sidecall.settings import Settings
-from tests.asgi import Peer
+from tests.kit.asgi import Peer
 
 CONTEXT = RequestContext({"x-tenant": "acme"})
 

@@ -1,15 +1,12 @@
 """The explorer at /docs works without the internet, and the root leads to it."""
 
 import re
-from collections.abc import Awaitable, Callable
 from urllib.parse import urljoin, urlsplit
 
-import httpx
 import pytest
 
 from sidecall.version import __version__
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 _ASSET = re.compile(r"""(?:src|href)\s*=\s*["']([^"']+)["']""")
 

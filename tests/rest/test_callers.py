@@ -1,7 +1,6 @@
 """Callers are told apart by the header of a gateway, on both ways, wherever it matters who they are."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
@@ -10,10 +9,11 @@ import pytest
 from sidecall import BaseTool, Caller, Registry, ToolContext, tool
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.asgi import BOTH_WAYS, JSON, exchange, scope_of
-from tests.rest.events import events_in
+from tests.kit.asgi import BOTH_WAYS, JSON, exchange, scope_of
+from tests.kit.calls import write_call
+from tests.kit.clients import MakeClient
+from tests.kit.events import events_in
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 HEADER = "X-Consumer-Username"
 ANN, BOB = {HEADER: "ann"}, {HEADER: "bob"}
 TWO = [(HEADER.encode(), b"ann"), (HEADER.encode(), b"bob")]
@@ -43,12 +43,8 @@ async def guarded(context: ToolContext) -> str:
     return context.caller.subject
 
 
-def _call(name: str = "who") -> dict[str, Any]:
-    return {"name": name, "args": {}, "id": "call_1"}
-
-
 async def _content(client: httpx.AsyncClient, headers: Any, name: str = "who") -> str:
-    return str((await client.post("/tool_calls", json=_call(name), headers=headers)).json()["content"])
+    return str((await client.post("/tool_calls", json=write_call(name), headers=headers)).json()["content"])
 
 
 @BOTH_WAYS
@@ -89,7 +85,7 @@ async def test_a_tool_in_a_process_hears_who_calls(make_client: MakeClient) -> N
 async def test_events_are_of_who_calls(make_client: MakeClient, path: str) -> None:
     """As everything is."""
     client = await make_client(who, caller_header=HEADER)
-    body = _call() if path == "/tool_calls" else [_call()]
+    body = write_call("who") if path == "/tool_calls" else [write_call("who")]
 
     response = await client.post(path, json=body, headers={**ANN, "Accept": "text/event-stream"})
 
@@ -106,10 +102,12 @@ async def test_who_is_not_named_for_certain_is_refused(make_client: MakeClient, 
     headers = [(HEADER.encode(), value if isinstance(value, bytes) else value.encode()) for value in values]
 
     refused = [
-        await client.post("/tool_calls", json=_call(), headers=headers),
-        await client.post("/tool_calls/batch", json=[_call()], headers=headers),
-        await client.post("/tool_calls", json=_call(), headers=[*headers, (b"Accept", b"text/event-stream")]),
-        await client.post("/tool_calls/batch", json=[_call()], headers=[*headers, (b"Accept", b"text/event-stream")]),
+        await client.post("/tool_calls", json=write_call("who"), headers=headers),
+        await client.post("/tool_calls/batch", json=[write_call("who")], headers=headers),
+        await client.post("/tool_calls", json=write_call("who"), headers=[*headers, (b"Accept", b"text/event-stream")]),
+        await client.post(
+            "/tool_calls/batch", json=[write_call("who")], headers=[*headers, (b"Accept", b"text/event-stream")]
+        ),
         await client.get("/tools", headers=headers),
         await client.get("/tools/who", headers=headers),
         await client.post("/approvals/none", json={"decision": "approve"}, headers=headers),
@@ -194,7 +192,7 @@ async def test_approvals_name_those_who_asked_and_decided(make_client: MakeClien
     client = await make_client(guarded, caller_header=HEADER)
 
     at_once = await _content(client, ANN, "guarded")
-    waiting = await client.post("/tool_calls", json=_call("guarded"), headers=BOB)
+    waiting = await client.post("/tool_calls", json=write_call("guarded"), headers=BOB)
     decided = await client.post(waiting.headers["Location"], json={"decision": "approve"}, headers=ANN)
 
     assert (at_once, waiting.json()["requested_by"]) == ("ann", "bob")
@@ -206,7 +204,9 @@ async def test_the_same_call_of_two_callers_is_two_approvals(make_client: MakeCl
     """One may not take what a person has granted to the other."""
     client = await make_client(guarded, caller_header=HEADER)
 
-    asked = [await client.post("/tool_calls", json=_call("guarded"), headers=headers) for headers in (BOB, {}, BOB)]
+    asked = [
+        await client.post("/tool_calls", json=write_call("guarded"), headers=headers) for headers in (BOB, {}, BOB)
+    ]
     first, other, again = [answer.json()["id"] for answer in asked]
 
     assert (first == other, first == again) == (False, True)
@@ -218,7 +218,7 @@ async def test_each_caller_has_a_quota_of_its_own(make_client: MakeClient) -> No
     client = await make_client(who, caller_header=HEADER, rate_limit="2/hour")
 
     answers = [
-        await client.post("/tool_calls", json=_call(), headers=headers)
+        await client.post("/tool_calls", json=write_call("who"), headers=headers)
         for headers in (ANN, ANN, ANN, BOB, {}, {HEADER: " "}, {})
     ]
 
@@ -241,7 +241,7 @@ async def test_each_caller_runs_so_many_calls_at_once(make_client: MakeClient) -
     client = await make_client(hold, caller_header=HEADER, max_concurrency_per_caller=1)
     running = [asyncio.ensure_future(_content(client, headers, "hold")) for headers in (ANN, BOB)]
     await begun.get(), await begun.get()
-    refused = await client.post("/tool_calls", json=_call("hold"), headers=ANN)
+    refused = await client.post("/tool_calls", json=write_call("hold"), headers=ANN)
     release.set()
 
     assert (refused.status_code, refused.json()["type"]) == (429, "urn:sidecall:problem:too-many-calls")

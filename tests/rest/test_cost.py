@@ -9,22 +9,17 @@ from typing import Any
 
 import pytest
 
-from sidecall import Registry, tool
+from sidecall import Registry
 from sidecall.http.application import Application
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.asgi import Passing, Peer, exchange, scope_of, sized
+from tests.kit.asgi import Passing, Peer, exchange, scope_of, sized
+from tests.kit.tools import echo
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
 # Python functions that are entered or gone on with, from the server's call of the application to its return.
 COUNTED = {"POST /tool_calls": 86, "GET /tools": 19}
 ALLOWED = 1.1
-
-
-@tool
-async def echo(text: str) -> str:
-    """Repeat a text."""
-    return text
 
 
 async def _count(app: Application, target: str) -> int:

@@ -1,25 +1,16 @@
 """A client says how long it waits: that shortens what a tool has, and never lengthens it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall import StructuredTool, ToolContext, tool
-from tests.rest.events import events_in
-from tests.virtual_time import VIRTUAL, now
+from tests.kit.clients import MakeClient
+from tests.kit.events import EVENTS, events_in
+from tests.kit.virtual_time import now
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-
-EVENTS = {"Accept": "text/event-stream"}
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 @pytest.fixture

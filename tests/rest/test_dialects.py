@@ -1,10 +1,8 @@
 """A call is understood in each provider's form, and answered in the same."""
 
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 from anthropic.types import ToolResultBlockParam
 from langchain_core.messages import ToolMessage
@@ -13,8 +11,7 @@ from openai.types.responses.response_input_item_param import FunctionCallOutput
 from pydantic import TypeAdapter
 
 from sidecall import ToolException, tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 ARGUMENTS: dict[str, Any] = {"text": "hello"}
 CALLS: dict[str, dict[str, Any]] = {

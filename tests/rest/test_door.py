@@ -15,7 +15,7 @@ from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stage import Stage, Stages
 from sidecall.rest.app import build_api
 from sidecall.rest.shortcuts import make_shortcuts
-from tests.asgi import JSON, Passing, Peer, exchange, scope_of, sized
+from tests.kit.asgi import JSON, Passing, Peer, exchange, scope_of, sized
 from tests.rest.two_ways import HOSTILE, ORDINARY, Sent, ask, comparable, make_app
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'

@@ -10,7 +10,7 @@ from sidecall import Registry
 from sidecall.http.application import Application
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.asgi import Passing, exchange, scope_of, sized
+from tests.kit.asgi import Passing, exchange, scope_of, sized
 from tests.rest.ways import FRAMEWORK, way
 
 CALL = json.dumps({"name": "way", "args": {}, "id": "call_1"}).encode()

@@ -1,15 +1,14 @@
 """JSON that is no call is refused in words that help, with an example that runs."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall import tool
-from tests.asgi import BOTH_WAYS
+from tests.kit.asgi import BOTH_WAYS
+from tests.kit.clients import MakeClient
+from tests.kit.problems import read_problem
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 JSON = {"Content-Type": "application/json"}
 pytestmark = BOTH_WAYS
 
@@ -112,8 +111,7 @@ async def test_json_that_is_no_call_is_told_what_is_expected(make_client: MakeCl
     accepted = await client.post("/tool_calls?format=langchain", json=refused.json()["example"])
 
     assert refused.status_code == 422
-    assert refused.json()["type"] == "urn:sidecall:problem:not-a-tool-call"
-    assert refused.json()["detail"] == detail
+    assert read_problem(refused) == ("not-a-tool-call", detail)
     assert accepted.json()["content"] == "value of 6 * 7"
 
 

@@ -1,7 +1,7 @@
 """What `GET /tools` answers is remembered, until the registry changes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -12,8 +12,7 @@ from sidecall.http.reply import Reply
 from sidecall.main import create_app
 from sidecall.rest.listing import Listing, Listings, has, make_listing
 from sidecall.settings import Settings
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 
 @tool

@@ -1,20 +1,18 @@
 """The OpenAPI document is committed, complete, and its examples work."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from operator import floordiv, mul
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from jsonschema import Draft202012Validator
 
 from sidecall import Registry, tool
 from sidecall.main import create_app
 from sidecall.settings import Settings
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 DOCUMENT: dict[str, Any] = create_app(Settings(), Registry()).openapi()
 COMMITTED = Path(__file__).parents[2] / "openapi" / "openapi.json"

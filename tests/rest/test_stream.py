@@ -1,24 +1,18 @@
 """Whoever wants events is told how far a call is, and its answer as soon as it is there."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any
 
 import httpx
 import pytest
 
 from sidecall import InjectedToolArg, ToolContext, ToolException, ToolGuardrailFunctionOutput, tool
-from tests.rest.events import events_in
+from tests.kit.calls import write_call
+from tests.kit.clients import MakeClient
+from tests.kit.events import EVENTS, events_in
+from tests.kit.tools import echo
 from tests.rest.test_dialects import CALLS
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-EVENTS = {"Accept": "text/event-stream"}
-
-
-@tool
-async def echo(text: str) -> str:
-    """Repeat a text."""
-    return text
 
 
 @tool
@@ -88,10 +82,6 @@ async def client(make_client: MakeClient) -> httpx.AsyncClient:
     return await make_client(*TOOLS)
 
 
-def _call(name: str, id: str = "call_1", **args: Any) -> dict[str, Any]:
-    return {"name": name, "args": args, "id": id}
-
-
 async def _events(client: httpx.AsyncClient, call: Any, target: str = "/tool_calls") -> list[Any]:
     response = await client.post(target, json=call, headers=EVENTS)
     assert response.status_code == 200
@@ -100,7 +90,7 @@ async def _events(client: httpx.AsyncClient, call: Any, target: str = "/tool_cal
 
 async def test_an_answer_is_an_event(client: httpx.AsyncClient) -> None:
     """The only one, when the tool has nothing to say before."""
-    [(name, message)] = await _events(client, _call("echo", text="a\n\nevent: b\ndata: {}"))
+    [(name, message)] = await _events(client, write_call("echo", text="a\n\nevent: b\ndata: {}"))
 
     assert name == "message"
     assert (message["content"], message["tool_call_id"]) == ("a\n\nevent: b\ndata: {}", "call_1")
@@ -109,7 +99,7 @@ async def test_an_answer_is_an_event(client: httpx.AsyncClient) -> None:
 @pytest.mark.parametrize("target", ["/tool_calls", "/tool_calls/batch"])
 async def test_the_headers_are_those_of_events(client: httpx.AsyncClient, target: str) -> None:
     """No proxy keeps the events back, and the request has its id."""
-    body = _call("echo", text="a") if target == "/tool_calls" else [_call("echo", text="a")]
+    body = write_call("echo", text="a") if target == "/tool_calls" else [write_call("echo", text="a")]
 
     response = await client.post(target, json=body, headers={**EVENTS, "X-Request-Id": "mine-1"})
 
@@ -139,7 +129,7 @@ async def test_events_are_for_those_who_ask_for_them(
     client: httpx.AsyncClient, target: str, accept: str, media_type: str
 ) -> None:
     """Everybody else is answered as ever."""
-    call = _call("echo", text="a")
+    call = write_call("echo", text="a")
 
     response = await client.post(target, json=[call] if "batch" in target else call, headers={"Accept": accept})
 
@@ -159,7 +149,7 @@ async def test_an_answer_has_the_dialect_of_its_call(client: httpx.AsyncClient, 
 @pytest.mark.parametrize("target", ["/tool_calls", "/tool_calls/batch"])
 async def test_an_answer_may_be_asked_for_in_another_form(client: httpx.AsyncClient, target: str) -> None:
     """As without events."""
-    call = _call("echo", text="a")
+    call = write_call("echo", text="a")
 
     [event] = await _events(client, [call] if "batch" in target else call, f"{target}?format=openai")
 
@@ -173,7 +163,7 @@ async def test_progress_comes_before_the_answer(
     client: httpx.AsyncClient, name: str, total: int | None, said: list[str]
 ) -> None:
     """All of it, in order, from async tools and from threads."""
-    *progress, last = await _events(client, _call(name, to=3))
+    *progress, last = await _events(client, write_call(name, to=3))
 
     assert progress == [
         ("progress", {"tool_call_id": "call_1", "done": done, "total": total, "message": message})
@@ -185,7 +175,7 @@ async def test_progress_comes_before_the_answer(
 @pytest.mark.parametrize("name", ["spell", "spell_in_thread"])
 async def test_parts_come_before_the_answer(client: httpx.AsyncClient, name: str) -> None:
     """Each as soon as a generator yields it; the answer has them all."""
-    *parts, last = await _events(client, _call(name, word="abc"))
+    *parts, last = await _events(client, write_call(name, word="abc"))
 
     assert parts == [("partial", {"tool_call_id": "call_1", "content": letter}) for letter in "abc"]
     assert (last[0], last[1]["content"]) == ("message", "abc")
@@ -193,14 +183,14 @@ async def test_parts_come_before_the_answer(client: httpx.AsyncClient, name: str
 
 async def test_a_failure_for_the_model_is_a_message(client: httpx.AsyncClient) -> None:
     """As without events."""
-    [(name, message)] = await _events(client, _call("refuse"))
+    [(name, message)] = await _events(client, write_call("refuse"))
 
     assert (name, message["status"], message["content"]) == ("message", "error", "No.")
 
 
 async def test_a_call_that_waits_is_an_approval(client: httpx.AsyncClient) -> None:
     """Which can be asked for."""
-    [(name, approval)] = await _events(client, _call("delete"))
+    [(name, approval)] = await _events(client, write_call("delete"))
     kept = (await client.get(f"/approvals/{approval['id']}")).json()
 
     assert (name, approval["status"], approval) == ("approval", "pending", kept)
@@ -218,7 +208,7 @@ async def test_what_would_be_a_status_is_a_problem(
     client: httpx.AsyncClient, name: str, status: int, slug: str
 ) -> None:
     """The same as without events, but that the status has been sent already."""
-    call = _call(name)
+    call = write_call(name)
     ids = {"X-Request-Id": "mine-1"}
 
     plain = await client.post("/tool_calls", json=call, headers=ids)
@@ -251,11 +241,11 @@ async def test_a_request_that_is_wrong_has_a_status(
 async def test_a_batch_is_answered_as_its_calls_are_done(client: httpx.AsyncClient) -> None:
     """Each in its own dialect, with what was said on the way under the id of its call."""
     calls = [
-        _call("greet", "a"),
-        _call("count", "b", to=1),
+        write_call("greet", id="a"),
+        write_call("count", id="b", to=1),
         {"type": "tool_use", "id": "c", "name": "echo", "input": {"text": "x"}},
-        _call("delete", "d"),
-        _call("nope", "e"),
+        write_call("delete", id="d"),
+        write_call("nope", id="e"),
     ]
 
     events = await _events(client, calls, "/tool_calls/batch")
@@ -289,7 +279,7 @@ async def test_the_first_to_be_done_is_answered_first(make_client: MakeClient) -
 
     client = await make_client(first, second)
 
-    events = await _events(client, [_call("first", "1"), _call("second", "2")], "/tool_calls/batch")
+    events = await _events(client, [write_call("first", id="1"), write_call("second", id="2")], "/tool_calls/batch")
 
     assert [message["tool_call_id"] for _, message in events] == ["2", "1"]
 

@@ -11,16 +11,13 @@ from sidecall import Registry, ToolContext, tool
 from sidecall.lifecycle import Lifecycle
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.asgi import Peer, scope_of, sized
+from tests.kit.asgi import Peer, scope_of, sized
+from tests.kit.calls import write_call
+from tests.kit.events import events_in
+from tests.kit.virtual_time import outcome, running
 from tests.pipeline.stubborn import LONG
-from tests.rest.events import events_in
-from tests.virtual_time import VIRTUAL, outcome, running
 
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 class Ending:
@@ -74,10 +71,6 @@ async def server() -> Ending:
     return Ending()
 
 
-def _call(name: str, id: str = "call_1", **args: Any) -> dict[str, Any]:
-    return {"name": name, "args": args, "id": id}
-
-
 def _problem(*unanswered: str) -> dict[str, Any]:
     return {
         "type": "urn:sidecall:problem:shutting-down",
@@ -95,7 +88,7 @@ async def test_the_last_event_says_that_the_server_ends(server: Ending) -> None:
     """At once, and the answer ends as it should; the tool is cancelled behind it."""
     peer = Peer()
 
-    came = await server.post(peer, _call("wait", seconds=LONG))
+    came = await server.post(peer, write_call("wait", seconds=LONG))
 
     assert events_in(peer.content.decode()) == [("error", _problem("call_1"))]
     assert (peer.sent[-1].get("body"), peer.sent[-1].get("more_body")) == (b"", None)
@@ -107,7 +100,7 @@ async def test_the_last_event_names_the_calls_that_are_not_answered(server: Endi
     peer = Peer()
     naps = [("a", LONG), ("b", 0.1), ("c", LONG), ("b", LONG)]
 
-    await server.post(peer, [_call("wait", name, seconds=seconds) for name, seconds in naps])
+    await server.post(peer, [write_call("wait", id=name, seconds=seconds) for name, seconds in naps])
     first, last = events_in(peer.content.decode())
 
     assert (first[0], first[1]["tool_call_id"], first[1]["content"]) == ("message", "b", "waited 0.1")
@@ -119,7 +112,7 @@ async def test_a_reader_that_was_being_sent_something_gets_it_once(server: Endin
     peer = Peer(takes=asyncio.Event())
     running().call_later(1.5, peer.takes.set)
 
-    await server.post(peer, _call("chat"))
+    await server.post(peer, write_call("chat"))
     events = events_in(peer.content.decode())
 
     assert [(name, said.get("message")) for name, said in events] == [
@@ -134,7 +127,7 @@ async def test_an_answer_that_is_there_is_sent_instead(server: Ending) -> None:
     peer = Peer(takes=asyncio.Event())
     running().call_later(1.5, peer.takes.set)
 
-    await server.post(peer, _call("wait", seconds=0.1))
+    await server.post(peer, write_call("wait", seconds=0.1))
 
     assert [name for name, _ in events_in(peer.content.decode())] == ["message"]
 
@@ -144,7 +137,7 @@ async def test_a_call_that_waits_for_a_person_is_answered(server: Ending) -> Non
     peer = Peer(takes=asyncio.Event())
     running().call_later(1.5, peer.takes.set)
 
-    await server.post(peer, _call("delete"))
+    await server.post(peer, write_call("delete"))
 
     assert [name for name, _ in events_in(peer.content.decode())] == ["approval"]
 
@@ -152,7 +145,7 @@ async def test_a_call_that_waits_for_a_person_is_answered(server: Ending) -> Non
 async def test_a_reader_that_takes_nothing_holds_the_end_up_no_longer_than_its_server_waits(server: Ending) -> None:
     """Who cancels it a second time is obeyed."""
     peer = Peer(takes=asyncio.Event())
-    body = json.dumps(_call("wait", seconds=LONG)).encode()
+    body = json.dumps(write_call("wait", seconds=LONG)).encode()
     peer.messages[0]["body"] = body
     scope = scope_of("POST", "/tool_calls", sized(body, ("accept", "text/event-stream")))
     request = asyncio.ensure_future(outcome(server.app(scope, peer.receive, peer.send)))

@@ -1,42 +1,19 @@
 """A stream has a place before its status is sent, and gives it back however it ends."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 
-from sidecall import BaseTool, Caller, tool
-from tests.asgi import BOTH_WAYS, Peer, scope_of, sized
-from tests.rest.events import events_in
-from tests.virtual_time import VIRTUAL, now, running
+from sidecall import Caller
+from tests.kit.asgi import BOTH_WAYS, Peer, scope_of, sized
+from tests.kit.clients import MakeClient, send_together
+from tests.kit.events import events_in
+from tests.kit.tools import make_hang
+from tests.kit.virtual_time import now, running
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-pytestmark = BOTH_WAYS
+pytestmark = [BOTH_WAYS, pytest.mark.virtual_time]
 CALL = {"name": "hang", "args": {}, "id": "call_1"}
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
-
-
-def hanging(**options: Any) -> BaseTool:
-    """Make a tool that takes a second."""
-
-    async def hang() -> str:
-        await asyncio.sleep(1)
-        return "done"
-
-    made: BaseTool = tool("hang", description="Hang.", **options)(hang)
-    return made
-
-
-async def _statuses(client: httpx.AsyncClient, count: int) -> list[int]:
-    answers = await asyncio.gather(*(client.post("/tool_calls", json=CALL) for _ in range(count)))
-    return [answer.status_code for answer in answers]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +27,7 @@ async def test_a_stream_without_a_place_does_not_begin(
     make_client: MakeClient, settings: dict[str, Any], status: int, slug: str
 ) -> None:
     """Its client is told by the status, as anybody else."""
-    client = await make_client(hanging(), **settings)
+    client = await make_client(make_hang(), **settings)
     events = {"Accept": "text/event-stream"}
     first = asyncio.ensure_future(client.post("/tool_calls", json=CALL, headers=events))
     await asyncio.sleep(0.1)
@@ -64,7 +41,7 @@ async def test_a_stream_without_a_place_does_not_begin(
 
 async def test_a_stream_that_waited_in_vain_does_not_begin(make_client: MakeClient) -> None:
     """It is told by its status, too, since that is sent once the call has a place."""
-    client = await make_client(hanging(), max_concurrency=1, queue_timeout=0.5)
+    client = await make_client(make_hang(), max_concurrency=1, queue_timeout=0.5)
     events = {"Accept": "text/event-stream"}
 
     first, refused = await asyncio.gather(*(client.post("/tool_calls", json=CALL, headers=events) for _ in range(2)))
@@ -80,7 +57,7 @@ async def test_a_stream_that_waited_in_vain_does_not_begin(make_client: MakeClie
 
 async def test_a_stream_waits_for_a_place_no_longer_than_its_client(make_client: MakeClient) -> None:
     """Who says how long it waits is told by then."""
-    client = await make_client(hanging(), max_concurrency=1)
+    client = await make_client(make_hang(), max_concurrency=1)
     first = asyncio.ensure_future(client.post("/tool_calls", json=CALL))
     await asyncio.sleep(0.1)
 
@@ -91,7 +68,7 @@ async def test_a_stream_waits_for_a_place_no_longer_than_its_client(make_client:
 
 async def test_a_stream_that_waited_is_served(make_client: MakeClient) -> None:
     """Its status is sent when the call before it has ended."""
-    client = await make_client(hanging(), max_concurrency=1)
+    client = await make_client(make_hang(), max_concurrency=1)
     app = client._transport.app  # type: ignore[attr-defined]
     body = b'{"name": "hang", "args": {}, "id": "call_2"}'
     peer = Peer([body])
@@ -111,7 +88,7 @@ async def test_a_stream_that_waited_is_served(make_client: MakeClient) -> None:
 
 async def test_a_client_that_goes_while_its_stream_waits_leaves_the_queue(make_client: MakeClient) -> None:
     """And the next moves up; nothing is sent to who has gone."""
-    client = await make_client(hanging(), max_concurrency=1, max_queue=1, max_concurrency_per_caller=2)
+    client = await make_client(make_hang(), max_concurrency=1, max_queue=1, max_concurrency_per_caller=2)
     app = client._transport.app  # type: ignore[attr-defined]
     body = b'{"name": "hang", "args": {}, "id": "gone"}'
     peer = Peer([body])
@@ -125,12 +102,12 @@ async def test_a_client_that_goes_while_its_stream_waits_leaves_the_queue(make_c
     assert (now(), 200 in [message.get("status") for message in peer.sent]) == (pytest.approx(0.3), False)
     second = await client.post("/tool_calls", json=CALL, headers={"Accept": "text/event-stream"})
     assert (second.status_code, (await first).status_code) == (200, 200)
-    assert await _statuses(client, 2) == [200, 200]
+    assert await send_together(client, CALL, 2) == [200, 200]
 
 
 async def test_a_place_comes_back_from_a_stream_that_cannot_begin(make_client: MakeClient) -> None:
     """Its server ends, or its connection breaks, while the status is being sent."""
-    client = await make_client(hanging(), max_concurrency=1, max_queue=0)
+    client = await make_client(make_hang(), max_concurrency=1, max_queue=0)
     app = client._transport.app  # type: ignore[attr-defined]
     body = b'{"name": "hang", "args": {}, "id": "gone"}'
 
@@ -140,11 +117,11 @@ async def test_a_place_comes_back_from_a_stream_that_cannot_begin(make_client: M
     scope = scope_of("POST", "/tool_calls", sized(body, ("accept", "text/event-stream")))
     begins = asyncio.ensure_future(app(scope, Peer([body]).receive, send))
     await asyncio.sleep(0.1)
-    during = await _statuses(client, 1)
+    during = await send_together(client, CALL, 1)
     begins.cancel()
     await asyncio.gather(begins, return_exceptions=True)
 
-    assert (during, await _statuses(client, 1)) == ([503], [200])
+    assert (during, await send_together(client, CALL, 1)) == ([503], [200])
 
 
 @pytest.mark.parametrize("headers", [{}, {"Accept": "text/event-stream"}], ids=["plain", "events"])
@@ -157,7 +134,7 @@ async def test_a_predicate_is_asked_once(make_client: MakeClient, headers: dict[
         asked.append(caller.subject)
         return caller.subject == "ann"
 
-    client = await make_client(hanging(is_enabled=is_shown), caller_header="X-User")
+    client = await make_client(make_hang(is_enabled=is_shown), caller_header="X-User")
 
     answer = await client.post("/tool_calls", json=CALL, headers={"X-User": subject, **headers})
 
@@ -167,7 +144,7 @@ async def test_a_predicate_is_asked_once(make_client: MakeClient, headers: dict[
 async def test_a_stream_of_a_hidden_tool_is_answered_like_any_other(make_client: MakeClient) -> None:
     """That it is full would tell that it is there."""
     client = await make_client(
-        hanging(is_enabled=lambda caller: caller.subject == "ann"),
+        make_hang(is_enabled=lambda caller: caller.subject == "ann"),
         caller_header="X-User",
         max_concurrency=1,
         max_queue=0,

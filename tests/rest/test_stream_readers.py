@@ -12,16 +12,13 @@ from starlette.types import ASGIApp
 from sidecall import Registry, ToolContext, tool
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.asgi import Peer, scope_of, sized
+from tests.kit.asgi import Peer, scope_of, sized
+from tests.kit.calls import write_call
+from tests.kit.events import events_in
+from tests.kit.virtual_time import outcome, running
 from tests.pipeline.stubborn import LONG
-from tests.rest.events import events_in
-from tests.virtual_time import VIRTUAL, outcome, running
 
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 @pytest.fixture
@@ -65,10 +62,6 @@ def app(seen: list[str]) -> ASGIApp:
     return create_app(Settings(), Registry([wait, chat, yield_much]))
 
 
-def _call(name: str, id: str = "call_1", **args: Any) -> dict[str, Any]:
-    return {"name": name, "args": args, "id": id}
-
-
 async def _post(app: ASGIApp, peer: Peer, call: Any) -> None:
     body = json.dumps(call).encode()
     peer.messages[0]["body"] = body
@@ -80,7 +73,7 @@ async def test_silence_is_broken_by_comments(app: ASGIApp) -> None:
     """Every 15 seconds, so that no proxy closes the connection; readers of events skip them."""
     peer = Peer()
 
-    _, seconds = await outcome(_post(app, peer, _call("wait", seconds=40)))
+    _, seconds = await outcome(_post(app, peer, write_call("wait", seconds=40)))
     text = peer.content.decode()
 
     assert seconds == 40
@@ -91,7 +84,7 @@ async def test_silence_is_broken_by_comments(app: ASGIApp) -> None:
 async def test_the_headers_come_before_the_first_event(app: ASGIApp) -> None:
     """The client knows that it is being served."""
     peer = Peer()
-    request = asyncio.ensure_future(_post(app, peer, _call("wait", seconds=5)))
+    request = asyncio.ensure_future(_post(app, peer, write_call("wait", seconds=5)))
     await asyncio.sleep(1)
 
     assert (peer.status, len(peer.sent)) == (200, 1)
@@ -101,7 +94,7 @@ async def test_the_headers_come_before_the_first_event(app: ASGIApp) -> None:
 async def test_events_come_as_they_happen(app: ASGIApp) -> None:
     """Not all at the end."""
     peer = Peer()
-    calls = [_call("wait", str(seconds), seconds=seconds) for seconds in (3, 1, 2)]
+    calls = [write_call("wait", id=str(seconds), seconds=seconds) for seconds in (3, 1, 2)]
     request = asyncio.ensure_future(_post(app, peer, calls))
     await asyncio.sleep(2.5)
     so_far = events_in(peer.content.decode())
@@ -115,7 +108,7 @@ async def test_an_answer_ends_with_the_last_event(app: ASGIApp) -> None:
     """So that the client can close the connection, or use it again."""
     peer = Peer()
 
-    await _post(app, peer, _call("wait", seconds=0))
+    await _post(app, peer, write_call("wait", seconds=0))
     flags = [message.get("more_body") for message in peer.sent[1:]]
 
     assert (peer.sent[-1]["body"], flags) == (b"", [True, None])
@@ -125,7 +118,7 @@ async def test_an_answer_ends_with_the_last_event(app: ASGIApp) -> None:
 async def test_a_slow_reader_holds_no_tool_up(app: ASGIApp, seen: list[str], pause: bool) -> None:
     """It is told less of the progress, but never less than the answer."""
     peer = Peer(takes=asyncio.Event())
-    request = asyncio.ensure_future(_post(app, peer, _call("chat", times=2000, words="x", pause=pause)))
+    request = asyncio.ensure_future(_post(app, peer, write_call("chat", times=2000, words="x", pause=pause)))
     await asyncio.sleep(1)
     before = (seen[:], len(peer.sent))
     peer.takes.set()
@@ -142,7 +135,7 @@ async def test_a_slow_reader_holds_no_tool_up(app: ASGIApp, seen: list[str], pau
 async def test_what_waits_for_a_slow_reader_is_bounded(app: ASGIApp, pause: bool) -> None:
     """However much a tool says, and however fast."""
     peer = Peer(takes=asyncio.Event())
-    call = _call("chat", times=5_000, words="x" * 1000, pause=pause)
+    call = write_call("chat", times=5_000, words="x" * 1000, pause=pause)
 
     tracemalloc.start()
     request = asyncio.ensure_future(_post(app, peer, call))
@@ -158,7 +151,7 @@ async def test_what_waits_for_a_slow_reader_is_bounded(app: ASGIApp, pause: bool
 async def test_every_answer_of_a_batch_reaches_a_slow_reader(app: ASGIApp) -> None:
     """Between any amount of progress."""
     peer = Peer(takes=asyncio.Event())
-    calls = [_call("chat", str(number), times=50, words="x", pause=True) for number in range(100)]
+    calls = [write_call("chat", id=str(number), times=50, words="x", pause=True) for number in range(100)]
     running().call_later(5, peer.takes.set)
 
     await _post(app, peer, calls)
@@ -172,7 +165,7 @@ async def test_the_answer_is_whole_when_its_parts_are_not(app: ASGIApp) -> None:
     peer = Peer(takes=asyncio.Event())
     running().call_later(5, peer.takes.set)
 
-    await _post(app, peer, _call("yield_much", times=1000))
+    await _post(app, peer, write_call("yield_much", times=1000))
     *parts, last = events_in(peer.content.decode())
 
     assert len(parts) < 300
@@ -184,7 +177,7 @@ async def test_tools_are_cancelled_when_the_reader_goes(app: ASGIApp, seen: list
     """And the request ends."""
     peer = Peer()
     running().call_later(0.2, peer.gone.set)
-    call = _call("wait", seconds=LONG)
+    call = write_call("wait", seconds=LONG)
 
     _, seconds = await outcome(_post(app, peer, [call, call] if many else call))
 
@@ -194,7 +187,7 @@ async def test_tools_are_cancelled_when_the_reader_goes(app: ASGIApp, seen: list
 async def test_tools_are_cancelled_when_a_reader_goes_that_takes_nothing(app: ASGIApp, seen: list[str]) -> None:
     """The server is in the middle of sending then, which ends when the connection does."""
     peer = Peer(takes=asyncio.Event())
-    calls = [_call("wait", "quick", seconds=0), _call("wait", "slow", seconds=LONG)]
+    calls = [write_call("wait", id="quick", seconds=0), write_call("wait", id="slow", seconds=LONG)]
     running().call_later(0.2, peer.gone.set)
     running().call_later(0.3, peer.takes.set)
 
@@ -209,7 +202,7 @@ async def test_only_the_going_of_the_reader_counts(app: ASGIApp, seen: list[str]
     peer.messages[1:] = [{"type": "http.request", "body": b"", "more_body": False}] * 3
     peer.messages[0]["more_body"] = False
 
-    _, seconds = await outcome(_post(app, peer, _call("wait", seconds=1)))
+    _, seconds = await outcome(_post(app, peer, write_call("wait", seconds=1)))
 
     assert (seconds, seen, peer.asked > 3) == (1, ["cleaned up"], True)
 
@@ -217,7 +210,7 @@ async def test_only_the_going_of_the_reader_counts(app: ASGIApp, seen: list[str]
 async def test_a_server_that_stops_cancels_the_tools(app: ASGIApp, seen: list[str]) -> None:
     """And says so to whoever stopped it."""
     peer = Peer()
-    request = asyncio.ensure_future(outcome(_post(app, peer, _call("wait", seconds=LONG))))
+    request = asyncio.ensure_future(outcome(_post(app, peer, write_call("wait", seconds=LONG))))
     running().call_later(0.2, request.cancel)
 
     assert await request == (asyncio.CancelledError, 0.2)
@@ -230,8 +223,8 @@ async def test_nothing_remains_of_a_stream(app: ASGIApp) -> None:
     gone = Peer()
     gone.gone.set()
 
-    await _post(app, Peer(), _call("wait", seconds=0))
-    await _post(app, gone, _call("wait", seconds=LONG))
+    await _post(app, Peer(), write_call("wait", seconds=0))
+    await _post(app, gone, write_call("wait", seconds=LONG))
     await asyncio.sleep(0)
 
     assert asyncio.all_tasks() == before
@@ -253,7 +246,7 @@ async def test_progress_that_comes_too_late_is_told_to_nobody(app: ASGIApp) -> N
         return "done"
 
     peer = Peer()
-    await _post(create_app(Settings(), Registry([hasty])), peer, _call("hasty"))
+    await _post(create_app(Settings(), Registry([hasty])), peer, write_call("hasty"))
     await asyncio.gather(*left)
 
     assert [name for name, _ in events_in(peer.content.decode())] == ["message"]

@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,15 +19,11 @@ from sidecall.pipeline.stage import Stage, Stages
 from sidecall.pipeline.stages import default_stages
 from sidecall.rest.app import build_api
 from sidecall.settings import Settings
-from tests.rest.events import events_in
+from tests.kit.calls import write_call
+from tests.kit.clients import MakeClient
+from tests.kit.events import EVENTS, events_in
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-EVENTS = {"Accept": "text/event-stream"}
 EXECUTORS: dict[ExecutorName, Executor] = {"inline": InlineExecutor()}
-
-
-def _call(name: str) -> dict[str, Any]:
-    return {"name": name, "args": {}, "id": "call_1"}
 
 
 async def _events(client: httpx.AsyncClient, call: Any) -> list[Any]:
@@ -62,7 +58,7 @@ async def test_strange_progress_harms_neither_the_tool_nor_the_events(make_clien
 
     client = await make_client(strange)
 
-    *_, (name, message) = await _events(client, _call("strange"))
+    *_, (name, message) = await _events(client, write_call("strange"))
 
     assert (name, message["content"]) == ("message", "done")
 
@@ -80,8 +76,8 @@ async def test_strange_parts_harm_neither_the_tool_nor_the_events(make_client: M
 
     client = await make_client(strange)
 
-    plain = (await client.post("/tool_calls", json=_call("strange"))).json()
-    *_, (name, message) = await _events(client, _call("strange"))
+    plain = (await client.post("/tool_calls", json=write_call("strange"))).json()
+    *_, (name, message) = await _events(client, write_call("strange"))
 
     assert (name, message["status"], message["content"]) == ("message", plain["status"], plain["content"])
 
@@ -107,7 +103,7 @@ async def test_parts_are_not_told_before_a_guardrail_has_seen_them(make_client: 
     """What it would not let out does not go out in pieces."""
     client = await make_client(leaking)
 
-    response = await client.post("/tool_calls", json=_call(leaking.name), headers=EVENTS)
+    response = await client.post("/tool_calls", json=write_call(leaking.name), headers=EVENTS)
     *_, (name, message) = events_in(response.text)
 
     assert (name, message["content"]) == ("message", "Nothing to see.")
@@ -124,7 +120,7 @@ async def test_a_defect_of_the_server_is_told_and_logged(caplog: pytest.LogCaptu
     parts = create_app(Settings(), Registry([leak])).state.parts
     broken = build_api(replace(parts, pipeline=Pipeline(parts.registry, Stages((Stage(_crash),)))))
     transport = httpx.ASGITransport(app=broken, raise_app_exceptions=False)
-    body = _call("leak") if target == "/tool_calls" else [_call("leak")]
+    body = write_call("leak") if target == "/tool_calls" else [write_call("leak")]
 
     async with httpx.AsyncClient(transport=transport, base_url="http://sidecall") as client:
         response = await client.post(target, json=body, headers={**EVENTS, "X-Request-Id": "mine-1"})
@@ -157,7 +153,7 @@ async def test_a_defect_in_one_call_of_a_batch_leaves_no_other_running() -> None
     stages = replace(stages, success=(Stage(_crash, lambda tool: tool.name == "leak"), *stages.success))
     broken = build_api(replace(parts, pipeline=Pipeline(parts.registry, stages)))
     transport = httpx.ASGITransport(app=broken, raise_app_exceptions=False)
-    body = [_call("hello"), _call("wait"), _call("leak")]
+    body = [write_call("hello"), write_call("wait"), write_call("leak")]
 
     async with httpx.AsyncClient(transport=transport, base_url="http://sidecall") as client:
         response = await client.post("/tool_calls/batch", json=body, headers=EVENTS)

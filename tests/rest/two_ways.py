@@ -15,19 +15,14 @@ from sidecall import (
 from sidecall.http.application import Application
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.asgi import JSON, Passing, Peer, exchange, scope_of, sized
 from tests.http.test_hostile_input import NOT_JSON, calling
+from tests.kit.asgi import JSON, Passing, Peer, exchange, scope_of, sized
+from tests.kit.tools import echo
 from tests.rest.test_dialects import CALLS
 from tests.rest.test_hostile_calls import NOT_CALLS
 
 Pairs = list[tuple[str, str]]
 Sent = tuple[str, str, Pairs, bytes]
-
-
-@tool
-async def echo(text: str) -> str:
-    """Repeat a text."""
-    return text
 
 
 @tool(response_format="content_and_artifact", tags=["web"])

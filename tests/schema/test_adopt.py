@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from sidecall import BaseTool, tool
 from sidecall.core.errors import InvalidToolOption
+from tests.kit.calls import run
 
 
 class Person(BaseModel):
@@ -45,7 +46,7 @@ def greet(name: str, friends: list[Person]) -> str:
 
 
 async def _content(made: BaseTool, args: dict[str, Any]) -> Any:
-    message = await made.ainvoke({"type": "tool_call", "name": made.name, "args": args, "id": "call_1"})
+    message = await run(made, args)
     return message.content
 
 

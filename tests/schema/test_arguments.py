@@ -5,10 +5,11 @@ from typing import Annotated, Any
 import pytest
 from pydantic import AfterValidator
 
-from sidecall import InjectedState, ToolCall, tool
+from sidecall import InjectedState, tool
 from sidecall.core.errors import InvalidArguments, MissingContext, ToolExecutionError
-from sidecall.core.invocation import CallRequest, Invocation, new_invocation
+from sidecall.core.invocation import Invocation, new_invocation
 from sidecall.schema.arguments import check_arguments, fill_hidden
+from tests.kit.calls import write_request
 
 
 def crash(value: int) -> int:
@@ -25,9 +26,7 @@ def add(number: int, user: Annotated[str, InjectedState("user")], fragile: Annot
 
 def begin(args: dict[str, Any], state: Any) -> Invocation:
     """Begin a call of it."""
-    invocation = new_invocation(
-        CallRequest(ToolCall(name="add", args=args, id="call_1"), state=state), add.compiled, None
-    )
+    invocation = new_invocation(write_request("add", args, state=state), add.compiled, None)
     invocation.args = args
     return invocation
 

@@ -6,6 +6,7 @@ import pytest
 
 from sidecall import InjectedToolCallId, ToolMessage, tool
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
+from tests.kit.calls import run
 
 SCHEMA: dict[str, Any] = {
     "title": "search",
@@ -37,8 +38,7 @@ def search(query: str, limit: int, sorted: list[str], box: Any = None, *, call_i
 
 async def call(**args: Any) -> ToolMessage:
     """Call the tool."""
-    message: ToolMessage = await search.ainvoke({"type": "tool_call", "name": "search", "args": args, "id": "c1"})
-    return message
+    return await run(search, args)
 
 
 def test_the_schema_is_advertised_as_it_is() -> None:
@@ -63,10 +63,10 @@ def test_the_schema_is_advertised_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("args", "content"),
     [
-        ({"query": "tea"}, '["tea", 5, [], null, "c1"]'),
-        ({"query": "tea", "limit": 3, "sorted": ["up"]}, '["tea", 3, ["up"], null, "c1"]'),
-        ({"query": "tea", "box": {"w": 1.5}}, '["tea", 5, [], {"w": 1.5, "unit": "cm"}, "c1"]'),  # at every depth
-        ({"query": "tea", "call_id": "forged"}, '["tea", 5, [], null, "c1"]'),
+        ({"query": "tea"}, '["tea", 5, [], null, "call_1"]'),
+        ({"query": "tea", "limit": 3, "sorted": ["up"]}, '["tea", 3, ["up"], null, "call_1"]'),
+        ({"query": "tea", "box": {"w": 1.5}}, '["tea", 5, [], {"w": 1.5, "unit": "cm"}, "call_1"]'),  # at every depth
+        ({"query": "tea", "call_id": "forged"}, '["tea", 5, [], null, "call_1"]'),
     ],
 )
 async def test_what_fits_is_passed_on_with_defaults(args: dict[str, Any], content: str) -> None:
@@ -210,7 +210,7 @@ async def test_unknown_arguments_can_be_forbidden(schema: dict[str, Any]) -> Non
         """Take."""
         return given
 
-    message = await take.ainvoke({"type": "tool_call", "name": "take", "args": {"a": 1, "zz": 2}, "id": "c1"})
+    message = await run(take, {"a": 1, "zz": 2})
 
     assert take.compiled.args_schema.flat["additionalProperties"] is False
     assert message.content == "zz: There is no such argument; the arguments are: a"

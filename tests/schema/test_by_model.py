@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, HttpUrl
 
-from sidecall import BaseTool, InjectedToolArg, ToolMessage, tool
+from sidecall import BaseTool, InjectedToolArg, tool
+from tests.kit.calls import run
 
 CANARY = "canary-4711"
 
@@ -48,10 +49,6 @@ class Dog(BaseModel):
 
 
 Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
-
-
-async def _call(offered: BaseTool, args: dict[str, Any], **supplied: Any) -> ToolMessage:
-    return await offered.ainvoke({"type": "tool_call", "name": offered.name, "args": args, "id": "call_1"}, **supplied)
 
 
 def _taking(annotation: Any) -> BaseTool:
@@ -95,7 +92,7 @@ def _taking(annotation: Any) -> BaseTool:
 )
 async def test_a_refusal_is_one_line_without_what_was_sent(annotation: Any, sent: Any, expected: str) -> None:
     """The rejected value may be a secret."""
-    message = await _call(_taking(annotation), {"x": sent})
+    message = await run(_taking(annotation), {"x": sent})
 
     assert message.content == expected
     assert message.status == "error"
@@ -104,7 +101,7 @@ async def test_a_refusal_is_one_line_without_what_was_sent(annotation: Any, sent
 
 async def test_an_unknown_time_zone_is_not_repeated() -> None:
     """Pydantic's own sentence would."""
-    message = await _call(_taking(zoneinfo.ZoneInfo), {"x": CANARY})
+    message = await run(_taking(zoneinfo.ZoneInfo), {"x": CANARY})
 
     assert message.status == "error"
     assert CANARY not in message.model_dump_json()
@@ -112,7 +109,7 @@ async def test_an_unknown_time_zone_is_not_repeated() -> None:
 
 async def test_a_refused_path_is_explained_without_python() -> None:
     """A model has no classes."""
-    message = await _call(_taking(pathlib.Path), {"x": 1})
+    message = await run(_taking(pathlib.Path), {"x": 1})
 
     assert message.status == "error"
     assert "<class" not in str(message.content)
@@ -120,7 +117,7 @@ async def test_a_refused_path_is_explained_without_python() -> None:
 
 async def test_a_refusal_can_be_read_by_programs() -> None:
     """Where, which rule and the sentence stand in response_metadata."""
-    message = await _call(_taking(int), {"x": CANARY})
+    message = await run(_taking(int), {"x": CANARY})
 
     assert message.response_metadata["error"] == {
         "kind": "invalid_arguments",
@@ -153,21 +150,21 @@ async def test_a_refusal_can_be_read_by_programs() -> None:
 )
 async def test_a_missing_argument_is_described(annotation: Any, expected: str) -> None:
     """So that the model knows what to send."""
-    message = await _call(_taking(annotation), {})
+    message = await run(_taking(annotation), {})
 
     assert message.content == f"x: Field required ({expected})"
 
 
 async def test_a_missing_member_of_an_object_is_described() -> None:
     """The description is found below the parameter."""
-    message = await _call(_taking(list[Inner]), {"x": [{}]})
+    message = await run(_taking(list[Inner]), {"x": [{}]})
 
     assert message.content == "x[0].a: Field required (integer)"
 
 
 async def test_a_missing_item_of_a_tuple_is_just_missing() -> None:
     """Where the schema has no one place for it there is nothing to describe."""
-    message = await _call(_taking(tuple[int, str]), {"x": [1]})
+    message = await run(_taking(tuple[int, str]), {"x": [1]})
 
     assert message.content == "x[1]: Field required"
 
@@ -186,7 +183,7 @@ async def closed(b: int = 1, a: int = 1) -> int:
 
 async def test_an_argument_that_no_parameter_takes_is_reported() -> None:
     """The call goes on without it."""
-    message = await _call(lenient, {"a": 2, "zz": CANARY})
+    message = await run(lenient, {"a": 2, "zz": CANARY})
 
     assert message.content == "2"
     assert message.response_metadata["ignored_args"] == ["zz"]
@@ -194,7 +191,7 @@ async def test_an_argument_that_no_parameter_takes_is_reported() -> None:
 
 async def test_an_argument_that_no_parameter_takes_can_be_refused() -> None:
     """Then the model is told the names there are, and the schema says so too."""
-    message = await _call(closed, {"zz": CANARY})
+    message = await run(closed, {"zz": CANARY})
 
     assert message.content == "zz: There is no such argument; the arguments are: a, b"
     assert closed.compiled.args_schema.json_schema["additionalProperties"] is False
@@ -203,7 +200,7 @@ async def test_an_argument_that_no_parameter_takes_can_be_refused() -> None:
 
 async def test_an_unknown_member_of_a_closed_object_is_answered_with_that_objects_members() -> None:
     """The names of the tool's parameters would mislead."""
-    message = await _call(_taking(Inner), {"x": {"a": 1, "zz": 1}})
+    message = await run(_taking(Inner), {"x": {"a": 1, "zz": 1}})
 
     assert message.content == "x.zz: There is no such argument; the arguments are: a, b"
 
@@ -216,8 +213,8 @@ async def test_a_strict_field_takes_what_json_can_say() -> None:
         """Plan."""
         return f"{day!r} {n}"
 
-    assert (await _call(plan, {"day": "2030-01-02", "n": 1})).content == "datetime.date(2030, 1, 2) 1"
-    assert (await _call(plan, {"day": "2030-01-02", "n": "1"})).content == "n: Input should be a valid integer"
+    assert (await run(plan, {"day": "2030-01-02", "n": 1})).content == "datetime.date(2030, 1, 2) 1"
+    assert (await run(plan, {"day": "2030-01-02", "n": "1"})).content == "n: Input should be a valid integer"
 
 
 class Unsayable:
@@ -241,7 +238,7 @@ async def test_a_strict_args_schema_may_have_injected_objects() -> None:
         """Query."""
         return type(db).__name__
 
-    assert (await _call(query, {"n": 1}, context={"db": Unsayable()})).content == "Unsayable"
+    assert (await run(query, {"n": 1}, context={"db": Unsayable()})).content == "Unsayable"
 
 
 class Aliased(BaseModel):
@@ -271,7 +268,7 @@ async def test_what_is_used_is_not_reported_as_ignored(sent: dict[str, int], con
         """Take."""
         return f"{a} {b} {c}"
 
-    message = await _call(take, sent)
+    message = await run(take, sent)
 
     assert message.content == content
     assert message.response_metadata["ignored_args"] == ignored

@@ -5,16 +5,10 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from sidecall import BaseTool, InjectedState, ToolMessage, tool
+from sidecall import BaseTool, InjectedState, tool
+from tests.kit.calls import run
 
 UNFOLDED = "options: its members stand beside the other arguments"
-
-
-async def _call(made: BaseTool, args: dict[str, Any], **beside: Any) -> ToolMessage:
-    message: ToolMessage = await made.ainvoke(
-        {"type": "tool_call", "name": made.name, "args": args, "id": "call_1"}, **beside
-    )
-    return message
 
 
 @tool
@@ -66,7 +60,7 @@ def open_to_all(**options: object) -> Any:
 )
 async def test_both_forms_are_taken(made: BaseTool, args: dict[str, Any], content: str, repaired: list[str]) -> None:
     """We advertise the one, LangChain and the OpenAI Agents SDK the other."""
-    message = await _call(made, args)
+    message = await run(made, args)
 
     assert message.content == content
     assert message.response_metadata["repaired"] == repaired
@@ -94,7 +88,7 @@ async def test_both_forms_are_taken(made: BaseTool, args: dict[str, Any], conten
 )
 async def test_what_is_said_twice_is_refused(args: dict[str, Any], content: str) -> None:
     """Either of the two may have been meant."""
-    message = await _call(typed, args)
+    message = await run(typed, args)
 
     assert message.content == content
     assert message.response_metadata["error"]["kind"] == "invalid_arguments"
@@ -102,7 +96,7 @@ async def test_what_is_said_twice_is_refused(args: dict[str, Any], content: str)
 
 async def test_a_refusal_can_be_told_apart_by_programs() -> None:
     """What is misplaced from what is repeated."""
-    message = await _call(typed, {"x": 1, "options": {"x": 2, "b": 3}})
+    message = await run(typed, {"x": 1, "options": {"x": 2, "b": 3}})
 
     assert [error["type"] for error in message.response_metadata["error"]["errors"]] == [
         "repeated_argument",
@@ -118,7 +112,7 @@ async def test_what_is_hidden_cannot_come_in_through_the_object() -> None:
         """Take."""
         return [user, options]
 
-    message = await _call(take, {"options": {"user": "forged", "x": 1}}, state={})
+    message = await run(take, {"options": {"user": "forged", "x": 1}}, state={})
 
     assert message.content == '["nobody", {"x": 1}]'
     assert message.response_metadata["ignored_args"] == ["options.user"]
@@ -132,7 +126,7 @@ async def test_an_argument_may_go_by_that_name() -> None:
         """Take."""
         return [a, options]
 
-    message = await _call(take, {"options": {"x": 1}})
+    message = await run(take, {"options": {"x": 1}})
 
     assert message.content == '[{"x": 1}, {}]'
 
@@ -145,7 +139,7 @@ async def test_values_that_only_this_process_has_are_left_where_they_are() -> No
         """Take."""
         return list(options)
 
-    message = await _call(take, {"options": {"x": object()}})
+    message = await run(take, {"options": {"x": object()}})
 
     assert message.content == "x: Input should be a valid integer"
 

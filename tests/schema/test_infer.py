@@ -9,6 +9,7 @@ from pydantic_core import core_schema
 
 from sidecall import BaseTool, tool
 from sidecall.core.errors import SchemaInferenceError
+from tests.kit.calls import run
 
 
 class Opaque:
@@ -16,7 +17,7 @@ class Opaque:
 
 
 async def _content(offered: BaseTool, args: dict[str, Any]) -> Any:
-    message = await offered.ainvoke({"type": "tool_call", "name": offered.name, "args": args, "id": "call_1"})
+    message = await run(offered, args)
     return message.content
 
 

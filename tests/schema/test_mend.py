@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from sidecall import ToolMessage, tool
 from sidecall.schema.mend import decode_at, parse_arguments
+from tests.kit.calls import run
 
 
 @pytest.mark.parametrize(
@@ -99,8 +100,7 @@ def pack_json(box: Any = None, many: Any = None) -> Any:
 
 async def call(made: Any, **args: Any) -> ToolMessage:
     """Call a tool."""
-    message: ToolMessage = await made.ainvoke({"type": "tool_call", "name": made.name, "args": args, "id": "call_1"})
-    return message
+    return await run(made, args)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from sidecall import InjectedToolArg, StructuredTool, tool
 from sidecall.core.errors import SchemaInferenceError
 from sidecall.schema.signature import read_signature
+from tests.kit.calls import run
 
 
 def mix(a: int, b: Annotated[int, Field(ge=0)] = 2, *, c: str = "c") -> str:
@@ -149,7 +150,7 @@ async def test_the_model_cannot_give_what_is_given(
     """It is reported like any argument that nobody takes."""
     made = tool("mix")(function)
 
-    message = await made.ainvoke({"type": "tool_call", "name": "mix", "args": args, "id": "c1"})
+    message = await run(made, args)
 
     assert (message.content, message.response_metadata["ignored_args"]) == (expected, ignored)
 

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field, HttpUrl
 
-from sidecall import BaseTool, ToolMessage, tool
+from sidecall import BaseTool, tool
 from sidecall.schema.strict import find_strict_obstacles, to_strict
+from tests.kit.calls import run
 
 OPEN = "strict mode has no objects with free keys (dict, **kwargs)"
 INT_OR_NULL = [{"type": "integer"}, {"type": "null"}]
@@ -235,10 +236,6 @@ class Inner(BaseModel):
 Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
 
 
-async def _call(offered: BaseTool, args: dict[str, Any]) -> ToolMessage:
-    return await offered.ainvoke({"type": "tool_call", "name": offered.name, "args": args, "id": "call_1"})
-
-
 @tool
 async def strict_tool(
     required: int,
@@ -271,7 +268,7 @@ async def strict_tool(
 )
 async def test_null_for_an_optional_parameter_means_not_given(sent: dict[str, Any], expected: str) -> None:
     """Strict schemas make models send null for what they would leave out."""
-    message = await _call(strict_tool, {"required": 1, **sent})
+    message = await run(strict_tool, {"required": 1, **sent})
 
     assert message.content == expected
 
@@ -290,6 +287,6 @@ async def test_null_for_an_optional_parameter_means_not_given(sent: dict[str, An
 )
 async def test_null_for_a_required_parameter_is_refused(sent: dict[str, Any], expected: str) -> None:
     """And a forgiven null is not among the mistakes."""
-    message = await _call(strict_tool, sent)
+    message = await run(strict_tool, sent)
 
     assert message.content == expected

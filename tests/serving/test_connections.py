@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.serving.connections import Connection, Connections
-from tests.asgi import Wire
+from tests.kit.asgi import Wire
 
 REQUEST = b"POST /tool_calls HTTP/1.1\r\nHost: sidecall\r\nContent-Length: 2\r\n\r\n{}"
 

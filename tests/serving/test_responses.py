@@ -10,7 +10,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.serving.connections import Connection, Connections
-from tests.asgi import Wire
+from tests.kit.asgi import Wire
 
 GET = b"GET / HTTP/1.1\r\nHost: sidecall\r\n\r\n"
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n"

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import httpx
 import pytest
 
-from sidecall import InjectedState, ToolCall, ToolException, ToolMessage, tool
-from sidecall.core.invocation import CallRequest
+from sidecall import InjectedState, ToolException, ToolMessage, tool
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.current import CALL, get_request_keys
 from sidecall.telemetry.metrics import UNKNOWN, Metrics
+from tests.kit.calls import write_request
+from tests.kit.clients import MakeClient
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 Run = Callable[..., Awaitable[ToolMessage]]
 
 
@@ -121,7 +121,7 @@ async def test_a_call_that_is_cancelled_is_in_flight_no_more(run_watched: Run) -
         begun.set()
         await asyncio.Event().wait()
 
-    request = CallRequest(ToolCall(name="wait", args={}, id="call_1"))
+    request = write_request("wait")
     task = asyncio.ensure_future(run_watched(CallTelemetry(metrics), wait, request))
     await begun.wait()
     during = metrics.tally("wait").in_flight
@@ -176,9 +176,7 @@ async def test_whatever_a_tool_calls_knows_the_call(run_watched: Run, how: Any) 
         """Look around."""
         return get_request_keys()
 
-    message = await run_watched(
-        CallTelemetry(Metrics()), look, CallRequest(ToolCall(name="look", args={}, id="call_1"))
-    )
+    message = await run_watched(CallTelemetry(Metrics()), look, write_request("look"))
 
     assert message.content == f'{{"tool": "look", "call_id": "call_1", "invocation_id": "{message.id}"}}'
     assert CALL.get() is None
@@ -196,10 +194,10 @@ async def test_a_call_within_a_call_hides_the_outer_one_while_it_lasts(run_watch
     @tool
     async def outer() -> list[Any]:
         """Be around."""
-        said = await run_watched(watch, inner, CallRequest(ToolCall(name="inner", args={}, id="call_2")))
+        said = await run_watched(watch, inner, write_request("inner", id="call_2"))
         return [said.content, get_request_keys()["call_id"]]
 
-    message = await run_watched(watch, outer, CallRequest(ToolCall(name="outer", args={}, id="call_1")))
+    message = await run_watched(watch, outer, write_request("outer"))
 
     assert message.content == ["call_2", "call_1"]
 
@@ -208,7 +206,7 @@ async def test_an_unknown_tool_is_nobodys_call(run_watched: Run) -> None:
     """It has no tool to be counted under."""
     metrics = Metrics()
 
-    await run_watched(CallTelemetry(metrics), divide, CallRequest(ToolCall(name="nope", args={}, id="call_1")))
+    await run_watched(CallTelemetry(metrics), divide, write_request("nope"))
 
     assert metrics.tally(UNKNOWN).outcomes == {"unknown_tool": 1}
     assert metrics.tally("divide").outcomes == {}

@@ -1,16 +1,14 @@
 """The operator hears of what needs a person, and of nothing else."""
 
 import logging
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
-import httpx
 import pytest
 
 from sidecall import Caller, InjectedState, ToolContext, ToolException, tool
 from sidecall.pipeline.visible import is_visible
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.calls import run
+from tests.kit.clients import MakeClient
 
 
 async def _offend(how: str) -> Any:
@@ -24,7 +22,7 @@ async def _offend(how: str) -> Any:
         return object()
 
     args = {"number": "x" if how == "arguments" else 1}
-    return await offend.ainvoke({"type": "tool_call", "name": "offend", "args": args, "id": "call_1"})
+    return await run(offend, args)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +81,7 @@ async def test_a_crash_around_a_tool_is_logged_as_such(
         """Work."""
         return number
 
-    await work.ainvoke({"type": "tool_call", "args": args, "id": "call_1"})
+    await run(work, args)
 
     assert caplog.messages == [f"{hook} of tool work failed (call call_1)"]
     assert "RuntimeError: canary-4711" in caplog.text

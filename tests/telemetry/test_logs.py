@@ -4,18 +4,16 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import Awaitable, Callable
 from logging.config import dictConfig
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall import ToolContext, tool
 from sidecall.telemetry.logs import is_json, make_log_config
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.calls import write_call
+from tests.kit.clients import MakeClient
 
 HOSTILE = "c\n2026-01-01 [error] forged\x1b[31m\u2028\rx"
 SHOWN = r"c\n2026-01-01 [error] forged\x1b[31m\u2028\rx"
@@ -34,16 +32,12 @@ async def talk(*, context: ToolContext) -> None:
     logging.getLogger("somebody").warning("else")
 
 
-def _call(name: str, id: str = "call_1") -> dict[str, Any]:
-    return {"name": name, "args": {}, "id": id}
-
-
 async def test_a_failure_that_needs_a_person_is_one_object(make_client: MakeClient, log_as: Any) -> None:
     """With the traceback in one field."""
     log = log_as(as_json=True)
     client = await make_client(crash)
 
-    answer = await client.post("/tool_calls", json=_call("crash"), headers={"X-Request-Id": "req-1"})
+    answer = await client.post("/tool_calls", json=write_call("crash"), headers={"X-Request-Id": "req-1"})
     (line,) = log.lines
     traceback = line.pop("exception")
 
@@ -84,7 +78,7 @@ async def test_lines_of_a_tool_name_its_call(make_client: MakeClient, log_as: An
     log = log_as(as_json=True)
     client = await make_client(talk)
 
-    answer = await client.post("/tool_calls", json=_call("talk"), headers={"X-Request-Id": "req-1"})
+    answer = await client.post("/tool_calls", json=write_call("talk"), headers={"X-Request-Id": "req-1"})
     known = {
         "tool": "talk",
         "call_id": "call_1",
@@ -123,7 +117,7 @@ async def test_a_call_cannot_forge_lines(make_client: MakeClient, log_as: Any, a
     log = log_as(as_json=as_json)
     client = await make_client(talk, log_calls=True)
 
-    await client.post("/tool_calls/batch", json=[_call("talk", HOSTILE), _call(HOSTILE)])
+    await client.post("/tool_calls/batch", json=[write_call("talk", id=HOSTILE), write_call(HOSTILE)])
 
     # Of the tool, of the library, and one of each call.
     assert len(log.text.splitlines()) == 4
@@ -135,7 +129,7 @@ async def test_on_a_terminal_lines_are_for_people(make_client: MakeClient, log_a
     log = log_as(as_json=False)
     client = await make_client(crash)
 
-    await client.post("/tool_calls", json=_call("crash", "call_1"), headers={"X-Request-Id": "req-1"})
+    await client.post("/tool_calls", json=write_call("crash", id="call_1"), headers={"X-Request-Id": "req-1"})
     first, *traceback = log.text.splitlines()
 
     assert "[error    ] tool failed tool=crash call_id=call_1 invocation_id=" in first

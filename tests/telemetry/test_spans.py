@@ -13,13 +13,14 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import SpanKind, StatusCode
 
-from sidecall import ToolCall, ToolException, ToolMessage, tool
+from sidecall import ToolException, ToolMessage, tool
 from sidecall.core.invocation import CallRequest
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.spans import Spans
+from tests.kit.calls import write_request
 
 Run = Callable[..., Awaitable[ToolMessage]]
 
@@ -52,7 +53,7 @@ async def login(user: str, password: str) -> dict[str, str]:
 
 def _request(user: Any = "ada", **headers: str) -> CallRequest:
     args = {"user": user, "password": "canary-4711"}
-    return CallRequest(ToolCall(name="login", args=args, id="call_1"), headers=headers)
+    return write_request("login", args, headers=headers)
 
 
 async def test_a_span_has_the_names_of_the_conventions(run_watched: Run) -> None:
@@ -90,7 +91,7 @@ async def test_a_call_that_waits_for_a_person_has_not_failed(run_watched: Run) -
     """It ends here all the same."""
     traced = Traced()
     offered = tool("login", description="Log in.", requires_approval=True)(lambda: None)
-    request = CallRequest(ToolCall(name="login", args={}, id="call_1"))
+    request = write_request("login")
 
     await asyncio.gather(run_watched(traced.watch, offered, request), return_exceptions=True)
     span = traced.spans["execute_tool login"]
@@ -208,7 +209,7 @@ async def test_log_lines_name_the_trace(run_watched: Run, log_as: Any) -> None:
     log = log_as(as_json=True)
     traced = Traced()
     broken = tool("login", description="Log in.")(lambda: 1 / 0)
-    request = CallRequest(ToolCall(name="login", args={}, id="c"), headers={"traceparent": f"00-{TRACE}-{PARENT}-01"})
+    request = write_request("login", id="c", headers={"traceparent": f"00-{TRACE}-{PARENT}-01"})
 
     await run_watched(traced.watch, broken, request)
 
@@ -225,7 +226,7 @@ async def test_a_span_is_named_for_another_process(run_watched: Run) -> None:
         """Name the span."""
         named.append(here.watch.headers())
 
-    await run_watched(here.watch, work, CallRequest(ToolCall(name="work", args={}, id="call_1")))
+    await run_watched(here.watch, work, write_request("work"))
     spans = Spans(there.provider)
     tracer = there.provider.get_tracer("a library")
     with spans.within(named[0]):

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from sidecall import ToolException, ToolMessage
+from tests.kit.calls import run
 from tests.tools import shipped
 
 calculator = shipped.load("calculator").calculator
@@ -26,9 +27,7 @@ ROUND = "The second number of round takes a whole number from -4000 to 4000."
 
 async def calculate(expression: str) -> ToolMessage:
     """Call the tool as a model does."""
-    call = {"type": "tool_call", "name": "calculator", "args": {"expression": expression}, "id": "call_1"}
-    message: ToolMessage = await calculator.ainvoke(call)
-    return message
+    return await run(calculator, {"expression": expression})
 
 
 @pytest.mark.parametrize(

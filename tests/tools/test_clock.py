@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall import BaseTool, ToolMessage
+from tests.kit.calls import run
 from tests.tools import shipped
 
 convert_time = shipped.load("clock").convert_time
@@ -18,8 +19,7 @@ OUT_OF_RANGE = "`time` is out of range: use the years 2 to 9998."
 
 async def call(tool: BaseTool, **args: Any) -> ToolMessage:
     """Call a tool as a model does."""
-    message: ToolMessage = await tool.ainvoke({"type": "tool_call", "name": tool.name, "args": args, "id": "call_1"})
-    return message
+    return await run(tool, args)
 
 
 async def convert(time: str, source: str = "Europe/Paris", target: str = "Asia/Tokyo") -> ToolMessage:

@@ -15,6 +15,7 @@ import pytest
 import respx
 
 from sidecall import ToolMessage
+from tests.kit.calls import run
 from tests.tools import shipped
 
 TavilySearch = type(tavily_search := shipped.load("tavily").tavily_search)
@@ -75,9 +76,7 @@ def said(status: int, detail: Any = None) -> httpx.Response:
 
 async def search(tool: TavilySearch = tavily_search, **args: Any) -> ToolMessage:
     """Call the tool as a model does."""
-    call = {"type": "tool_call", "name": "tavily_search", "args": {"query": "héron", **args}, "id": "call_1"}
-    message: ToolMessage = await tool.ainvoke(call)
-    return message
+    return await run(tool, {"query": "héron", **args})
 
 
 async def test_the_model_reads_what_matters_and_the_program_gets_all(api: respx.Route) -> None:

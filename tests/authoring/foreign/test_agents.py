@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sidecall import StructuredTool, ToolMessage, tool
+from sidecall import StructuredTool, tool
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.context import Caller
 from sidecall.core.errors import GuardrailTripped, InvalidArguments, ToolCallFailed, ToolTimeout
@@ -23,6 +23,7 @@ from tests.authoring.agents_sdk import (
     ToolOutputText,
     function_tool,
 )
+from tests.kit.calls import run
 
 SCHEMA = {
     "type": "object",
@@ -56,14 +57,6 @@ def hand_built(invoke: Callable[[Any, str], Any] = told, **fields: Any) -> Funct
     return FunctionTool("built", "Be built by hand.", SCHEMA, invoke, **fields)
 
 
-async def call(made: StructuredTool, args: dict[str, Any], **beside: Any) -> ToolMessage:
-    """Call a tool as a model does."""
-    message: ToolMessage = await made.ainvoke(
-        {"type": "tool_call", "id": "c1", "name": made.name, "args": args}, **beside
-    )
-    return message
-
-
 async def test_a_decorated_function_is_made_anew() -> None:
     """With the tool's name and description, and the parameters' texts."""
     made = tool(function_tool(weather, name="forecast", description="Forecast."))
@@ -84,11 +77,11 @@ async def test_a_tool_that_is_built_by_hand_runs_itself() -> None:
     """With JSON text that has been checked."""
     made = tool(hand_built())
 
-    message = await call(made, {"a": "x"}, context={"user": "ada"})
+    message = await run(made, {"a": "x"}, context={"user": "ada"})
 
     assert made.compiled.args_schema.flat == SCHEMA
     assert made.compiled.source.startswith("tests/authoring/foreign/test_agents.py:")
-    assert message.content == """built c1 {'user': 'ada'} True {"a": "x"}"""
+    assert message.content == """built call_1 {'user': 'ada'} True {"a": "x"}"""
 
 
 @pytest.mark.parametrize(
@@ -158,10 +151,10 @@ async def test_a_policy_is_asked(answer: Any, is_asked: bool, is_async: bool) ->
         return policy(context, args, call_id)
 
     made = tool(hand_built(needs_approval=apolicy if is_async else policy))
-    given = await asyncio.gather(call(made, {"a": "x"}, context={"user": "ada"}), return_exceptions=True)
+    given = await asyncio.gather(run(made, {"a": "x"}, context={"user": "ada"}), return_exceptions=True)
 
     assert isinstance(given[0], ApprovalRequired) is is_asked
-    assert seen == [({"user": "ada"}, None, {"a": "x"}, "c1")]
+    assert seen == [({"user": "ada"}, None, {"a": "x"}, "call_1")]
 
 
 @pytest.mark.parametrize(
@@ -188,12 +181,12 @@ async def test_it_may_have_a_deadline() -> None:
     async def hang(_context: Any, _text: str) -> None:
         await asyncio.Event().wait()
 
-    worded = await call(tool(hand_built(hang, **fields)), {"a": "x"})
+    worded = await run(tool(hand_built(hang, **fields)), {"a": "x"})
     raising = tool(hand_built(hang, timeout_seconds=0.01, timeout_behavior="raise_exception"))
 
     assert (worded.content, worded.status) == ("built is late", "error")
     with pytest.raises(ToolCallFailed) as caught:
-        await call(raising, {"a": "x"})
+        await run(raising, {"a": "x"})
     assert isinstance(caught.value.__cause__, ToolTimeout)
 
 
@@ -208,9 +201,9 @@ async def test_it_may_word_its_failures() -> None:
     )
     raising = tool(function_tool(crash, _use_default_failure_error_function=False))
 
-    assert (await call(worded, {"a": "x"})).content == "crash: x"
+    assert (await run(worded, {"a": "x"})).content == "crash: x"
     with pytest.raises(ToolCallFailed):
-        await call(raising, {"a": "x"})
+        await run(raising, {"a": "x"})
 
 
 async def test_its_guardrails_stand() -> None:
@@ -226,12 +219,12 @@ async def test_its_guardrails_stand() -> None:
     made = tool(
         hand_built(tool_input_guardrails=[Guardrail(no_secrets)], tool_output_guardrails=[Guardrail(no_bombs, "bombs")])
     )
-    denied = await call(made, {"a": "secret"})
+    denied = await run(made, {"a": "secret"})
 
-    assert (await call(made, {"a": "x"})).status == "success"
+    assert (await run(made, {"a": "x"})).status == "success"
     assert (denied.content, denied.response_metadata["error"]["kind"]) == ("not that", "denied")
     with pytest.raises(GuardrailTripped, match="The guardrail bombs refuses this call of built"):
-        await call(made, {"a": "bomb"})
+        await run(made, {"a": "bomb"})
 
 
 @pytest.mark.parametrize(
@@ -251,6 +244,6 @@ async def test_its_guardrails_stand() -> None:
 )
 async def test_its_output_objects_are_blocks_of_content(answer: Any, content: Any) -> None:
     """What is none of them is said as JSON."""
-    message = await call(tool(hand_built(lambda _context, _text: answer)), {"a": "x"})
+    message = await run(tool(hand_built(lambda _context, _text: answer)), {"a": "x"})
 
     assert message.content == content

@@ -9,7 +9,8 @@ from pydantic import BaseModel, Field
 
 from sidecall import StructuredTool, tool
 from sidecall.core.errors import InvalidArguments, InvalidToolOption
-from tests.authoring.langchain_tools import Search, aadd, add, by_schema, call, open_schema, own_message, pair
+from tests.authoring.langchain_tools import Search, aadd, add, by_schema, open_schema, own_message, pair
+from tests.kit.calls import run
 
 SEARCH = Search(tags=["web"], metadata={"owner": "us"}, return_direct=True, extras={"defer_loading": True})
 
@@ -99,15 +100,15 @@ def test_its_arguments_are_shown(made: StructuredTool, schema: dict[str, Any]) -
 )
 async def test_it_runs_its_calls(made: StructuredTool, args: dict[str, Any], content: str, ignored: list[str]) -> None:
     """With arguments of the types that it says."""
-    message = await call(made, args, context={"user": "ada"})
+    message = await run(made, args, context={"user": "ada"})
 
-    assert (message.content, message.status, message.tool_call_id) == (content, "success", "c1")
+    assert (message.content, message.status, message.tool_call_id) == (content, "success", "call_1")
     assert message.response_metadata["ignored_args"] == ignored
 
 
 async def test_content_and_artifact_are_kept_apart() -> None:
     """The plain result is the content, as in LangChain."""
-    message = await call(tool(pair), {"a": 1})
+    message = await run(tool(pair), {"a": 1})
 
     assert (message.content, message.artifact) == ("found 1", {"a": 1})
     assert await tool(pair).ainvoke({"a": 1}) == "found 1"
@@ -118,7 +119,7 @@ async def test_a_message_of_its_own_is_taken_over(response_format: str) -> None:
     """Whatever format it promised."""
     made = tool(own_message.model_copy(update={"response_format": "content"}), response_format=response_format)
 
-    message = await call(made, {"kind": "message"})
+    message = await run(made, {"kind": "message"})
 
     assert (message.content, message.artifact, message.status) == ("mine", [1], "success")
     assert message.additional_kwargs == {"x": 1}
@@ -127,7 +128,7 @@ async def test_a_message_of_its_own_is_taken_over(response_format: str) -> None:
 @pytest.mark.parametrize("response_format", ["content", "content_and_artifact"])
 async def test_a_command_reaches_the_caller(response_format: str) -> None:
     """As it does from tools of our own."""
-    message = await call(tool(own_message, response_format=response_format), {"kind": "command"})
+    message = await run(tool(own_message, response_format=response_format), {"kind": "command"})
 
     assert (message.content, message.response_metadata["state_update"]) == ("mine", {"seen": True})
 

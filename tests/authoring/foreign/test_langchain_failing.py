@@ -8,7 +8,8 @@ from langchain_core.tools import tool as langchain_tool
 
 from sidecall import StructuredTool, ToolException, tool
 from sidecall.core.errors import DefinitionError, InvalidToolOption, ToolExecutionError
-from tests.authoring.langchain_tools import Search, add, by_schema, call
+from tests.authoring.langchain_tools import Search, add, by_schema
+from tests.kit.calls import run
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,7 @@ from tests.authoring.langchain_tools import Search, add, by_schema, call
 )
 async def test_arguments_are_checked_before_it_runs(made: StructuredTool, args: dict[str, Any], content: str) -> None:
     """So that a model can mend them."""
-    message = await call(made, args)
+    message = await run(made, args)
 
     assert (message.content, message.status) == (content, "error")
     assert message.response_metadata["error"]["kind"] == "invalid_arguments"
@@ -49,7 +50,7 @@ async def test_its_tool_exception_is_for_the_model() -> None:
 
 async def test_it_may_word_its_exceptions_itself() -> None:
     """The answer is an error then, with its words."""
-    message = await call(tool(Search(handle_tool_error="try again")), {"query": "refuse"})
+    message = await run(tool(Search(handle_tool_error="try again")), {"query": "refuse"})
 
     assert (message.content, message.status) == ("try again", "error")
 
@@ -67,7 +68,7 @@ async def test_a_crash_is_not_blamed_on_the_arguments(handle: bool | str) -> Non
 
 async def test_it_may_word_wrong_arguments() -> None:
     """As LangChain's option says."""
-    message = await call(tool(Search(handle_validation_error="mend it")), {"query": 1})
+    message = await run(tool(Search(handle_validation_error="mend it")), {"query": 1})
 
     assert (message.content, message.status) == ("mend it", "error")
     assert message.response_metadata["error"]["kind"] == "invalid_arguments"
@@ -82,7 +83,7 @@ async def test_a_failed_message_is_one() -> None:
         raise LangChainException("no")
 
     fail.handle_tool_error = True
-    message = await call(tool(fail), {})
+    message = await run(tool(fail), {})
 
     assert (message.content, message.status, message.artifact) == ("no", "error", None)
 

@@ -2,27 +2,21 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from sidecall import Registry, Retry, StructuredTool, ToolAnnotations, ToolCall, ToolException, ToolMessage, tool
-from sidecall.core.invocation import CallRequest
-from sidecall.executors.inline import InlineExecutor
+from sidecall import Retry, StructuredTool, ToolAnnotations, ToolException, ToolMessage, tool
 from sidecall.executors.thread import ThreadExecutor
-from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.stages import default_stages
-from tests.virtual_time import VIRTUAL, now, outcome, running
+from tests.kit.calls import run, write_request
+from tests.kit.pipelines import make_pipeline
+from tests.kit.virtual_time import now, outcome, running
+
+pytestmark = pytest.mark.virtual_time
 
 IDEMPOTENT = ToolAnnotations(idempotent=True)
 Work = Callable[[int], Any]
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
 
 
 class Flaky:
@@ -40,9 +34,7 @@ class Flaky:
 
     async def call(self) -> ToolMessage:
         """Answer a call."""
-        stages = default_stages({"inline": InlineExecutor()}, MemoryApprovals())
-        pipeline = Pipeline(Registry([self.tool]), stages)
-        return await pipeline.run(CallRequest(ToolCall(name="flaky", args={}, id="call_1")))
+        return await make_pipeline([self.tool]).run(write_request("flaky"))
 
     @property
     def pauses(self) -> list[float]:
@@ -238,8 +230,8 @@ async def test_sync_tools_are_tried_again_too(threads: ThreadExecutor) -> None:
         begun.append(1)
         return "done" if len(begun) == 3 else _fail(OSError())
 
-    pipeline = Pipeline(Registry([flaky]), default_stages({"thread": threads}, MemoryApprovals()))
-    message = await pipeline.run(CallRequest(ToolCall(name="flaky", args={}, id="call_1")))
+    pipeline = make_pipeline([flaky], {"thread": threads})
+    message = await pipeline.run(write_request("flaky"))
 
     assert (message.content, message.response_metadata["attempts"]) == ("done", 3)
 
@@ -252,3 +244,43 @@ async def test_calls_count_their_attempts_apart() -> None:
     second = await flaky.call()
 
     assert (first.response_metadata["attempts"], second.response_metadata["attempts"]) == (3, 1)
+
+
+async def test_many_callers_do_not_come_back_at_the_same_moment() -> None:
+    """Each waits for a while of its own, between once and twice the time that was said."""
+    began: list[float] = []
+
+    @tool(retry=Retry(attempts=2, wait=1.0), annotations=IDEMPOTENT)
+    async def fail() -> None:
+        """Fail."""
+        began.append(now())
+        raise OSError
+
+    for _ in range(5):
+        await run(fail)
+    pauses = [round(later - earlier, 6) for earlier, later in zip(began[::2], began[1::2], strict=True)]
+
+    assert len(set(pauses)) > 1
+    assert 1.0 <= min(pauses) <= max(pauses) <= 2.0
+
+
+async def test_a_tool_that_was_left_to_itself_is_not_tried_again() -> None:
+    """It failed when nobody waited for it any more."""
+    began: list[float] = []
+
+    @tool(retry=Retry(attempts=3, wait=0.0), annotations=IDEMPOTENT, timeout=1)
+    async def linger() -> None:
+        """Outlive the deadline, and fail."""
+        began.append(now())
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(5)
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(5)
+        await asyncio.sleep(5)
+        raise OSError
+
+    message = await run(linger)
+    await asyncio.sleep(60)
+
+    assert message.response_metadata["error"]["kind"] == "timeout"
+    assert began == [0.0]

@@ -7,14 +7,10 @@ from typing import Any
 import pytest
 
 from sidecall.pipeline.execution.bounded import DeadlinePassed, within
+from tests.kit.virtual_time import now, outcome, running
 from tests.pipeline.stubborn import LONG, WAYS, Rest, Work, cleans_up_slowly, fails_when_cancelled, swallows
-from tests.virtual_time import VIRTUAL, now, outcome, running
 
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 @pytest.fixture

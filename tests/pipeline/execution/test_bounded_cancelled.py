@@ -7,14 +7,10 @@ import anyio
 import pytest
 
 from sidecall.pipeline.execution.bounded import DeadlinePassed, within
+from tests.kit.virtual_time import outcome, running
 from tests.pipeline.stubborn import LONG, Rest, Work, gives_in, swallows
-from tests.virtual_time import VIRTUAL, outcome, running
 
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
+pytestmark = pytest.mark.virtual_time
 
 
 async def test_what_cancels_from_outside_is_no_deadline(rest: Rest) -> None:

@@ -3,12 +3,15 @@
 import asyncio
 import gc
 import logging
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import anyio
 import pytest
 
-from sidecall import Retry, StructuredTool, ToolAnnotations, ToolMessage, tool
+from sidecall import Retry, StructuredTool, ToolAnnotations, ToolContext, tool
+from tests.kit.calls import run
 from tests.pipeline.stubborn import WAYS, Work, cleans_up_slowly, swallows
 
 # Seconds after which a tool that is still waited for is let go, lest the tests hang.
@@ -44,16 +47,10 @@ def working(way: Work, until: asyncio.Event) -> StructuredTool:
     return tool("work", description="Work.", timeout=0.01)(work)
 
 
-async def call(offered: StructuredTool) -> ToolMessage:
-    """Call it in this process."""
-    message: ToolMessage = await offered.ainvoke({"type": "tool_call", "name": "work", "args": {}, "id": "call_1"})
-    return message
-
-
 @pytest.mark.parametrize("way", [*WAYS, groups_tasks_of_anyio])
 async def test_a_timeout_is_answered_while_the_tool_still_works(until: asyncio.Event, way: Work) -> None:
     """Nobody waits until a stubborn tool is done."""
-    message = await call(working(way, until))
+    message = await run(working(way, until))
     is_in_time = not until.is_set()
     until.set()
 
@@ -77,7 +74,7 @@ async def test_a_tool_that_is_left_behind_does_not_cancel_its_caller(until: asyn
     """An agent in the same process has gone on to other things when the tool's own time limit passes."""
 
     async def agent() -> str:
-        message = await call(working(way, until))
+        message = await run(working(way, until))
         await asyncio.sleep(0.3)
         kind: str = message.response_metadata["error"]["kind"]
         return kind
@@ -104,7 +101,7 @@ def test_a_tool_that_is_left_behind_may_fail(caplog: pytest.LogCaptureFixture, e
             await swallows(until)
             raise error
 
-        message = await call(working(fail, until))
+        message = await run(working(fail, until))
         until.set()
         await asyncio.sleep(0.01)
         seen.append(message.response_metadata["error"]["kind"])
@@ -128,7 +125,7 @@ async def test_a_tool_that_is_left_behind_goes_on(until: asyncio.Event, way: Wor
         finally:
             ended.set()
 
-    await call(working(work, until))
+    await run(working(work, until))
     until.set()
 
     assert await ended.wait()
@@ -147,9 +144,66 @@ async def test_a_tool_that_is_left_behind_is_not_tried_again(until: asyncio.Even
         except asyncio.CancelledError:
             raise ConnectionError("lost") from None
 
-    message = await call(work)
+    message = await run(work)
     until.set()
     await asyncio.sleep(0)
 
     assert message.response_metadata["error"]["kind"] == "timeout"
     assert (message.response_metadata["attempts"], len(begun)) == (1, 1)
+
+
+async def test_a_sync_tool_sees_that_its_time_is_up() -> None:
+    """It cannot be stopped, but it can ask, and leaves its thread."""
+    seen = threading.Event()
+
+    @tool(timeout=0.05)
+    def look(context: ToolContext) -> None:
+        """Look until nobody waits."""
+        while not context.cancelled:
+            threading.Event().wait(0.005)
+        seen.set()
+
+    message = await run(look)
+
+    assert message.response_metadata["error"]["kind"] == "timeout"
+    assert await asyncio.to_thread(seen.wait, 20)
+
+
+async def test_a_generator_makes_no_more_parts_once_its_time_is_up() -> None:
+    """Its clean-up runs, and its thread is free."""
+    cleaned_up = threading.Event()
+
+    @tool(timeout=0.05)
+    def count() -> Iterator[int]:
+        """Count for ever."""
+        try:
+            while True:
+                yield 1
+                threading.Event().wait(0.005)
+        finally:
+            cleaned_up.set()
+
+    message = await run(count)
+
+    assert message.response_metadata["error"]["kind"] == "timeout"
+    assert await asyncio.to_thread(cleaned_up.wait, 20)
+
+
+async def test_a_sync_tool_sees_that_its_call_was_cancelled() -> None:
+    """Whoever cancels it: a stream whose reader has gone has no other way to say so."""
+    began, seen = threading.Event(), threading.Event()
+
+    @tool(timeout=60)
+    def look(context: ToolContext) -> None:
+        """Look until nobody waits."""
+        began.set()
+        while not context.cancelled:
+            threading.Event().wait(0.005)
+        seen.set()
+
+    call = asyncio.ensure_future(run(look))
+    await asyncio.to_thread(began.wait, 20)
+    call.cancel()
+    await asyncio.wait([call])
+
+    assert await asyncio.to_thread(seen.wait, 20)

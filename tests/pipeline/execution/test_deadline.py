@@ -2,18 +2,16 @@
 
 import time
 
-from sidecall import Registry, ToolCall, tool
-from sidecall.core.invocation import CallRequest, Invocation, new_invocation
-from sidecall.executors.inline import InlineExecutor
-from sidecall.ledger.approvals import MemoryApprovals
+from sidecall import tool
+from sidecall.core.invocation import Invocation, new_invocation
 from sidecall.pipeline.execution.deadline import make_timeout, seconds_left
-from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.stages import default_stages
+from tests.kit.calls import write_request
+from tests.kit.pipelines import make_pipeline
 
 
 def _invocation(timeout: float | None, started: float = 0.0) -> Invocation:
     work = tool("work", description="Work.", timeout=timeout)(lambda: None)
-    invocation = new_invocation(CallRequest(ToolCall(name="work", args={}, id="call_1")), work.compiled, None)
+    invocation = new_invocation(write_request("work"), work.compiled, None)
     invocation.started -= started
     invocation.deadline = None if invocation.deadline is None else invocation.deadline - started
     return invocation
@@ -42,8 +40,8 @@ async def test_a_call_for_which_nobody_waits_any_more_does_not_begin() -> None:
     """It would only do harm."""
     begun: list[bool] = []
     work = tool("work", description="Work.", executor="inline")(lambda: begun.append(True))
-    request = CallRequest(ToolCall(name="work", args={}, id="call_1"), deadline=time.monotonic() - 1)
-    pipeline = Pipeline(Registry([work]), default_stages({"inline": InlineExecutor()}, MemoryApprovals()))
+    request = write_request("work", deadline=time.monotonic() - 1)
+    pipeline = make_pipeline([work])
 
     message = await pipeline.run(request)
 

@@ -7,15 +7,12 @@ from typing import Any
 
 import pytest
 
-from sidecall import BaseTool, StructuredTool, ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
-from tests.virtual_time import outcome, virtual_runner
+from sidecall import StructuredTool, ToolException, ToolGuardrailFunctionOutput, tool
+from tests.kit.calls import run
+from tests.kit.virtual_time import outcome, virtual_runner
 
 SECRET = "canary-4711"
 CRASHED = "Error: fail failed unexpectedly (call call_1). The details are in the server's log."
-
-
-async def _call(offered: BaseTool) -> ToolMessage:
-    return await offered.ainvoke({"type": "tool_call", "name": offered.name, "args": {}, "id": "call_1"})
 
 
 def _in_a_thread(error: Callable[[], BaseException]) -> StructuredTool:
@@ -73,7 +70,7 @@ async def test_a_crash_of_any_kind_is_answered_without_its_reason(
     failing: Callable[..., StructuredTool], error: type[BaseException]
 ) -> None:
     """In a thread or on the loop; nothing of it takes the server down."""
-    message = await _call(failing(lambda: error(SECRET)))
+    message = await run(failing(lambda: error(SECRET)))
 
     assert (message.content, message.status) == (CRASHED, "error")
     assert message.response_metadata["error"] == {
@@ -90,7 +87,7 @@ async def test_a_crash_of_any_kind_is_answered_without_its_reason(
 @pytest.mark.parametrize("executor", ["inline", "thread"])
 async def test_an_endless_recursion_is_a_crash(executor: str) -> None:
     """The interpreter's own limit stops it."""
-    message = await _call(tool("fail", description="Fail.", executor=executor)(_endless))
+    message = await run(tool("fail", description="Fail.", executor=executor)(_endless))
 
     assert message.content == CRASHED
 
@@ -116,7 +113,7 @@ async def test_a_tool_exception_is_read_by_the_model(
     retry_after_ms: int | None,
 ) -> None:
     """Its author wrote it for that."""
-    message = await _call(failing(error))
+    message = await run(failing(error))
 
     assert (message.content, message.status) == (content, "error")
     assert message.response_metadata["error"] == {
@@ -131,7 +128,7 @@ async def test_a_tool_exception_is_read_by_the_model(
 
 async def test_a_tool_exception_with_bytes_is_still_an_answer() -> None:
     """What its author put in must not take the call down."""
-    message = await _call(_async(lambda: ToolException({"raw": b"\xff"})))
+    message = await run(_async(lambda: ToolException({"raw": b"\xff"})))
 
     assert message.status == "error"
     assert message.response_metadata["error"]["kind"] == "tool_error"
@@ -149,7 +146,7 @@ async def test_a_tool_past_its_deadline_is_stopped() -> None:
         finally:
             stopped.set()
 
-    message = await _call(wait)
+    message = await run(wait)
 
     assert message.content == "Error: wait timed out after 0.01 seconds."
     assert message.response_metadata["error"]["kind"] == "timeout"
@@ -166,7 +163,7 @@ async def test_a_tools_own_timeout_is_not_our_deadline() -> None:
         async with asyncio.timeout(0):
             await asyncio.Event().wait()
 
-    message = await _call(fail)
+    message = await run(fail)
 
     assert message.response_metadata["error"]["kind"] == "execution_error"
 
@@ -181,7 +178,7 @@ async def test_a_cancelled_task_inside_a_tool_is_a_crash() -> None:
         inner.cancel()
         await inner
 
-    assert (await _call(fail)).content == CRASHED
+    assert (await run(fail)).content == CRASHED
 
 
 async def test_a_call_that_is_cancelled_from_outside_ends_as_cancelled() -> None:
@@ -197,7 +194,7 @@ async def test_a_call_that_is_cancelled_from_outside_ends_as_cancelled() -> None
         finally:
             stopped.set()
 
-    call = asyncio.ensure_future(_call(wait))
+    call = asyncio.ensure_future(run(wait))
     await started.wait()
     call.cancel()
 
@@ -210,7 +207,7 @@ async def test_the_operator_gets_the_traceback_and_the_id(caplog: pytest.LogCapt
     """One line, with what the model must not see."""
     caplog.set_level(logging.INFO, "sidecall")
 
-    await _call(_async(lambda: ValueError(SECRET)))
+    await run(_async(lambda: ValueError(SECRET)))
     (record,) = [entry for entry in caplog.records if entry.name == "sidecall"]
 
     assert record.levelname == "ERROR"
@@ -225,7 +222,7 @@ async def test_a_sync_function_may_return_something_to_await(executor: Any) -> N
     async def later() -> str:
         return "done"
 
-    message = await _call(tool("wrapped", description="Wait.", executor=executor)(lambda: later()))
+    message = await run(tool("wrapped", description="Wait.", executor=executor)(lambda: later()))
 
     assert message.content == "done"
 
@@ -242,7 +239,7 @@ async def test_a_tool_that_answers_too_late_has_not_answered() -> None:
             return "late"
         return "never"
 
-    assert (await _call(stubborn)).content == "Error: stubborn timed out after 0.01 seconds."
+    assert (await run(stubborn)).content == "Error: stubborn timed out after 0.01 seconds."
 
 
 async def test_a_tool_that_fails_while_it_is_stopped_has_timed_out() -> None:
@@ -256,7 +253,7 @@ async def test_a_tool_that_fails_while_it_is_stopped_has_timed_out() -> None:
         finally:
             raise ToolException("clean-up failed")
 
-    message = await _call(clumsy)
+    message = await run(clumsy)
 
     assert message.content == "Error: clumsy timed out after 0.01 seconds."
     assert message.response_metadata["error"]["kind"] == "timeout"
@@ -275,6 +272,6 @@ def test_the_time_of_a_call_is_not_only_its_tools() -> None:
         await asyncio.sleep(2.5)
 
     with virtual_runner() as runner:
-        message, seconds = runner.run(outcome(_call(wait)))
+        message, seconds = runner.run(outcome(run(wait)))
 
     assert (message.content, seconds) == ("Error: wait timed out after 3 seconds.", 3)

@@ -37,12 +37,6 @@ async def ask(options: dict[str, Any]) -> str:
     return str(options)
 
 
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
-
-
 PARAMETERS: dict[str, Any] = {
     "type": "object",
     "properties": {

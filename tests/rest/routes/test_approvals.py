@@ -1,6 +1,5 @@
 """A person decides over HTTP about calls that wait."""
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -9,8 +8,8 @@ import httpx
 import pytest
 
 from sidecall import InjectedState, InjectedToolArg, ToolException, tool
+from tests.kit.clients import MakeClient
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 APPROVE = {"decision": "approve"}
 
 

@@ -1,7 +1,6 @@
 """A call is decided once, and whatever becomes of it is its answer."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -9,8 +8,9 @@ import httpx
 import pytest
 
 from sidecall import StructuredTool, ToolException, ToolGuardrailFunctionOutput, tool
+from tests.kit.clients import MakeClient
+from tests.kit.problems import read_problem
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 APPROVE = {"decision": "approve"}
 
 
@@ -47,8 +47,10 @@ async def test_a_second_decision_is_a_conflict(make_client: MakeClient, first: s
     response = await client.post(place, json={"decision": second})
 
     assert response.status_code == 409
-    assert response.json()["type"] == "urn:sidecall:problem:approval-conflict"
-    assert response.json()["detail"] == f"The approval was {decided['status']} already, by anonymous."
+    assert read_problem(response) == (
+        "approval-conflict",
+        f"The approval was {decided['status']} already, by anonymous.",
+    )
     assert (await client.get(place)).json() == decided
 
 

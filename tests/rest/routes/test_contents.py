@@ -1,7 +1,6 @@
 """The whole of a content that was cut is there for programs."""
 
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
@@ -9,8 +8,7 @@ import pytest
 
 from sidecall import ToolException, tool
 from sidecall.rest.routes.contents import content_url
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
 
 
 @tool

@@ -1,18 +1,7 @@
 """Orchestrators see how the server is."""
 
-from collections.abc import Awaitable, Callable
-
-import httpx
-
-from sidecall import tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
+from tests.kit.clients import MakeClient
+from tests.kit.tools import ping
 
 
 async def test_the_process_is_alive(make_client: MakeClient) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import re
 import threading
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import httpx
@@ -14,15 +13,9 @@ from sidecall import Registry, tool
 from sidecall.lifecycle import Lifecycle
 from sidecall.main import create_app
 from sidecall.settings import Settings
+from tests.kit.clients import MakeClient
+from tests.kit.tools import ping
 from tests.pipeline.stubborn import swallows
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
 
 
 async def test_calls_are_counted(make_client: MakeClient) -> None:

@@ -1,34 +1,16 @@
 """A call is run and answered with what the model has to be told."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import UUID
 
-import httpx
 import pytest
 
 from sidecall import tool
-from tests.asgi import BOTH_WAYS
+from tests.kit.asgi import BOTH_WAYS
+from tests.kit.clients import MakeClient
+from tests.kit.tools import add, ping
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 pytestmark = BOTH_WAYS
-
-
-@tool
-async def add(a: int, b: int = 1) -> int:
-    """Add two numbers.
-
-    Args:
-        a: The first.
-        b: The second.
-    """
-    return a + b
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
 
 
 @tool(response_format="content_and_artifact", return_direct=True)

@@ -2,25 +2,14 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
-import httpx
 import pytest
 
 from sidecall import InjectedToolArg, ToolException, tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-
-
-@tool
-async def echo(text: str) -> str:
-    """Repeat a text.
-
-    Args:
-        text: What to repeat.
-    """
-    return text
+from tests.kit.clients import MakeClient
+from tests.kit.problems import read_problem
+from tests.kit.tools import echo
 
 
 @tool
@@ -213,8 +202,7 @@ async def test_a_batch_over_the_limit_is_refused(make_client: MakeClient) -> Non
     response = await client.post("/tool_calls/batch", json=[call("echo", number, text="a") for number in range(3)])
 
     assert response.status_code == 422
-    assert response.json()["type"] == "urn:sidecall:problem:batch-too-large"
-    assert response.json()["detail"] == "The batch holds 3 calls; this server takes 2 at once."
+    assert read_problem(response) == ("batch-too-large", "The batch holds 3 calls; this server takes 2 at once.")
 
 
 async def test_nothing_is_run_when_one_is_no_call(make_client: MakeClient) -> None:

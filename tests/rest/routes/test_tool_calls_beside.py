@@ -1,14 +1,12 @@
 """What the calling program supplies stands beside the call, out of the model's reach."""
 
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
-import httpx
 import pytest
 
 from sidecall import InjectedState, InjectedToolArg, InjectedToolCallId, ToolContext, tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
+from tests.kit.problems import read_problem
 
 
 @tool
@@ -84,5 +82,4 @@ async def test_what_the_program_owes_is_a_problem(make_client: MakeClient, besid
     response = await client.post("/tool_calls", json={"name": "whoami", "args": {"question": "?"}, **beside})
 
     assert response.status_code == 422
-    assert response.json()["type"] == "urn:sidecall:problem:missing-context"
-    assert response.json()["detail"] == detail
+    assert read_problem(response) == ("missing-context", detail)

@@ -1,25 +1,12 @@
 """A call that fails is answered with what the model has to mend, and with nothing else."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall import ToolException, tool
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-
-
-@tool
-async def add(a: int, b: int = 1) -> int:
-    """Add two numbers.
-
-    Args:
-        a: The first.
-        b: The second.
-    """
-    return a + b
+from tests.kit.clients import MakeClient
+from tests.kit.tools import add, ping
 
 
 @tool(unknown_args="forbid")
@@ -42,12 +29,6 @@ async def refuse() -> str:
 async def crash() -> str:
     """Fail in a way that it may not."""
     raise RuntimeError("password=hunter2")
-
-
-@tool
-async def ping() -> str:
-    """Answer."""
-    return "pong"
 
 
 @pytest.mark.parametrize(

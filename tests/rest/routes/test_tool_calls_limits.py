@@ -1,46 +1,22 @@
 """A server runs so many calls, lets so many wait, and sends the others away in words that programs know."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 
-from sidecall import BaseTool, tool
-from tests.asgi import BOTH_WAYS, Peer, scope_of, sized
-from tests.virtual_time import VIRTUAL, now, running
+from tests.kit.asgi import BOTH_WAYS, Peer, scope_of, sized
+from tests.kit.clients import MakeClient, send_together
+from tests.kit.tools import make_hang
+from tests.kit.virtual_time import now, running
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-pytestmark = BOTH_WAYS
+pytestmark = [BOTH_WAYS, pytest.mark.virtual_time]
 CALL = {"name": "hang", "args": {}, "id": "call_1"}
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> Any:
-    """Let no test wait."""
-    return VIRTUAL
-
-
-def hanging(**options: Any) -> BaseTool:
-    """Make a tool that takes a second."""
-
-    async def hang() -> str:
-        await asyncio.sleep(1)
-        return "done"
-
-    made: BaseTool = tool("hang", description="Hang.", **options)(hang)
-    return made
-
-
-async def _statuses(client: httpx.AsyncClient, count: int) -> list[int]:
-    answers = await asyncio.gather(*(client.post("/tool_calls", json=CALL) for _ in range(count)))
-    return [answer.status_code for answer in answers]
 
 
 async def test_a_call_without_a_place_is_told_when_to_come_again(make_client: MakeClient) -> None:
     """503, as a problem."""
-    client = await make_client(hanging(), max_concurrency=1, max_queue=1)
+    client = await make_client(make_hang(), max_concurrency=1, max_queue=1)
 
     _, _, refused = await asyncio.gather(*(client.post("/tool_calls", json=CALL) for _ in range(3)))
 
@@ -59,7 +35,7 @@ async def test_a_call_without_a_place_is_told_when_to_come_again(make_client: Ma
 
 async def test_a_caller_with_too_many_calls_is_told_when_to_come_again(make_client: MakeClient) -> None:
     """429, as a problem."""
-    client = await make_client(hanging(), max_concurrency_per_caller=1)
+    client = await make_client(make_hang(), max_concurrency_per_caller=1)
 
     _, refused = await asyncio.gather(*(client.post("/tool_calls", json=CALL) for _ in range(2)))
 
@@ -95,26 +71,26 @@ async def test_every_limit_can_be_set(
     make_client: MakeClient, options: dict[str, Any], settings: dict[str, Any], statuses: list[int], seconds: float
 ) -> None:
     """For the server, for a caller, for a tool; five calls come at once."""
-    client = await make_client(hanging(**options), **settings)
+    client = await make_client(make_hang(**options), **settings)
     started = now()
 
-    assert await _statuses(client, 5) == statuses
+    assert await send_together(client, CALL, 5) == statuses
     assert now() - started == seconds
 
 
 async def test_places_are_free_again_afterwards(make_client: MakeClient) -> None:
     """Whatever happened to the calls before."""
-    client = await make_client(hanging(), max_concurrency=2, max_queue=1, queue_timeout=0.5)
+    client = await make_client(make_hang(), max_concurrency=2, max_queue=1, queue_timeout=0.5)
 
-    first = await _statuses(client, 10)
-    second = await _statuses(client, 2)
+    first = await send_together(client, CALL, 10)
+    second = await send_together(client, CALL, 2)
 
     assert (sorted(first), second) == ([200] * 2 + [503] * 8, [200, 200])
 
 
 async def test_a_client_that_goes_while_its_call_waits_leaves_the_queue(make_client: MakeClient) -> None:
     """And the next moves up."""
-    client = await make_client(hanging(), max_concurrency=1, max_queue=1)
+    client = await make_client(make_hang(), max_concurrency=1, max_queue=1)
     app = client._transport.app  # type: ignore[attr-defined]
     body = b'{"name": "hang", "args": {}, "id": "gone"}'
     peer = Peer([body])
@@ -124,13 +100,13 @@ async def test_a_client_that_goes_while_its_call_waits_leaves_the_queue(make_cli
     running().call_later(0.2, peer.gone.set)
     await gone
 
-    assert await _statuses(client, 2) == [200, 503]
+    assert await send_together(client, CALL, 2) == [200, 503]
     assert (await first).status_code == 200
 
 
 async def test_a_batch_is_answered_in_part(make_client: MakeClient) -> None:
     """What is over the limits says so in its place."""
-    client = await make_client(hanging(), max_concurrency=1, max_queue=1)
+    client = await make_client(make_hang(), max_concurrency=1, max_queue=1)
 
     response = await client.post("/tool_calls/batch", json=[CALL] * 3)
     errors = [message["response_metadata"].get("error") for message in response.json()]
@@ -152,7 +128,7 @@ async def test_a_batch_is_answered_in_part(make_client: MakeClient) -> None:
 
 async def test_what_is_no_call_of_a_tool_needs_no_place(make_client: MakeClient) -> None:
     """Listings, probes and mistakes are answered at any time."""
-    client = await make_client(hanging(), max_concurrency=1, max_queue=0)
+    client = await make_client(make_hang(), max_concurrency=1, max_queue=0)
     first = asyncio.ensure_future(client.post("/tool_calls", json=CALL))
     await asyncio.sleep(0.1)
 

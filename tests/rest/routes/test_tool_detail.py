@@ -1,16 +1,15 @@
 """Everything about one tool is shown under its name."""
 
 import re
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall import tool
-from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, ping, search
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
+from tests.kit.clients import MakeClient
+from tests.kit.problems import read_problem
+from tests.kit.tools import ping
+from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, search
 
 
 async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
@@ -88,8 +87,7 @@ async def test_an_unknown_tool_is_answered_with_the_nearest(make_client: MakeCli
     response = await client.get(f"/tools/{name}")
 
     assert response.status_code == 404
-    assert response.json()["type"] == "urn:sidecall:problem:unknown-tool"
-    assert response.json()["detail"] == detail
+    assert read_problem(response) == ("unknown-tool", detail)
 
 
 async def by_amount(args: dict[str, Any]) -> bool:

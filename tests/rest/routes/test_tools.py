@@ -1,20 +1,18 @@
 """The tools are listed in the form each provider takes, in the order of registration."""
 
 import re
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 from anthropic.types import ToolParam
 from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionToolParam
 from openai.types.responses import FunctionToolParam
 from pydantic import TypeAdapter
 
-from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, ping, search
-
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
-
+from tests.kit.clients import MakeClient
+from tests.kit.problems import read_problem
+from tests.kit.tools import ping
+from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, search
 
 STRICT: dict[str, Any] = {
     "type": "object",
@@ -172,9 +170,7 @@ async def test_a_bad_parameter_is_a_problem(
     response = await client.get(f"/tools?{query}")
 
     assert response.status_code == 422
-    assert response.headers["Content-Type"] == "application/problem+json"
-    assert response.json()["type"] == "urn:sidecall:problem:invalid-parameter"
-    assert response.json()["detail"] == f"{parameter}: {complaint}"
+    assert read_problem(response) == ("invalid-parameter", f"{parameter}: {complaint}")
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Optional
 import pytest
 from pydantic import v1
 
-from sidecall import BaseTool, InjectedState, InjectedToolArg, InjectedToolCallId, ToolMessage, tool
+from sidecall import InjectedState, InjectedToolArg, InjectedToolCallId, tool
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
+from tests.kit.calls import run
 
 
 class Box(v1.BaseModel):
@@ -24,13 +25,6 @@ class Search(v1.BaseModel):
     limit: int = v1.Field(5, ge=1)
     box: Optional[Box] = None  # noqa: UP045  pydantic 1
     from_: str = v1.Field("here", alias="from")
-
-
-async def _call(made: BaseTool, args: dict[str, Any], **beside: Any) -> ToolMessage:
-    message: ToolMessage = await made.ainvoke(
-        {"type": "tool_call", "name": made.name, "args": args, "id": "call_1"}, **beside
-    )
-    return message
 
 
 @tool(args_schema=Search)
@@ -74,12 +68,12 @@ def test_the_model_is_advertised() -> None:
 )
 async def test_values_arrive_by_field_name_as_the_model_makes_them(args: dict[str, Any], content: str) -> None:
     """Defaults included."""
-    assert (await _call(search, args)).content == content
+    assert (await run(search, args)).content == content
 
 
 async def test_text_instead_of_an_object_is_read_and_reported() -> None:
     """With the whole path, as in models of pydantic 2."""
-    message = await _call(search, {"query": "tea", "box": {"w": 1, "tags": '["a"]'}})
+    message = await run(search, {"query": "tea", "box": {"w": 1, "tags": '["a"]'}})
 
     assert message.content == "tea 5 Box(w=1.0, tags=['a']) here"
     assert message.response_metadata["repaired"] == ["box.tags: JSON text instead of an array"]
@@ -87,7 +81,7 @@ async def test_text_instead_of_an_object_is_read_and_reported() -> None:
 
 async def test_what_does_not_fit_is_refused_in_our_words() -> None:
     """One line per field, with what is allowed."""
-    message = await _call(search, {"limit": 0, "box": {"tags": []}})
+    message = await run(search, {"limit": 0, "box": {"tags": []}})
 
     assert message.content == (
         "query: Field required (string, min length 2)\n"
@@ -99,7 +93,7 @@ async def test_what_does_not_fit_is_refused_in_our_words() -> None:
 
 async def test_an_unknown_argument_is_reported() -> None:
     """As the model drops it; a name that only Python knows is one of them."""
-    message = await _call(search, {"query": "tea", "from_": "there", "zz": 1})
+    message = await run(search, {"query": "tea", "from_": "there", "zz": 1})
 
     assert message.content == "tea 5 None here"
     assert message.response_metadata["ignored_args"] == ["from_", "zz"]
@@ -109,7 +103,7 @@ async def test_an_authors_handler_gets_the_models_own_error() -> None:
     """As in LangChain."""
     made = tool(args_schema=Search, handle_validation_error=lambda error: type(error).__module__)(search.func)
 
-    assert (await _call(made, {})).content == "pydantic.v1.error_wrappers"
+    assert (await run(made, {})).content == "pydantic.v1.error_wrappers"
 
 
 class ByName(v1.BaseModel):
@@ -131,7 +125,7 @@ async def test_a_model_may_take_both_names() -> None:
         """Take."""
         return a
 
-    message = await _call(take, {"a": 2})
+    message = await run(take, {"a": 2})
 
     assert message.content == "2"
     assert message.response_metadata["ignored_args"] == []
@@ -154,7 +148,7 @@ def ask(query: str, tenant: str, user: str, call_id: str) -> str:
 
 async def test_marked_fields_are_hidden_and_filled_by_the_caller() -> None:
     """What the model sends under any of their names is dropped."""
-    message = await _call(
+    message = await run(
         ask, {"query": "q", "owner": "forged", "call_id": "forged"}, context={"tenant": "acme"}, state={"user": "ada"}
     )
 
@@ -165,7 +159,7 @@ async def test_marked_fields_are_hidden_and_filled_by_the_caller() -> None:
 
 async def test_a_marked_field_may_have_a_default() -> None:
     """It serves when the caller sends nothing."""
-    assert (await _call(ask, {"query": "q"}, context={"tenant": "acme"})).content == "q acme nobody call_1"
+    assert (await run(ask, {"query": "q"}, context={"tenant": "acme"})).content == "q acme nobody call_1"
 
 
 class Open(v1.BaseModel):
@@ -187,7 +181,7 @@ async def test_a_model_that_allows_more_gives_it_to_the_function() -> None:
         """Take."""
         return [a, more]
 
-    message = await _call(take, {"a": 1, "b": 2})
+    message = await run(take, {"a": 1, "b": 2})
 
     assert message.content == '[1, {"b": 2}]'
     assert message.response_metadata["ignored_args"] == []
@@ -201,7 +195,7 @@ async def test_unknown_arguments_can_be_forbidden() -> None:
         """Look."""
         return query
 
-    message = await _call(look, {"query": "tea", "zz": 1})
+    message = await run(look, {"query": "tea", "zz": 1})
 
     assert look.compiled.args_schema.flat["additionalProperties"] is False
     assert message.content == "zz: There is no such argument; the arguments are: box, from, limit, query"

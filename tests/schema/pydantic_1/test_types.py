@@ -5,8 +5,9 @@ from typing import Annotated, Any, Optional, Union
 import pytest
 from pydantic import BaseModel, Field, v1
 
-from sidecall import BaseTool, InjectedState, ToolMessage, tool
+from sidecall import BaseTool, InjectedState, tool
 from sidecall.core.errors import SchemaInferenceError
+from tests.kit.calls import run
 
 
 class Item(v1.BaseModel):
@@ -48,13 +49,6 @@ def _taking(annotation: Any, *default: Any) -> BaseTool:
     return tool(take)
 
 
-async def _call(made: BaseTool, args: dict[str, Any], **beside: Any) -> ToolMessage:
-    message: ToolMessage = await made.ainvoke(
-        {"type": "tool_call", "name": made.name, "args": args, "id": "call_1"}, **beside
-    )
-    return message
-
-
 @pytest.mark.parametrize(
     ("annotation", "schema", "sent", "arrives"),
     [
@@ -89,7 +83,7 @@ async def test_a_model_of_pydantic_1_is_a_type_like_any_other(
     made = _taking(annotation)
 
     assert made.compiled.args_schema.flat["properties"] == {"x": schema}
-    assert (await _call(made, {"x": sent})).content == arrives
+    assert (await run(made, {"x": sent})).content == arrives
 
 
 async def test_both_pydantics_may_stand_in_one_signature() -> None:
@@ -100,7 +94,7 @@ async def test_both_pydantics_may_stand_in_one_signature() -> None:
         """Take."""
         return Item(name=f"{old.name} {new.a}", count=limit)
 
-    message = await _call(take, {"old": {"name": "n"}, "new": {"a": 1}})
+    message = await run(take, {"old": {"name": "n"}, "new": {"a": 1}})
 
     assert message.content == '{"name": "n 1", "count": 3}'
     assert take.compiled.output_schema == ITEM
@@ -119,12 +113,12 @@ async def test_both_pydantics_may_stand_in_one_signature() -> None:
 )
 async def test_its_refusals_are_worded_as_the_others(sent: Any, content: str) -> None:
     """With the path, and without what was sent."""
-    assert (await _call(_taking(Item), {"x": sent})).content == content
+    assert (await run(_taking(Item), {"x": sent})).content == content
 
 
 async def test_text_instead_of_an_object_is_read_and_reported() -> None:
     """As for any other model."""
-    message = await _call(_taking(Item), {"x": '{"name": "n"}'})
+    message = await run(_taking(Item), {"x": '{"name": "n"}'})
 
     assert message.content == "Item(name='n', count=1)"
     assert message.response_metadata["repaired"] == ["x: JSON text instead of an object"]
@@ -132,14 +126,14 @@ async def test_text_instead_of_an_object_is_read_and_reported() -> None:
 
 async def test_an_instance_may_be_the_default() -> None:
     """It is not advertised, since JSON Schema would have to say it."""
-    assert (await _call(_taking(Item, Item(name="d")), {})).content == "Item(name='d', count=1)"
+    assert (await run(_taking(Item, Item(name="d")), {})).content == "Item(name='d', count=1)"
 
 
 async def test_the_caller_may_supply_one() -> None:
     """Hidden from the model."""
     made = _taking(Annotated[Item, InjectedState("item")])
 
-    message = await _call(made, {}, state={"item": {"name": "n"}})
+    message = await run(made, {}, state={"item": {"name": "n"}})
 
     assert message.content == "Item(name='n', count=1)"
 

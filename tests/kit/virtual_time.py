@@ -5,11 +5,13 @@ import selectors
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from contextvars import Context
+from typing import Any, TypeVarTuple
 
 import pytest
 
-# What the fixture `anyio_backend` of a module returns to run its tests on such a loop.
+_Ts = TypeVarTuple("_Ts")
+# What the fixture `anyio_backend` returns for modules marked `virtual_time`.
 VIRTUAL = ("asyncio", {"loop_factory": lambda: VirtualLoop()})
 
 
@@ -40,7 +42,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Read the virtual clock, in whole nanoseconds, so that sums of decimals are the decimals they should be."""
         return round(self._jumping.skipped, 9)
 
-    def call_at(self, when: float, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
+    def call_at(
+        self, when: float, callback: Callable[[*_Ts], object], *args: *_Ts, context: Context | None = None
+    ) -> asyncio.TimerHandle:
         """Plan as usual, and remember that something was planned."""
         timer = super().call_at(when, callback, *args, context=context)
         self.timers.append(timer)

@@ -119,7 +119,7 @@ class Wire(asyncio.Transport):
         self.pieces.append(bytes(data))
 
     def is_closing(self) -> bool:
-        """Tell whether it was closed."""
+        """Return whether it was closed."""
         return not self.is_open
 
     def close(self) -> None:

@@ -1,16 +1,14 @@
 """A caller may shorten the time that a call has, and never lengthen it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall import ToolContext, tool
-from tests.rest.events import events_in
+from tests.kit.clients import MakeClient
+from tests.kit.events import events_in
 
-MakeClient = Callable[..., Awaitable[httpx.AsyncClient]]
 CALL: dict[str, Any] = {"name": "hang", "args": {}, "id": "call_1"}
 
 

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 Event = tuple[str, Any]
+EVENTS = {"Accept": "text/event-stream"}  # what a request says that wants them
 
 
 def events_in(text: str) -> list[Event]:

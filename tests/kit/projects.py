@@ -1,0 +1,25 @@
+"""Projects of files that tests write, and the tools that are found there."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sidecall.core.tool import CompiledTool
+
+
+def write(path: str | Path, text: str = "") -> Path:
+    """Write a file, and the folders above it."""
+    file = Path(path).resolve()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def tool_file(*names: str) -> str:
+    """Write a module with a tool of each name."""
+    tools = [f'@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n' for name in names]
+    return "\n\n".join(["from sidecall import tool", *tools])
+
+
+def names(tools: Iterable[CompiledTool]) -> list[str]:
+    """Name tools in order."""
+    return [tool.name for tool in tools]
