@@ -6,7 +6,7 @@ arrives whole pays nothing for it.
 
 import logging
 import math
-from asyncio import AbstractEventLoop, BaseTransport, Transport
+from asyncio import AbstractEventLoop, BaseTransport
 from typing import Any, Literal, cast
 
 from uvicorn.config import Config
@@ -88,7 +88,7 @@ class Connections(ServerState):
 class Connection(RequestReader):
     """Serve one client, within bounds."""
 
-    __slots__ = ("_seen", "_shared", "_since")
+    __slots__ = ("_seen", "_shared", "_since", "_slow")
 
     def __init__(
         self,
@@ -102,10 +102,11 @@ class Connection(RequestReader):
         self.app: Any = WholeResponses(self.app)
         self._seen: _Sight = ("nothing", None, 0)
         self._since = 0.0
+        self._slow: Any = None  # what was being answered at the last look, if requests waited behind it
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Take the connection, unless there are too many."""
-        super().connection_made(cast("Transport", transport))
+        super().connection_made(transport)
         if len(self.connections) > self._shared.max_connections:
             self._shared.refused += 1
             self.refuse(FULL)
@@ -129,6 +130,10 @@ class Connection(RequestReader):
 
     def look(self, now: float) -> None:
         """Cut the client off if it has kept us waiting for too long, for one and the same thing."""
+        if self.flow.is_held:
+            if self._slow is self._running:
+                self.flow.listen()
+            self._slow = self._running
         wanted = self._wanted()
         scope, unread = self.scope, self.transport.get_write_buffer_size()
         # Scopes of equal requests are equal, so the same one is told by what it is.
@@ -144,7 +149,7 @@ class Connection(RequestReader):
             return "a reader"
         if self.cycle is None or self.cycle.response_complete:
             return "headers" if self._is_in_headers() else "a request"
-        if self.cycle.more_body and not self.flow.read_paused:
+        if self.cycle.more_body and not (self.flow.read_paused or self.flow.is_held):
             return "a body"
         return "nothing"
 
