@@ -6,6 +6,7 @@ import socket
 import subprocess
 import time
 from contextlib import ExitStack, suppress
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,28 @@ def send_some(sock: socket.socket, text: bytes) -> None:
     with suppress(BlockingIOError):
         while rest:
             rest = rest[sock.send(rest) :]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"Content-Type": "application/json"}, 413), ({"X-Large": "a" * 40_000}, 431)],
+)
+def test_an_answer_arrives_while_the_client_still_sends(server: Server, headers: dict[str, str], status: int) -> None:
+    """It reads the answer only when it has sent all, as most clients do."""
+    client = HTTPConnection(server.host, server.port, timeout=20)
+    client.request("POST", "/tool_calls", b"a" * 20_000_000, headers)
+    answer = client.getresponse()
+
+    assert answer.status == status
+    assert json.loads(answer.read())["status"] == status
+
+
+def test_who_sends_without_end_after_its_answer_is_cut_off(server: Server) -> None:
+    """It had its time."""
+    with connection(server) as sock:
+        sock.sendall(POST + b"Content-Length: 100000000000\r\n\r\n")
+        head = sock.recv(65536)
+        with pytest.raises(ConnectionError):
+            sock.sendall(b"a" * 200_000_000)
+
+    assert head.startswith(b"HTTP/1.1 413 ")

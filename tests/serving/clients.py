@@ -60,6 +60,19 @@ class Network(Wire):
         super().__init__()
         self.is_read = True
         self.unread: list[bytes] = []
+        self.protocol: Any = None
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        """Give what comes to another."""
+        self.protocol = protocol
+
+    def get_protocol(self) -> Any:
+        """Return who gets what comes."""
+        return self.protocol
+
+    def write_eof(self) -> None:
+        """Be closed, as a client sees it."""
+        self.is_open = False
 
     def pause_reading(self) -> None:
         """Keep what comes."""
@@ -82,6 +95,7 @@ class Client:
         self.connection = Connection(_CONFIG, connections, state, asyncio.get_running_loop())
         self.connection.app = WholeResponses(self.application)
         self.wire = Network()
+        self.wire.protocol = self.connection
         self.connection.connection_made(self.wire)
 
     async def send(self, *pieces: bytes) -> None:
