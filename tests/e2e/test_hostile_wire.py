@@ -1,19 +1,24 @@
 """What is sent in strange pieces, too early, or not at all harms nobody: neither its sender nor others."""
 
 import json
+import resource
+import socket
 import subprocess
 import time
+from contextlib import ExitStack, suppress
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.conftest import Serve
 from tests.kit.servers import Server
-from tests.kit.sockets import POST, connection, read_all
+from tests.kit.sockets import GET, POST, connection, read_all
 
 BODY = json.dumps({"name": "echo", "args": {"text": "hello"}, "id": "call_1"}).encode()
 TOOLS = '''
 import asyncio
+import sys
 
 from sidecall import ToolContext, tool
 
@@ -25,9 +30,13 @@ async def echo(text: str, context: ToolContext) -> str:
 
 
 @tool
-async def nap(seconds: float) -> str:
+async def nap() -> str:
     """Sleep."""
-    await asyncio.sleep(seconds)
+    try:
+        await asyncio.sleep(20)
+    except asyncio.CancelledError:
+        print("nobody waits", file=sys.stderr, flush=True)
+        raise
     return "awake"
 '''
 
@@ -79,3 +88,70 @@ def test_a_415_instead_of_a_100_closes(server: Server) -> None:
 
     assert answer.startswith(b"HTTP/1.1 415 ")
     assert b"connection: close" in answer
+
+
+def test_requests_behind_a_slow_one_take_no_memory(server: Server) -> None:
+    """They stay where they are until it is their turn; who hangs up before that is noticed."""
+    nap = json.dumps({"name": "nap", "args": {}}).encode()
+    before = resident_bytes(server)
+    with ExitStack() as stack:
+        socks = [stack.enter_context(connection(server)) for _ in range(12)]
+        for sock in socks:
+            sock.sendall(POST + b"Content-Length: %d\r\n\r\n" % len(nap) + nap)
+            sock.setblocking(False)
+        time.sleep(0.2)
+        for sock in socks:
+            send_some(sock, (GET + b"\r\n") * 12_000)
+        time.sleep(1.5)
+        began = time.monotonic()
+        with connection(server) as sock:
+            sock.sendall(GET + b"Connection: close\r\n\r\n")
+            alive = read_all(sock)
+        took = time.monotonic() - began
+        grown = resident_bytes(server) - before
+    end = time.monotonic() + 10
+    while server.log.count("nobody waits") < 12 and time.monotonic() < end:
+        time.sleep(0.1)
+
+    assert alive.startswith(b"HTTP/1.1 200 ")
+    assert took < 1
+    assert grown < 30_000_000
+    assert server.log.count("nobody waits") == 12
+
+
+def resident_bytes(server: Server) -> int:
+    """Return the memory that the server has."""
+    return int(Path(f"/proc/{server.pid}/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def send_some(sock: socket.socket, text: bytes) -> None:
+    """Send as much as the network takes."""
+    rest = memoryview(text)
+    with suppress(BlockingIOError):
+        while rest:
+            rest = rest[sock.send(rest) :]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"Content-Type": "application/json"}, 413), ({"X-Large": "a" * 40_000}, 431)],
+)
+def test_an_answer_arrives_while_the_client_still_sends(server: Server, headers: dict[str, str], status: int) -> None:
+    """It reads the answer only when it has sent all, as most clients do."""
+    client = HTTPConnection(server.host, server.port, timeout=20)
+    client.request("POST", "/tool_calls", b"a" * 20_000_000, headers)
+    answer = client.getresponse()
+
+    assert answer.status == status
+    assert json.loads(answer.read())["status"] == status
+
+
+def test_who_sends_without_end_after_its_answer_is_cut_off(server: Server) -> None:
+    """It had its time."""
+    with connection(server) as sock:
+        sock.sendall(POST + b"Content-Length: 100000000000\r\n\r\n")
+        head = sock.recv(65536)
+        with pytest.raises(ConnectionError):
+            sock.sendall(b"a" * 200_000_000)
+
+    assert head.startswith(b"HTTP/1.1 413 ")

@@ -126,6 +126,17 @@ class Wire(asyncio.Transport):
         """Note it."""
         self.is_open = False
 
+    def get_protocol(self) -> asyncio.BaseProtocol:
+        """Return somebody who does nothing with what comes."""
+        return asyncio.BaseProtocol()
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        """Have nothing to read anyway."""
+
+    def write_eof(self) -> None:
+        """Note it, as the client would."""
+        self.is_open = False
+
     def get_write_buffer_size(self) -> int:
         """Keep nobody waiting."""
         return 0

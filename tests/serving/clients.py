@@ -53,6 +53,36 @@ _CONFIG = uvicorn.Config(Application(), log_config=None, ws="none")
 _CONFIG.load()
 
 
+class Network(Wire):
+    """A network that keeps what nobody reads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_read = True
+        self.unread: list[bytes] = []
+        self.protocol: Any = None
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        """Give what comes to another."""
+        self.protocol = protocol
+
+    def get_protocol(self) -> Any:
+        """Return who gets what comes."""
+        return self.protocol
+
+    def write_eof(self) -> None:
+        """Be closed, as a client sees it."""
+        self.is_open = False
+
+    def pause_reading(self) -> None:
+        """Keep what comes."""
+        self.is_read = False
+
+    def resume_reading(self) -> None:
+        """Let it through again."""
+        self.is_read = True
+
+
 class Client:
     """Be connected to an application of its own."""
 
@@ -64,15 +94,17 @@ class Client:
         connections = Connections(Lifecycle(), Patience(), 100, 5)
         self.connection = Connection(_CONFIG, connections, state, asyncio.get_running_loop())
         self.connection.app = WholeResponses(self.application)
-        self.wire = Wire()
+        self.wire = Network()
+        self.wire.protocol = self.connection
         self.connection.connection_made(self.wire)
 
     async def send(self, *pieces: bytes) -> None:
         """Send pieces, each when everything that the one before could cause has happened."""
-        for piece in pieces:
-            if self.wire.is_open:
-                self.connection.data_received(piece)
+        self.wire.unread += pieces
+        while self.wire.unread and self.wire.is_open and self.wire.is_read:
+            self.connection.data_received(self.wire.unread.pop(0))
             await settle()
+        await settle()
 
     @property
     def lines(self) -> list[str]:

@@ -199,3 +199,83 @@ async def test_an_answer_after_the_body_was_asked_for_does_not_close() -> None:
     assert client.statuses == [b"100", b"200", b"200"]
     assert [seen.body for seen in client.application.seen] == [b"{}", b""]
     assert together.statuses == [b"200", b"200"]
+
+
+async def test_what_is_sent_ahead_is_not_read_ahead() -> None:
+    """Behind a slow call, a request costs far more memory than its bytes."""
+    client = Client(is_quick=False)
+    await client.send(SECOND, *[SECOND * 1000] * 3)
+    waiting = len(client.connection.pipeline)
+    was_read = client.wire.is_read
+    client.application.may_answer.set()
+    while client.connection.pipeline or client.wire.unread:
+        await client.send()
+    await client.send()
+
+    assert 1 <= waiting <= 1024 // len(SECOND) + 1
+    assert (was_read, len(client.wire.unread)) == (False, 0)
+    assert client.lines == ["GET /second"] * 3001
+
+
+async def test_requests_that_are_sent_ahead_are_answered_in_their_order() -> None:
+    """Their bodies, too, may be cut anywhere, or come long after."""
+    second = b"POST /with HTTP/1.1\r\nHost: a\r\nContent-Length: 8\r\n\r\n\r\n\r\n\r\n\r\n"
+    for pieces in splits(SECOND + second + CHUNKED + b"\r\n" + SECOND):
+        client = Client(is_quick=False)
+        await client.send(*pieces)
+        client.application.may_answer.set()
+        for _ in range(10):
+            await client.send()
+
+        assert client.lines == ["GET /second", "POST /with", "POST /first", "GET /second"]
+        assert [seen.body for seen in client.application.seen] == [b"", b"\r\n" * 4, b"{}", b""]
+        assert client.statuses == [b"200"] * 4
+
+
+async def test_nonsense_behind_a_slow_request_does_not_take_its_answer() -> None:
+    """The connection is closed with it."""
+    for pieces in splits(SECOND + b"nonsense\r\n\r\n" + SECOND):
+        client = Client(is_quick=False)
+        await client.send(*pieces)
+        client.application.may_answer.set()
+        await client.send()
+
+        assert client.lines == ["GET /second"]
+        assert client.statuses == [b"200"]
+        assert not client.wire.is_open
+
+
+async def test_who_hangs_up_behind_what_was_sent_ahead_is_noticed() -> None:
+    """After a second, reading goes on; where that is too much, the connection ends with the answer."""
+    client = Client(is_quick=False)
+    await client.send(SECOND, *[SECOND * 1000] * 30)
+    client.connection.look(0)
+    client.connection.look(0.5)
+    await client.send()
+    was_left = len(client.wire.unread)
+    client.application.may_answer.set()
+    await client.send()
+
+    assert was_left == 0
+    assert client.lines == ["GET /second"]
+    assert client.statuses == [b"200"]
+    assert b"connection: close" in b"".join(client.wire.pieces)
+    assert not client.wire.is_open
+
+
+async def test_what_was_sent_ahead_of_a_slow_answer_is_answered() -> None:
+    """Also when reading has gone on meanwhile."""
+    client = Client(is_quick=False)
+    await client.send(SECOND, SECOND * 1000, SECOND * 1000)
+    for look in range(100):
+        client.connection.look(look)
+    await client.send()
+    was_left = len(client.wire.unread)
+    client.application.may_answer.set()
+    while client.connection.pipeline:
+        await client.send()
+    await client.send()
+
+    assert was_left == 0
+    assert client.lines == ["GET /second"] * 2001
+    assert client.wire.is_open

@@ -6,13 +6,15 @@ arrives whole pays nothing for it.
 
 import logging
 import math
-from asyncio import AbstractEventLoop, BaseTransport, Transport
+from asyncio import AbstractEventLoop, BaseTransport
+from http import HTTPStatus
 from typing import Any, Literal, cast
 
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from sidecall.lifecycle import Lifecycle, Patience
+from sidecall.serving.lingering import Lingering
 from sidecall.serving.open_files import are_exhausted
 from sidecall.serving.reading import RequestReader, disconnect
 from sidecall.serving.refusals import (
@@ -88,7 +90,7 @@ class Connections(ServerState):
 class Connection(RequestReader):
     """Serve one client, within bounds."""
 
-    __slots__ = ("_seen", "_shared", "_since")
+    __slots__ = ("_is_leaving", "_seen", "_shared", "_since", "_slow")
 
     def __init__(
         self,
@@ -102,10 +104,12 @@ class Connection(RequestReader):
         self.app: Any = WholeResponses(self.app)
         self._seen: _Sight = ("nothing", None, 0)
         self._since = 0.0
+        self._is_leaving = False
+        self._slow: Any = None  # what was being answered at the last look, if requests waited behind it
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Take the connection, unless there are too many."""
-        super().connection_made(cast("Transport", transport))
+        super().connection_made(transport)
         if len(self.connections) > self._shared.max_connections:
             self._shared.refused += 1
             self.refuse(FULL)
@@ -118,17 +122,35 @@ class Connection(RequestReader):
 
     def refuse(self, refusal: Refusal) -> None:
         """Answer without a request that could be answered, and close."""
-        if self.transport.is_closing():
+        if self.transport.is_closing() or self._is_leaving:
             return
         running = self._running
         if running is None or running.response_complete or not running.response_started:
             self.transport.write(bytes_of(refusal, self._shared.default_headers))
         if running is not None:
             disconnect(running)
-        self.transport.close()
+        if refusal.status == HTTPStatus.SERVICE_UNAVAILABLE:
+            self.transport.close()  # There are others who need the room.
+        else:
+            self.leave()
+
+    def leave(self) -> None:
+        """Close the connection for what we send, and take what the client still sends until it has seen that."""
+        if self.transport.is_closing() or self._is_leaving:
+            return
+        self._is_leaving = True
+        self.pipeline.clear()
+        self._ahead.clear()
+        self.transport.set_protocol(Lingering(self))
+        self.flow.listen()
+        self.transport.write_eof()
 
     def look(self, now: float) -> None:
         """Cut the client off if it has kept us waiting for too long, for one and the same thing."""
+        if self.flow.is_held:
+            if self._slow is self._running:
+                self.flow.listen()
+            self._slow = self._running
         wanted = self._wanted()
         scope, unread = self.scope, self.transport.get_write_buffer_size()
         # Scopes of equal requests are equal, so the same one is told by what it is.
@@ -138,13 +160,13 @@ class Connection(RequestReader):
             self._cut(wanted)
 
     def _wanted(self) -> _Wanted:
-        if self.transport.is_closing():
+        if self.transport.is_closing() or self._is_leaving:
             return "an end"
         if self.flow.write_paused:
             return "a reader"
         if self.cycle is None or self.cycle.response_complete:
             return "headers" if self._is_in_headers() else "a request"
-        if self.cycle.more_body and not self.flow.read_paused:
+        if self.cycle.more_body and not (self.flow.read_paused or self.flow.is_held):
             return "a body"
         return "nothing"
 
@@ -169,6 +191,8 @@ class Connection(RequestReader):
         """Close, unless an answer is due; called by the server at its end."""
         if self._wanted() == "headers":
             self.refuse(SHUTTING_DOWN)
+        elif self._is_leaving:
+            self.transport.close()
         else:
             super().shutdown()
 

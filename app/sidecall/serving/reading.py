@@ -1,7 +1,7 @@
 """Read the requests of one client off the wire, each within bounds and framed by its own headers."""
 
-from asyncio import AbstractEventLoop
-from typing import Any
+from asyncio import AbstractEventLoop, BaseTransport, Transport
+from typing import Any, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from uvicorn.config import Config
@@ -10,6 +10,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 from sidecall.lifecycle import Lifecycle
+from sidecall.serving.flow import Flow
 from sidecall.serving.refusals import (
     BAD_REQUEST,
     BODY_CHOPPED,
@@ -26,6 +27,11 @@ from sidecall.serving.refusals import (
 _FEW_CHUNKS = 16_384
 _LEAST_CHUNK = 64
 
+# Bytes that are read at once where they may hold many requests, which cost far more memory once they are read.
+_PIECE = 1024
+# Bytes of requests that wait behind a slow one, beyond those of one packet.
+_MOST_AHEAD = 256 * 1024
+
 _NOTED = frozenset((b"host", b"expect"))
 
 
@@ -39,6 +45,7 @@ class RequestReader(HttpToolsProtocol):
         "_chunks",
         "_header_bytes",
         "_hosts",
+        "_is_deaf",
         "_lifecycle",
         "_refusal",
         "_running",
@@ -53,7 +60,11 @@ class RequestReader(HttpToolsProtocol):
         lifecycle: Lifecycle,
     ) -> None:
         super().__init__(config, server_state, app_state, loop)
+        self.flow: Flow
         self._lifecycle = lifecycle
+        self._is_deaf = False
+        # What has come but is not read yet, since requests before it wait to be answered.
+        self._ahead = bytearray()
         self._refusal = BAD_REQUEST
         self._header_bytes = 0
         self._hosts = 0
@@ -68,8 +79,44 @@ class RequestReader(HttpToolsProtocol):
         """Answer without a request that could be answered, and close."""
         raise NotImplementedError
 
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Take the connection."""
+        super().connection_made(cast("Transport", transport))
+        self.flow = Flow(cast("Transport", transport))
+
     def data_received(self, data: bytes) -> None:
-        """Read on; headers and trailers that go on for ever are cut off in the middle."""
+        """Read on, unless there are requests enough to go on with."""
+        if self.flow.is_held or (len(data) > _PIECE and data.count(b"\r\n\r\n") > 1):
+            self._keep(data)
+        else:
+            self._read(data)
+
+    def _keep(self, data: bytes) -> None:
+        """Read what is not held; where too much is, the connection ends with the answer that is due."""
+        if self._is_deaf:
+            return
+        self._ahead += data
+        self._read_ahead()
+        if len(self._ahead) > _MOST_AHEAD:
+            self._end_with_answer()
+
+    def _read_ahead(self) -> None:
+        """Read what has come, up to a piece with the beginning of a request that has to wait for others."""
+        while self._ahead and not self.flow.is_held:
+            piece = bytes(self._ahead[:_PIECE])
+            del self._ahead[:_PIECE]
+            self._read(piece)
+
+    def _end_with_answer(self) -> None:
+        """Close the connection with the answer that is due; what comes until then goes nowhere."""
+        assert self._running is not None
+        self._running.keep_alive = False
+        self._is_deaf = self.flow.is_held = True
+        self.pipeline.clear()
+        self._ahead.clear()
+
+    def _read(self, data: bytes | memoryview) -> None:
+        """Read a part of a request, or of several; headers and trailers without end are cut off in the middle."""
         self._header_bytes += len(data)
         if self._chunks:
             self._bare_bytes += len(data)
@@ -131,7 +178,9 @@ class RequestReader(HttpToolsProtocol):
         if self._hosts != 1:
             self._check_host()
         super().on_headers_complete()
-        if not self.pipeline:
+        if self.pipeline:
+            self.flow.is_held = True
+        else:
             self._running = self.cycle
         if self._lifecycle.is_draining:
             self.cycle.keep_alive = False
@@ -177,10 +226,15 @@ class RequestReader(HttpToolsProtocol):
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return
-        self.flow.resume_reading()
         if self.pipeline:
             self._running, app = self.pipeline.pop()
             self._start_asgi_task(self._running, app)
+            if not self.pipeline:
+                self.flow.is_held = False
+                self._read_ahead()
+            else:
+                self.flow.pause_reading()
+        self.flow.resume_reading()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
         """Answer what could not be read; called by uvicorn.
@@ -190,9 +244,7 @@ class RequestReader(HttpToolsProtocol):
         if self._running is None or self._running.response_complete or self._running.more_body:
             self.refuse(self._refusal)
             return
-        self.flow.pause_reading()
-        self.pipeline.clear()
-        self._running.keep_alive = False
+        self._end_with_answer()
 
     def _is_in_headers(self) -> bool:
         return self.scope is not None and "method" not in self.scope

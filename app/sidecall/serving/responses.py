@@ -4,11 +4,14 @@ ASGI has two messages for it, of which uvicorn makes two writes. Here the first 
 nothing of a length (a stream's, a 304's) is sent at once, and whatever is not plain is sent by uvicorn.
 """
 
+from asyncio import Transport
 from collections.abc import Awaitable
-from typing import Any
+from typing import Any, cast
 
 from starlette.types import ASGIApp, Receive, Scope
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+
+from sidecall.serving.lingering import LingeringTransport
 
 
 class WholeResponses:
@@ -65,6 +68,8 @@ class _Response:
     def _write_down(self, head: Any, message: Any) -> bytes | None:
         """Return the bytes of the response, unless it is for uvicorn to write, or to refuse."""
         cycle, headers, body = self._cycle, head["headers"], message.get("body", b"")
+        if cycle.more_body:
+            cycle.transport = cast("Transport", LingeringTransport(cycle.transport))
         if (
             cycle.access_log
             or not cycle.keep_alive
