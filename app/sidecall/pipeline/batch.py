@@ -31,9 +31,10 @@ async def run_batch(run: Run, find: Find, requests: Sequence[CallRequest], ready
     They run side by side, but for those of a sequential tool: the calls before such a one end first, and those after it
     wait for it.
     """
+    owner = asyncio.current_task()
     messages: list[ToolMessage] = []
     for group in _group(find, requests):
-        running = (_run_one(run, index, request, ready) for index, request in enumerate(group, len(messages)))
+        running = (_run_one(run, index, request, ready, owner) for index, request in enumerate(group, len(messages)))
         messages += await run_together(running)
     return messages
 
@@ -51,8 +52,15 @@ def _group(find: Find, requests: Sequence[CallRequest]) -> Iterator[list[CallReq
     yield group
 
 
-async def _run_one(run: Run, index: int, request: CallRequest, ready: Ready) -> ToolMessage:
-    message = await run_isolated(run, request)
+async def _run_one(
+    run: Run, index: int, request: CallRequest, ready: Ready, owner: asyncio.Task[Any] | None
+) -> ToolMessage:
+    try:
+        message = await run_isolated(run, request)
+    except asyncio.CancelledError:
+        if owner is None or owner.cancelling():
+            raise
+        message = _answer_for_crash(request)  # A task of its tool has cancelled the call, and nobody else the batch.
     ready(index, message)
     return message
 
