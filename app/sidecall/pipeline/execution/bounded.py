@@ -11,8 +11,10 @@ from sidecall.core.coroutines import await_rest
 
 T = TypeVar("T")
 
-# Seconds that interrupted code has for its clean-up before the call is answered without it.
+# Seconds that interrupted code has for its clean-up before the call is answered without it, and after that, before it
+# is interrupted once more.
 GRACE = 0.1
+LATE_GRACE = 5.0
 
 
 class DeadlinePassed(Exception):
@@ -115,7 +117,7 @@ class Bounded(Generic[T]):
                 self._coroutine.close()
                 raise
             if self._strikes > 1:
-                self._abandon(self._call, outlive(self._coroutine))
+                self._abandon(self._call, outlive(self._coroutine, awaited))
                 raise DeadlinePassed
             before = self._task.cancelling()
             try:
@@ -239,7 +241,20 @@ def _wake(woken: asyncio.Future[None], _: Any) -> None:
         woken.set_result(None)
 
 
-async def outlive(coroutine: Coroutine[Any, Any, Any]) -> None:
-    """Go on with a coroutine that nobody waits for any more, until it ends; it cannot end the process."""
-    with suppress(StopIteration, SystemExit, KeyboardInterrupt):
-        await await_rest(coroutine, coroutine.throw(asyncio.CancelledError()))
+async def outlive(coroutine: Coroutine[Any, Any, Any], awaited: Any) -> None:
+    """Go on with a coroutine that nobody waits for any more, until it ends; it cannot end the process.
+
+    It has been cancelled before, and may take its time to clean up. If it is not done `LATE_GRACE` seconds later, it is
+    cancelled once more.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    timer = asyncio.get_running_loop().call_later(LATE_GRACE, task.cancel)
+    try:
+        if asyncio.isfuture(awaited):
+            awaited._asyncio_future_blocking = True  # As whoever awaits it says to its task.
+        await await_rest(coroutine, awaited)
+    except (SystemExit, KeyboardInterrupt):
+        pass
+    finally:
+        timer.cancel()
