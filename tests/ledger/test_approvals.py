@@ -280,15 +280,13 @@ async def test_a_call_that_runs_makes_no_room(approvals: MemoryApprovals) -> Non
 
 async def test_an_answer_makes_no_room_before_its_time(approvals: MemoryApprovals, clock: Clock) -> None:
     """Its agent may not have asked for it yet."""
-    first, second = await ask(approvals, "1"), await ask(approvals, "2")
+    _, second = await ask(approvals, "1"), await ask(approvals, "2")
     await approvals.decide(second.id, REJECT, "eve")
     await approvals.answer(second.id, DONE)
     clock.now = 9.9
-
     with pytest.raises(TooManyApprovals):
         await ask(approvals, "3")
 
-    assert [approval.id for approval in await shown(approvals)] == [first.id, second.id]
     assert (await find(approvals, second.id)).message == DONE
 
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextvars import ContextVar
 from datetime import date
 from typing import Annotated, Any
 
@@ -273,24 +272,6 @@ def circumstances(
     known = {"user": user, "tenant": tenant, "call_id": call_id, "key": key, "headers": dict(context.headers)}
     caller = [context.caller.subject, sorted(context.caller.scopes)]
     return {**known, "caller": caller, "tool": context.tool_name, "store": context.store, "late": context.remaining}
-
-
-_last: ContextVar[str] = ContextVar("last", default="nobody")
-
-
-@tool(executor="process")
-def succeed(name: str) -> str:
-    """Say whose context this is, and take it over."""
-    before = _last.get()
-    _last.set(name)
-    return before
-
-
-@tool(executor="process")
-def linger(context: ToolContext, seconds: float = 0.0) -> float | None:
-    """Say how much time is left after a while."""
-    time.sleep(seconds)
-    return context.remaining
 
 
 @tool(executor="process")

@@ -20,18 +20,17 @@ from sidecall.executors.process.executor import ProcessExecutor
 from sidecall.executors.process.finder import Search
 from sidecall.loading import load_afresh
 from tests.executors.conftest import Answer, answering
+from tests.executors.process.own_tools import linger, succeed
 from tests.executors.process.process_tools import (
     aparts,
     circumstances,
     hold,
     later,
     leave,
-    linger,
     make_hidden,
     pid,
     raising,
     remember,
-    succeed,
     with_a_loop,
 )
 
