@@ -11,7 +11,7 @@ from sidecall.core.contents import Contents
 from sidecall.core.invocation import Surroundings
 from sidecall.core.store import ItemStore
 from sidecall.discovery import discover
-from sidecall.executors.process.finder import Finder, Search
+from sidecall.executors.process.finder import Finder, ToolSearch
 from sidecall.executors.process.home import refuse_unfit
 from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, start_all
 from sidecall.http.application import Application
@@ -166,7 +166,7 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
 def build_executors(settings: Settings) -> Executors:
     """Make one executor of each kind."""
     # By name, since a process has to load it for itself.
-    search = Search("sidecall.discovery:discover", tuple(settings.tools), settings.entry_points)
+    search = ToolSearch("sidecall.discovery:discover", tuple(settings.tools), settings.entry_points)
     made_with = ExecutorSettings(
         threads=settings.threads,
         processes=settings.processes,

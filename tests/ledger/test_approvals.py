@@ -278,15 +278,16 @@ async def test_a_call_that_runs_makes_no_room(approvals: MemoryApprovals) -> Non
         await ask(approvals, "3")
 
 
-async def test_the_oldest_answer_makes_room(approvals: MemoryApprovals) -> None:
-    """Calls that wait are worth more than answers that were given."""
-    first, second = await ask(approvals, "1"), await ask(approvals, "2")
+async def test_an_answer_makes_no_room_before_its_time(approvals: MemoryApprovals, clock: Clock) -> None:
+    """Its agent may not have asked for it yet."""
+    _, second = await ask(approvals, "1"), await ask(approvals, "2")
     await approvals.decide(second.id, REJECT, "eve")
     await approvals.answer(second.id, DONE)
+    clock.now = 9.9
+    with pytest.raises(TooManyApprovals):
+        await ask(approvals, "3")
 
-    third = await ask(approvals, "3")
-
-    assert [approval.id for approval in await shown(approvals)] == [first.id, third.id]
+    assert (await find(approvals, second.id)).message == DONE
 
 
 async def test_what_has_expired_makes_room(approvals: MemoryApprovals, clock: Clock) -> None:

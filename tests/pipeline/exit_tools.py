@@ -96,6 +96,27 @@ async def later_parts(how: How) -> AsyncIterator[str]:
     await burst_later(how)
 
 
+async def itself(how: How) -> str:
+    """Cancel the task it runs in, and find out later, or never."""
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    if how != "exit":
+        await burst_later(how)
+    return how
+
+
+async def _cancel(task: asyncio.Task[Any] | None) -> None:
+    assert task is not None
+    task.cancel()
+
+
+async def parent(how: How) -> str:
+    """Be cancelled by a task of its own."""
+    await asyncio.gather(asyncio.create_task(_cancel(asyncio.current_task())), asyncio.sleep(0.01))
+    return how
+
+
 class Result:
     """Raises when it is written."""
 
@@ -127,7 +148,7 @@ def factory(how: How, more: str = Field(default_factory=burst)) -> str:
 
 
 SYNC: list[Callable[..., Any]] = [body, last, parts, result, validator, factory]
-ASYNC: list[Callable[..., Any]] = [waiting, child, children, group, grandchild, later_parts]
+ASYNC: list[Callable[..., Any]] = [waiting, child, children, group, grandchild, later_parts, itself, parent]
 PLACES = [function.__name__ for function in (*SYNC, *ASYNC)]
 EXECUTORS = ("inline", "thread", "process")
 
@@ -141,6 +162,15 @@ for _function in (*SYNC, *ASYNC):
 def judge_input(_: Any) -> ToolGuardrailFunctionOutput:
     """Raise."""
     return burst()  # type: ignore[no-any-return]
+
+
+@tool_input_guardrail
+def judge_itself(_: Any) -> ToolGuardrailFunctionOutput:
+    """Cancel the task of the call, which is no answer."""
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    return ToolGuardrailFunctionOutput.allow()
 
 
 @tool_output_guardrail
@@ -166,10 +196,11 @@ def fail(how: How) -> str:
 
 # Around a tool, on the event loop whatever the executor.
 guarded = tool("guarded", tool_input_guardrails=[judge_input])(body)
+cancelled = tool("cancelled", tool_input_guardrails=[judge_itself])(body)
 judged = tool("judged", tool_output_guardrails=[judge_output])(lambda how: how)
 hidden = tool("hidden", is_enabled=_hide)(body)
 worded = tool("worded", handle_tool_error=_word)(fail)
-AROUND = (guarded, judged, hidden, worded)
+AROUND = (guarded, cancelled, judged, hidden, worded)
 
 
 @tool

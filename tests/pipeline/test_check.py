@@ -34,6 +34,7 @@ def pipeline() -> Pipeline:
     [
         ("search_web", {"query": "a"}, type(None)),
         ("search_web", {"query": 1}, InvalidArguments),
+        ("search_web", {"query": "a", "qeury": "b"}, InvalidArguments),
         ("search_web", "{", MalformedArguments),
         ("serch_web", {}, ToolNotFound),
     ],

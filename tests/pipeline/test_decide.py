@@ -98,6 +98,8 @@ async def test_a_person_may_change_the_arguments(desk: Desk) -> None:
     ("args", "message", "loc"),
     [
         ({}, "order: Field required (integer)", ["order"]),
+        ({"order": 8, "ordre": 9}, "ordre: The tool has no such argument", ["ordre"]),
+        ({"order": 8, "context": {}}, "context: The tool has no such argument", ["context"]),
         ({"order": "x"}, "order: Input should be a valid integer, unable to parse string as an integer", ["order"]),
     ],
 )

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.serving.connections import Connection, Connections
 from sidecall.serving.responses import WholeResponses
-from tests.asgi import Wire
+from tests.kit.asgi import Wire
 
 
 @dataclass

@@ -115,6 +115,8 @@ def _make_config(settings: Settings, app: Any = None) -> uvicorn.Config:
         log_level=settings.log_level,
         access_log=settings.log_level == "debug",
         server_header=False,
+        # Else a request that was sent ahead begins with what the tool of the one before it has set.
+        reset_contextvars=True,
     )
 
 

@@ -46,7 +46,7 @@ def _nothing() -> None:
     """Do nothing."""
 
 
-def _uncounted(_tool: CompiledTool) -> Release:
+def _count_nothing(_tool: CompiledTool) -> Release:
     return _nothing
 
 
@@ -60,7 +60,7 @@ class Surroundings:
 
     store: Store | SyncStore | None = None
     secrets: Callable[[str], str | None] = _from_environment
-    abandon: Callable[[CompiledTool], Release] = _uncounted
+    abandon: Callable[[CompiledTool], Release] = _count_nothing
     trace: Callable[[], Mapping[str, str]] = dict
 
 

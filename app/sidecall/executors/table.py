@@ -8,7 +8,7 @@ from sidecall.core.tool import CompiledTool
 from sidecall.executors.base import Executor
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.process.executor import ProcessExecutor
-from sidecall.executors.process.finder import IN_MODULES, Search
+from sidecall.executors.process.finder import IN_MODULES, ToolSearch
 from sidecall.executors.thread import ThreadExecutor
 
 Executors = Mapping[ExecutorName, Executor]
@@ -25,7 +25,7 @@ class ExecutorSettings:
     threads: int = 1
     processes: int = 1
     memory_limit_mb: int = 1024
-    search: Search = IN_MODULES
+    search: ToolSearch = IN_MODULES
     traces: bool = False
 
 

@@ -32,7 +32,7 @@ class MemoryApprovals:
         """Keep a call, or find the one like it that waits.
 
         Raises:
-            TooManyApprovals: Too many calls wait.
+            TooManyApprovals: So many are kept already, decided ones among them.
         """
         self._forget()
         fingerprint = compute_fingerprint(call, asked)
@@ -40,7 +40,7 @@ class MemoryApprovals:
             if entry.record.fingerprint == fingerprint and entry.record.approval.status == "pending":
                 return entry.record
         if len(self._entries) >= self._most:
-            self._make_room()
+            raise TooManyApprovals  # The agents of decided ones may still ask for their answers.
         record = ApprovalRecord.of(call, asked, self._ttl)
         self._entries[record.approval.id] = _Entry(record, self._clock() + self._ttl)
         return record
@@ -94,15 +94,3 @@ class MemoryApprovals:
         expired = [key for key, entry in self._entries.items() if entry.expires <= now and not entry.record.is_running]
         for key in expired:
             del self._entries[key]
-
-    def _make_room(self) -> None:
-        """Forget the oldest approval that is answered.
-
-        Raises:
-            TooManyApprovals: There is none.
-        """
-        for key, entry in self._entries.items():
-            if entry.record.approval.message is not None:
-                del self._entries[key]
-                return
-        raise TooManyApprovals

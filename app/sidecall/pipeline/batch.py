@@ -31,9 +31,10 @@ async def run_batch(run: Run, find: Find, requests: Sequence[CallRequest], ready
     They run side by side, but for those of a sequential tool: the calls before such a one end first, and those after it
     wait for it.
     """
+    batch = _Batch(run, ready)
     messages: list[ToolMessage] = []
     for group in _group(find, requests):
-        running = (_run_one(run, index, request, ready) for index, request in enumerate(group, len(messages)))
+        running = (batch.run_one(index, request) for index, request in enumerate(group, len(messages)))
         messages += await run_together(running)
     return messages
 
@@ -51,10 +52,27 @@ def _group(find: Find, requests: Sequence[CallRequest]) -> Iterator[list[CallReq
     yield group
 
 
-async def _run_one(run: Run, index: int, request: CallRequest, ready: Ready) -> ToolMessage:
-    message = await run_isolated(run, request)
-    ready(index, message)
-    return message
+class _Batch:
+    """The calls of a batch, and whether it is about to end before they do."""
+
+    def __init__(self, run: Run, ready: Ready) -> None:
+        self._run = run
+        self._ready = ready
+        self._owner = asyncio.current_task()
+        self._is_broken = False
+
+    async def run_one(self, index: int, request: CallRequest) -> ToolMessage:
+        try:
+            message = await run_isolated(self._run, request)
+        except asyncio.CancelledError:
+            if self._is_broken or self._owner is None or self._owner.cancelling():
+                raise
+            message = _answer_for_crash(request)  # A task of its tool has cancelled this call, and nobody the batch.
+        except BaseException:
+            self._is_broken = True
+            raise
+        self._ready(index, message)
+        return message
 
 
 async def run_isolated(run: Run, request: CallRequest, *raised: type[RequestError]) -> ToolMessage:

@@ -1,6 +1,6 @@
 """Try a call's arguments without running its tool."""
 
-from sidecall.core.errors import ToolFailure
+from sidecall.core.errors import FieldError, InvalidArguments, ToolFailure
 from sidecall.core.invocation import Invocation
 from sidecall.pipeline.decode import decode
 from sidecall.pipeline.inject import inject
@@ -10,6 +10,8 @@ from sidecall.pipeline.validate import validate
 async def check_arguments(invocation: Invocation) -> ToolFailure | None:
     """Return the failure that running the call would begin with, or None.
 
+    Arguments that would be dropped are a failure, too: whoever sends these means them.
+
     Raises:
         MissingContext: The caller left something out.
     """
@@ -18,4 +20,10 @@ async def check_arguments(invocation: Invocation) -> ToolFailure | None:
             await stage(invocation)
     except ToolFailure as failure:
         return failure
+    if invocation.ignored:
+        return InvalidArguments([_refuse(name) for name in dict.fromkeys(invocation.ignored)])
     return None
+
+
+def _refuse(name: str) -> FieldError:
+    return {"loc": [name], "type": "extra_forbidden", "msg": "The tool has no such argument"}

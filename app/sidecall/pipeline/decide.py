@@ -6,8 +6,9 @@ from sidecall.core.approval import Approval, Approvals, Decision
 from sidecall.core.errors import CallRejected, CallUnanswered, InvalidDecision
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
-from sidecall.core.overload import Overloaded
+from sidecall.pipeline.batch import run_isolated
 from sidecall.pipeline.format import refuse
+from sidecall.pipeline.gate import Ticket
 from sidecall.pipeline.pipeline import Pipeline
 
 
@@ -39,15 +40,23 @@ async def decide(
     request = await _edit(pipeline, replace(call.to_request(), approved=True, deadline=deadline), decision)
     await approvals.decide(approval_id, decision, by)
     try:
-        message = await pipeline.run_isolated(request, Overloaded)
-    except Overloaded:
+        entered = await pipeline.gate.enter(request)
+    except BaseException:  # There is no room, or whoever decided does not wait for it: nothing has run.
         await approvals.reopen(approval_id)
         raise
+    try:
+        message = await _run(pipeline, request, entered)
     except BaseException:
         interrupted = CallUnanswered("execution_error", "Error: the call was interrupted; it may have had effects.")
         await _answer(approvals, approval_id, refuse(interrupted, request.call))
         raise
     return await _answer(approvals, approval_id, message)
+
+
+async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolMessage) -> ToolMessage:
+    if not isinstance(entered, Ticket):
+        return entered
+    return await run_isolated(lambda _: pipeline.answer(entered), request)
 
 
 async def _answer(approvals: Approvals, approval_id: str, message: ToolMessage) -> Approval:

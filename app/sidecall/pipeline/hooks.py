@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from sidecall.core.invocation import Invocation
@@ -33,9 +33,7 @@ async def call_hook(function: Callable[..., Any], *args: Any, patience: float = 
     """
     was_inside = enter()
     try:
-        answer = function(*args)
-        if inspect.isawaitable(answer):
-            answer = await within(_await(answer), patience, _leave)
+        answer = await within(_ask(function, args), patience, _leave)
     except DeadlinePassed:
         raise HookFailed from TimeoutError()
     except asyncio.CancelledError as error:
@@ -49,8 +47,9 @@ async def call_hook(function: Callable[..., Any], *args: Any, patience: float = 
     return answer
 
 
-async def _await(awaitable: Awaitable[Any]) -> Any:
-    return await awaitable
+async def _ask(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    answer = function(*args)
+    return await answer if inspect.isawaitable(answer) else answer
 
 
 def _leave(_: object, hanging: Coroutine[Any, Any, Any]) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from sidecall.core.errors import InvalidToolOption
 from sidecall.core.occupancy import Occupancy
 from sidecall.discovery import discover
 from sidecall.executors.process.executor import ProcessExecutor
-from sidecall.executors.process.finder import Search
+from sidecall.executors.process.finder import ToolSearch
 from sidecall.loading import load_afresh
 from tests.executors.conftest import Answer, answering
+from tests.executors.process.own_tools import linger, succeed
 from tests.executors.process.process_tools import (
     aparts,
     circumstances,
@@ -166,7 +168,7 @@ async def test_a_tool_is_found_where_the_server_has_found_it(tmp_path: Path) -> 
     (tmp_path / "offering.py").write_text(OFFER)
     places = (str(tmp_path / "offering.py"),)
     (found,) = discover(places)
-    one = ProcessExecutor(1, search=Search("sidecall.discovery:discover", places))
+    one = ProcessExecutor(1, search=ToolSearch("sidecall.discovery:discover", places))
     await one.start([found])
     message = await answering(one)(found, {"text": "a  b"})
     await one.close()
@@ -245,3 +247,29 @@ async def test_a_tool_is_called_in_a_process_without_a_server() -> None:
 def test_a_registry_knows_nothing_of_processes() -> None:
     """A tool is refused where it is to run, not where it is offered."""
     assert Registry([remember, leave]).names == ["remember", "leave"]
+
+
+async def test_a_call_has_context_variables_of_its_own() -> None:
+    """The next one in its process does not find what it has set."""
+    one = ProcessExecutor(1)
+    answer = answering(one)
+    said = [(await answer(succeed, {"name": name})).content for name in ("ada", "bo")]
+    await one.close()
+
+    assert said == ["nobody", "nobody"]
+
+
+async def test_the_time_that_is_left_counts_from_the_arrival_of_the_call() -> None:
+    """Not from when there was a process for it."""
+    one = ProcessExecutor(1)
+    answer = answering(one)
+    await answer(linger)
+    deadline = time.monotonic() + 20
+    first = asyncio.create_task(answer(linger, {"seconds": 0.3}))
+    await asyncio.sleep(0.05)
+    second = await answer(linger, deadline=deadline)
+    await first
+    left = deadline - time.monotonic()
+    await one.close()
+
+    assert left <= float(str(second.content)) < left + 0.2

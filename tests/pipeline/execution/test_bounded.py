@@ -148,8 +148,24 @@ async def test_what_is_abandoned_hears_of_the_errors_of_what_it_waits_for(
     assert (seen, ended) == (["lost"], [None])
 
 
-async def test_what_is_abandoned_may_end_at_once(rest: Rest, late: asyncio.Event, seen: list[Any]) -> None:
-    """When it gives in to being cancelled a second time."""
+async def test_slow_clean_up_is_left_to_itself(rest: Rest, late: asyncio.Event, seen: list[Any]) -> None:
+    """It is not waited for, and goes on to its end."""
+
+    async def work() -> None:
+        try:
+            await late.wait()
+        finally:
+            await asyncio.sleep(3)
+            seen.append("put away")
+
+    await outcome(within(work(), 1, rest))
+    await rest.end()
+
+    assert seen == ["put away"]
+
+
+async def test_what_is_abandoned_is_cancelled_once_more(rest: Rest, late: asyncio.Event, seen: list[Any]) -> None:
+    """Five seconds after nobody has waited for it any longer."""
     started = now()
 
     async def work() -> None:
@@ -161,7 +177,7 @@ async def test_what_is_abandoned_may_end_at_once(rest: Rest, late: asyncio.Event
     await outcome(within(work(), 1, rest))
     [ended] = await rest.end()
 
-    assert [seen[0], round(seen[1] - started, 6), type(ended)] == [asyncio.CancelledError, 1.1, asyncio.CancelledError]
+    assert [seen[0], round(seen[1] - started, 6), type(ended)] == [asyncio.CancelledError, 6.1, asyncio.CancelledError]
 
 
 async def test_what_is_abandoned_can_be_cancelled_again(rest: Rest, late: asyncio.Event, seen: list[Any]) -> None:

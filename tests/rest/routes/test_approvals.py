@@ -177,13 +177,16 @@ async def test_what_is_hidden_is_not_shown_to_the_person(client: httpx.AsyncClie
 
 
 async def test_a_person_may_change_the_arguments_but_not_what_is_hidden(client: httpx.AsyncClient) -> None:
-    """The rest stays as it came."""
+    """What would be dropped is refused, lest it be shown as what has run; the rest stays as it came."""
     place = await _wait(client, state={"user": "bo"})
 
-    decided = (await client.post(place, json={**APPROVE, "args": {"order": 8, "user": "eve"}})).json()
+    refused = await client.post(place, json={**APPROVE, "args": {"order": 8, "user": "eve"}})
+    decided = (await client.post(place, json={**APPROVE, "args": {"order": 8}})).json()
 
+    assert (refused.status_code, refused.json()["detail"]) == (422, "user: The tool has no such argument")
+    assert decided["tool_call"]["args"] == {"order": 8}
     assert decided["message"]["content"] == "Deleted order 8 for bo with none."
-    assert decided["message"]["response_metadata"]["ignored_args"] == ["user"]
+    assert decided["message"]["response_metadata"]["ignored_args"] == []
 
 
 MISTAKES: list[Any] = [

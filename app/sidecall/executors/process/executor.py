@@ -11,7 +11,7 @@ from sidecall.core.occupancy import Occupancy
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.child import Child, Listen, ProcessDied
 from sidecall.executors.process.failures import raise_failure
-from sidecall.executors.process.finder import IN_MODULES, Home, Search
+from sidecall.executors.process.finder import IN_MODULES, Home, ToolSearch
 from sidecall.executors.process.frames import pack
 from sidecall.executors.process.home import find_obstacle, home_of, refuse
 from sidecall.executors.process.output import read_output
@@ -38,7 +38,7 @@ class ProcessExecutor:
         self,
         processes: int,
         memory_limit_mb: int = _MEMORY_LIMIT_MB,
-        search: Search = IN_MODULES,
+        search: ToolSearch = IN_MODULES,
         *,
         traces: bool = False,
     ) -> None:

@@ -30,7 +30,7 @@ class Discover(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class ToolSearch:
     """How a process looks for tools.
 
     `discover` names a Discover as `module:function`, since a function cannot be sent. `places` are tried for what is
@@ -43,7 +43,7 @@ class Search:
 
 
 # All that can be done without a server.
-IN_MODULES = Search()
+IN_MODULES = ToolSearch()
 
 
 def load_discover(name: str) -> Discover:

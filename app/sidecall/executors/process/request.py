@@ -25,7 +25,7 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int) -> d
         "context": dict(context.context),
         "headers": dict(context.headers),
         "caller": {field.name: getattr(context.caller, field.name) for field in fields(context.caller)},
-        "remaining": context.remaining,
+        "deadline": invocation.deadline,  # on the clock that all processes of a machine share
         "secrets": {name: invocation.surroundings.secrets(name) for name in wanted if name},
         "memory_limit_mb": invocation.tool.options.memory_limit_mb or memory_limit_mb,
         "is_heard": invocation.request.listener is not None,
@@ -44,13 +44,12 @@ def read_request(request: Mapping[str, Any], tool: CompiledTool, listener: Event
         headers=HeaderMap(request["headers"]),
         listener=listener,
     )
-    now = time.monotonic()
     return Invocation(
         id=request["invocation_id"],
         request=call,
         tool=tool,
-        started=now,
-        deadline=None if request["remaining"] is None else now + request["remaining"],
+        started=time.monotonic(),
+        deadline=request["deadline"],
         surroundings=Surroundings(secrets=request["secrets"].get),
         args=request["args"],
     )

@@ -1,6 +1,7 @@
 """Run a coroutine until a deadline that holds whatever the coroutine does."""
 
 import asyncio
+import types
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from functools import partial
@@ -10,8 +11,10 @@ from sidecall.core.coroutines import await_rest
 
 T = TypeVar("T")
 
-# Seconds that interrupted code has for its clean-up before the call is answered without it.
+# Seconds that interrupted code has for its clean-up before the call is answered without it, and after that, before it
+# is interrupted once more.
 GRACE = 0.1
+LATE_GRACE = 5.0
 
 
 class DeadlinePassed(Exception):
@@ -30,14 +33,18 @@ Abandon = Callable[[Any, Coroutine[Any, Any, Any]], None]
 
 
 class Bounded(Generic[T]):
-    """Await the rest of a coroutine in the present task, for so many seconds.
+    """Await the rest of a coroutine in the present task, for so many seconds, or until it ends where that is None.
 
     Most tools never wait, so a coroutine is bounded only once it waits for something. When the time is up, the
     coroutine is cancelled; if it is not done `GRACE` seconds later, because it swallows cancellation or cleans up
     slowly, it is handed over to `abandon` and no longer waited for. Timers that the abandoned code has set still belong
     to the present task, which should therefore end soon: every call has a task of its own.
 
+    The code that runs may cancel the present task itself. That is its own failure, and nobody else's wish: in the end
+    such cancellations, which have come to `own` before, are taken back.
+
     Raises:
+        CancelledError: From `await`: the coroutine or its task is cancelled.
         DeadlinePassed: From `await`.
     """
 
@@ -48,6 +55,7 @@ class Bounded(Generic[T]):
         "_call",
         "_coroutine",
         "_loop",
+        "_own",
         "_seconds",
         "_strikes",
         "_task",
@@ -58,9 +66,10 @@ class Bounded(Generic[T]):
         self,
         coroutine: Coroutine[Any, Any, T],
         awaited: Any,
-        seconds: float,
+        seconds: float | None,
         abandon: Abandon,
         call: Interruptible | None = None,
+        own: int = 0,
     ) -> None:
         """Bound a coroutine that has begun, and has come to wait for `awaited`."""
         self._coroutine = coroutine
@@ -68,25 +77,39 @@ class Bounded(Generic[T]):
         self._seconds = seconds
         self._abandon = abandon
         self._call = call
+        self._own = own
         self._strikes = 0
         self._before = 0
 
     def __await__(self) -> Generator[Any, Any, T]:
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
-        self._timer = self._loop.call_later(self._seconds, self._strike)
+        self._timer = None if self._seconds is None else self._loop.call_later(self._seconds, self._strike)
         try:
-            return (yield from self._go_on(self._awaited))
+            result = yield from self._go_on(self._awaited)
+            yield from self._take_back()
+            return result
         except BaseException as error:
+            if not isinstance(error, GeneratorExit):
+                with suppress(asyncio.CancelledError):
+                    yield from self._take_back()
             if not self._strikes:
                 raise
             if self._is_cancelled_by_others():
                 raise asyncio.CancelledError from error
             raise DeadlinePassed from error
         finally:
-            self._timer.cancel()
+            if self._timer is not None:
+                self._timer.cancel()
+
+    def _take_back(self) -> Generator[Any, Any, None]:
+        own, self._own = self._own, 0
+        if own > 0:
+            assert self._task is not None
+            yield from take_back(self._task, own)
 
     def _go_on(self, awaited: Any) -> Generator[Any, Any, T]:
+        assert self._task is not None
         while True:
             try:
                 cancelled = yield from self._wait_for(awaited)
@@ -94,8 +117,9 @@ class Bounded(Generic[T]):
                 self._coroutine.close()
                 raise
             if self._strikes > 1:
-                self._abandon(self._call, outlive(self._coroutine))
+                self._abandon(self._call, outlive(self._coroutine, awaited))
                 raise DeadlinePassed
+            before = self._task.cancelling()
             try:
                 awaited = self._coroutine.send(None) if cancelled is None else self._coroutine.throw(cancelled)
             except StopIteration as done:
@@ -104,6 +128,7 @@ class Bounded(Generic[T]):
                 result: T = done.value
                 return result
             finally:
+                self._own = max(0, self._own + self._task.cancelling() - before)
                 cancelled = None  # Its traceback holds this frame, and would so hold itself.
 
     def _wait_for(self, awaited: Any) -> Generator[Any, Any, BaseException | None]:
@@ -165,12 +190,50 @@ async def within(
     Raises:
         DeadlinePassed: It was not done in time.
     """
+    return await run_bounded(coroutine, lambda: seconds, abandon, call)
+
+
+async def run_bounded(
+    coroutine: Coroutine[Any, Any, T],
+    seconds_left: Callable[[], float | None],
+    abandon: Abandon,
+    call: Interruptible | None = None,
+) -> T:
+    """Do the same for a time that is asked for once the coroutine has begun, and may be None, for no bound.
+
+    Raises:
+        DeadlinePassed: It was not done in time.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    before = task.cancelling()
     try:
         awaited = coroutine.send(None)
-    except StopIteration as done:
+    except StopIteration as done:  # At its first step: most tools never wait, and need no timer.
+        if task.cancelling() > before:
+            await take_back(task, task.cancelling() - before)
         result: T = done.value
         return result
-    return await Bounded(coroutine, awaited, seconds, abandon, call)
+    except BaseException:
+        if task.cancelling() > before:
+            with suppress(asyncio.CancelledError):
+                await take_back(task, task.cancelling() - before)
+        raise
+    return await Bounded(coroutine, awaited, seconds_left(), abandon, call, task.cancelling() - before)
+
+
+@types.coroutine
+def take_back(task: asyncio.Task[Any], count: int) -> Generator[Any, Any, None]:
+    """Take cancellations back that code has asked for, of the task it runs in.
+
+    Raises:
+        CancelledError: They were still to come, so that the code has not ended otherwise.
+    """
+    try:
+        yield  # Here comes what is still to come.
+    finally:
+        for _ in range(count):
+            task.uncancel()
 
 
 def _wake(woken: asyncio.Future[None], _: Any) -> None:
@@ -178,7 +241,20 @@ def _wake(woken: asyncio.Future[None], _: Any) -> None:
         woken.set_result(None)
 
 
-async def outlive(coroutine: Coroutine[Any, Any, Any]) -> None:
-    """Go on with a coroutine that nobody waits for any more, until it ends; it cannot end the process."""
-    with suppress(StopIteration, SystemExit, KeyboardInterrupt):
-        await await_rest(coroutine, coroutine.throw(asyncio.CancelledError()))
+async def outlive(coroutine: Coroutine[Any, Any, Any], awaited: Any) -> None:
+    """Go on with a coroutine that nobody waits for any more, until it ends; it cannot end the process.
+
+    It has been cancelled before, and may take its time to clean up. If it is not done `LATE_GRACE` seconds later, it is
+    cancelled once more.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    timer = asyncio.get_running_loop().call_later(LATE_GRACE, task.cancel)
+    try:
+        if asyncio.isfuture(awaited):
+            awaited._asyncio_future_blocking = True  # As whoever awaits it says to its task.
+        await await_rest(coroutine, awaited)
+    except (SystemExit, KeyboardInterrupt):
+        pass
+    finally:
+        timer.cancel()

@@ -5,13 +5,12 @@ from collections.abc import Coroutine, Mapping
 from functools import partial
 from typing import Any
 
-from sidecall.core.coroutines import await_rest
 from sidecall.core.errors import ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.options import ExecutorName
 from sidecall.executors.base import Executor
 from sidecall.pipeline.execution.attempts import run_again
-from sidecall.pipeline.execution.bounded import Bounded, DeadlinePassed
+from sidecall.pipeline.execution.bounded import DeadlinePassed, run_bounded
 from sidecall.pipeline.execution.deadline import make_timeout, seconds_left
 from sidecall.pipeline.hooks import is_cancelled
 
@@ -38,14 +37,8 @@ class Execute:
         retry = invocation.tool.options.retry
         running = executor.run(invocation) if retry is None else run_again(executor, invocation, retry)
         try:
-            awaited = running.send(None)
-            seconds = seconds_left(invocation)
-            if seconds is None:
-                invocation.output = await await_rest(running, awaited)
-            else:
-                invocation.output = await Bounded(running, awaited, seconds, self._abandon, invocation)
-        except StopIteration as done:
-            invocation.output = done.value  # At its first step: most tools never wait, and need no timer.
+            left = partial(seconds_left, invocation)
+            invocation.output = await run_bounded(running, left, self._abandon, invocation)
         except ToolFailure:
             raise
         except DeadlinePassed:

@@ -19,7 +19,7 @@ def request_for(tool_name: str, **args: Any) -> dict[str, Any]:
     home = home_of(getattr(process_tools, tool_name).compiled)
     caller = {"subject": "agent", "tenant": "acme", "scopes": ["a"]}
     ids = {"call_id": "call_1", "invocation_id": "inv_1"}
-    rest = {"state": None, "context": {}, "headers": {}, "secrets": {}, "memory_limit_mb": 512, "remaining": 5.0}
+    rest = {"state": None, "context": {}, "headers": {}, "secrets": {}, "memory_limit_mb": 512, "deadline": None}
     return {"home": home, "args": args, "caller": caller, "is_heard": False, **ids, **rest}
 
 
