@@ -36,7 +36,7 @@ def drain(result: Any, say: Say) -> Any:
     if not isinstance(result, Iterator):
         return result
     parts = []
-    with _closing(result):
+    with _close_after(result):
         for part in result:
             say(part)
             parts.append(part)
@@ -47,7 +47,7 @@ async def _drain_in_turns(result: Iterator[Any], say: Say) -> Any:
     """Drain an iterator on the event loop, which others need too, and where the deadline comes."""
     parts = []
     turn = _Turn()
-    with _closing(result):
+    with _close_after(result):
         for part in result:
             say(part)
             parts.append(part)
@@ -85,7 +85,7 @@ class _Turn:
         self._ends = time.monotonic() + _TURN
 
 
-def _closing(result: Iterator[Any]) -> AbstractContextManager[Any]:
+def _close_after(result: Iterator[Any]) -> AbstractContextManager[Any]:
     """Make a generator clean up when no more of it is wanted, and not whenever it is collected."""
     return closing(result) if isinstance(result, Generator) else nullcontext()
 

@@ -63,7 +63,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
 
 
 class Problem(BaseModel):
-    """Tell the client program what is wrong with its request and what would be right."""
+    """What is wrong with a request, and what would be right, for the client program."""
 
     model_config = ConfigDict(extra="allow")
 

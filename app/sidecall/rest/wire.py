@@ -8,7 +8,7 @@ JsonObject = dict[str, Any]
 
 
 class CallBody(BaseModel):
-    """Hold what the calling program, never the model, may send beside a call."""
+    """What the calling program, never the model, may send beside a call."""
 
     model_config = ConfigDict(extra="ignore")
 

@@ -12,13 +12,13 @@ router = APIRouter(tags=["operations"])
 
 
 class Health(BaseModel):
-    """Say that the process answers."""
+    """The process answers."""
 
     status: Literal["ok"] = "ok"
 
 
 class Readiness(BaseModel):
-    """Say that the server may take traffic."""
+    """The server may take traffic."""
 
     status: Literal["ready"] = "ready"
     tools: int = Field(description="How many tools it offers.")

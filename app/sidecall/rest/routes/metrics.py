@@ -29,6 +29,6 @@ Accept = Annotated[str, Header(include_in_schema=False)]
     },
 )
 async def get_metrics(parts: PartsDep, accept: Accept = "") -> Response:
-    """Say how many calls each tool had and how they ended, how long they took, and how full the server is."""
+    """Count how many calls each tool had and how they ended, how long they took, and how full the server is."""
     body, media_type = parts.metrics.render(accept)
     return Response(body, headers={"Content-Type": media_type})

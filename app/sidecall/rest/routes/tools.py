@@ -33,7 +33,7 @@ IfNoneMatch = Annotated[str | None, Header(description="The ETag of the listing 
 
 
 class ToolDetail(BaseModel):
-    """Say everything about one tool."""
+    """Everything about one tool."""
 
     name: str
     description: str
