@@ -58,13 +58,14 @@ def _posts(operation: str, path: str, right: Any) -> tuple[Case, ...]:
 Judged = tuple[Case, list[str]]
 
 CALLS, BATCH, DECIDE = "post /tool_calls", "post /tool_calls/batch", "post /approvals/{approval_id}"
+_NAMELESS = {"x-caller": "x" * 1000}
 CASES: tuple[Case, ...] = (
     Case("get /tools", 200, "/tools"),
     Case("get /tools", 304, "/tools", headers={"if-none-match": "*"}),
-    Case("get /tools", 400, "/tools?strict=false", headers={"x-caller": "x" * 1000}),
+    Case("get /tools", 400, "/tools?strict=false", headers=_NAMELESS),
     Case("get /tools", 422, "/tools?format=cobol"),
     Case("get /tools/{name}", 200, "/tools/rows"),
-    Case("get /tools/{name}", 400, "/tools/rows", headers={"x-caller": "x" * 1000}),
+    Case("get /tools/{name}", 400, "/tools/rows", headers=_NAMELESS),
     Case("get /tools/{name}", 404, "/tools/none"),
     Case(CALLS, 200, "/tool_calls", _call("choose", one="first")),
     Case(CALLS, 202, "/tool_calls", _call("approved", amount=1)),
@@ -76,10 +77,13 @@ CASES: tuple[Case, ...] = (
     Case(BATCH, 422, "/tool_calls/batch", [1]),
     *_posts(BATCH, "/tool_calls/batch", [_call("kept")]),
     Case("get /contents/{content_id}", 200, "{content}"),
+    Case("get /contents/{content_id}", 400, "{content}", headers=_NAMELESS),
     Case("get /contents/{content_id}", 404, "/contents/none"),
     Case("get /approvals", 200, "/approvals?status=pending"),
+    Case("get /approvals", 400, "/approvals", headers=_NAMELESS),
     Case("get /approvals", 422, "/approvals?status=lost"),
     Case("get /approvals/{approval_id}", 200, "{approval}"),
+    Case("get /approvals/{approval_id}", 400, "{approval}", headers=_NAMELESS),
     Case("get /approvals/{approval_id}", 404, "/approvals/none"),
     Case("get /approvals/{approval_id}", 422, "{approval}?format=cobol"),
     *_posts(DECIDE, "{approval}", {"decision": "reject"}),
