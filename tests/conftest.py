@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import httpx
@@ -53,11 +54,15 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(sys, "path", [*sys.path])
     before = sys.modules.copy()
     yield tmp_path
-    for name in [name for name, module in sys.modules.items() if module is not before.get(name)]:
-        module = sys.modules[name]
-        if str(tmp_path) in f"{module!r} {vars(module).get('__path__')}":
-            del sys.modules[name]
+    fresh = {name: module for name, module in sys.modules.items() if module is not before.get(name)}
+    # All are looked at before any is forgotten: the path of a namespace package is worked out from the one above it.
+    for name in [name for name, module in fresh.items() if _lies_in(tmp_path, module)]:
+        del sys.modules[name]
     sys.modules.update(before)
+
+
+def _lies_in(folder: Path, module: ModuleType) -> bool:
+    return str(folder) in f"{module!r} {vars(module).get('__path__')}"
 
 
 @pytest.fixture
