@@ -48,7 +48,7 @@ STOPSIGNAL SIGTERM
 # http.client, unlike urllib, asks no proxy that tools may need.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 CMD ["python", "-c", "\
 import http.client, os; \
-probe = http.client.HTTPConnection('127.0.0.1', int(os.environ['SIDECALL_PORT']), timeout=2); \
+probe = http.client.HTTPConnection('127.0.0.1', int(os.environ['SIDECALL_PORT'] or 8000), timeout=2); \
 probe.request('GET', '/readyz'); \
 raise SystemExit(probe.getresponse().status != 200)"]
 ENTRYPOINT ["sidecall"]

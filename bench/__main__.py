@@ -19,6 +19,7 @@ PARTS: Mapping[str, Callable[[int, Cores], Part]] = {
     "scale": scale.measure,
     "slow": slow_calls.measure,
     "startup": startup.measure,
+    "wrong": inprocess.measure_wrong,
 }
 RESULTS = ROOT / "bench" / "results"
 DOCUMENT = ROOT / "docs" / "performance.md"

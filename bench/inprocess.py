@@ -32,6 +32,10 @@ BARS = (
     Bar("pipeline in process ÷ pydantic alone, time", OURS, FLOOR, 3, at_least=False, aim=2),
     Bar("langchain-core ÷ pipeline in process, time", LANGCHAIN, OURS, 10),
 )
+RIGHT = "a right call"
+_MOST = 3
+_CALLS_PER_TURN = 150
+_WRONG_TURNS = 3
 # A turn is short, so that many fit and a busy moment hits neighbors alike.
 _TURN_NS = 150_000_000
 _TURNS_PER_ROUND = 5
@@ -115,3 +119,61 @@ def _line(name: str, series: Mapping[str, list[float]]) -> tuple[str, ...]:
 def peer_versions() -> dict[str, str]:
     """Return the versions of the peers that are measured."""
     return {peer: version_of(peer) for _, peer in _LOOPS.values() if peer is not None}
+
+
+def measure_wrong(rounds: int, cores: Cores) -> Part:
+    """Start the server's way of a call once, and let the kinds of mistakes take turns."""
+    command = cores.pinned((sys.executable, "-m", "bench.loops.wrong_calls"))
+    environment = plain_environment()
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, text=True, stdin=PIPE, stdout=PIPE, stderr=PIPE
+    ) as process:
+        try:
+            kinds = _list_kinds(process)
+            turns = {kind: partial(_take_turn, process, kind) for kind in kinds}
+            for warm_up in turns.values():
+                warm_up()
+            series, failed = take_turns(turns, rounds * _WRONG_TURNS)
+        except Unavailable as error:
+            series, failed = {}, {"wrong calls": str(error)}
+        finally:
+            if process.stdin is not None:
+                process.stdin.close()
+    return _summarize_wrong(series, failed)
+
+
+def _list_kinds(process: "subprocess.Popen[str]") -> list[str]:
+    assert process.stdout is not None
+    assert process.stderr is not None
+    first = process.stdout.readline()
+    if not first:
+        raise Unavailable(f"does not start: {reason_in(process.stderr.read())}")
+    return [str(kind) for kind in json.loads(first)]
+
+
+def _take_turn(process: "subprocess.Popen[str]", kind: str) -> float:
+    """Return the microseconds of one call."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{_CALLS_PER_TURN} {kind}\n")
+    process.stdin.flush()
+    return int(process.stdout.readline()) / _CALLS_PER_TURN / 1000
+
+
+def _summarize_wrong(series: Mapping[str, list[float]], skipped: Mapping[str, str]) -> Part:
+    bars = [Bar(f"{kind} ÷ {RIGHT}, time", kind, RIGHT, _MOST, at_least=False) for kind in series if kind != RIGHT]
+    return Part(
+        title="Wrong calls in process, bytes to bytes",
+        measures="microseconds of processor time per call",
+        columns=("", "µs per call", "lowest to highest", f"÷ {RIGHT}"),
+        rows=tuple(_line_wrong(kind, series) for kind in series),
+        series=series,
+        figures=compare(series, bars),
+        skipped=skipped,
+    )
+
+
+def _line_wrong(kind: str, series: Mapping[str, list[float]]) -> tuple[str, ...]:
+    time = spread(series[kind])
+    above = ratio(series[kind], series[RIGHT]).median
+    return kind, f"{time.median:.1f}", f"{time.low:.1f} to {time.high:.1f}", f"{above:.2f}"

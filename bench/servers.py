@@ -59,9 +59,10 @@ class Running:
         """Its address."""
         return f"http://127.0.0.1:{self.port}"
 
-    def resident_mb(self, *, peak: bool = False) -> float:
-        """Return the memory it holds, or has held at most, with that of the processes it started."""
-        return sum(_resident_kib(pid, "VmHWM" if peak else "VmRSS") for pid in _family(self.pid)) * 1024 / 1e6
+    def resident_mb(self, *, peak: bool = False, alone: bool = False) -> float:
+        """Return the memory it holds, or has held at most, with that of the processes it started or `alone`."""
+        pids = [self.pid] if alone else _family(self.pid)
+        return sum(_resident_kib(pid, "VmHWM" if peak else "VmRSS") for pid in pids) * 1024 / 1e6
 
     def processor_seconds(self) -> float | None:
         """Return the time it has had the processor, with the processes it started; None where nobody counts that."""

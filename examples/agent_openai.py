@@ -1,20 +1,22 @@
-"""An agent on the OpenAI SDK: it streams, and runs the tools of a turn together through Sidecall."""
+"""An agent on the OpenAI SDK: it streams, runs the tools of a turn together in Sidecall, and asks who must approve."""
 
 import os
 import sys
+import time
 from typing import Any
+from urllib.parse import unquote
 
 import httpx
 from openai import OpenAI, OpenAIError, omit
 
-MODEL = os.environ.get("OPENAI_MODEL", "gpt-5")
-SIDECALL_URL = os.environ.get("SIDECALL_URL", "http://127.0.0.1:8000")
+MODEL = os.environ.get("OPENAI_MODEL") or "gpt-5"
+SIDECALL_URL = os.environ.get("SIDECALL_URL") or "http://127.0.0.1:8000"
 MAX_TURNS = 10
 
 
 def run(prompt: str) -> None:
     """Let the model call tools until it answers with text."""
-    tools = ask_sidecall("GET", "/tools")
+    tools = ask_sidecall("GET", "/tools").json()
     messages: list[Any] = [{"role": "user", "content": prompt}]
     with OpenAI() as openai:
         for _ in range(MAX_TURNS):
@@ -55,23 +57,60 @@ def add(delta: Any, calls: dict[int, dict[str, Any]]) -> None:
 
 def run_tools(calls: list[dict[str, Any]]) -> list[Any]:
     """Send the calls as the model wrote them; what comes back is the messages that the model has to read next."""
-    messages = ask_sidecall("POST", "/tool_calls/batch", json=calls)
-    for call, message in zip(calls, messages, strict=True):
-        print(f"{call['function']['name']}({call['function']['arguments']}) -> {message['content']}", file=sys.stderr)
-    return messages
+    messages: dict[str, Any] = {}
+    waiting = calls
+    while waiting:
+        answer = ask_sidecall("POST", "/tool_calls/batch", json=waiting)
+        messages |= {message["tool_call_id"]: message for message in answer.json()}
+        approvals = read_approvals(answer)
+        for approval_id in approvals.values():
+            decide(approval_id)
+        # Sent again, a call that was decided about has its answer.
+        waiting = [call for call in waiting if call["id"] in approvals]
+    for call in calls:
+        said = messages[call["id"]]["content"]
+        print(f"{call['function']['name']}({call['function']['arguments']}) -> {said}", file=sys.stderr)
+    return [messages[call["id"]] for call in calls]
 
 
-def ask_sidecall(method: str, path: str, **options: Any) -> list[Any]:
-    """Give what Sidecall answers, or stop: a 4xx is for this program to mend, not for the model."""
+def read_approvals(answer: httpx.Response) -> dict[str, str]:
+    """Read which calls wait for a person, and the ids of their approvals."""
+    header = answer.headers.get("X-Sidecall-Approvals", "")
+    pairs = (pair.split("=") for pair in header.split(", ") if pair)
+    # More than some thirty are only counted there, under a star; of these the model reads that they wait.
+    return {unquote(call_id): approval_id for call_id, approval_id in pairs if call_id != "*"}
+
+
+def decide(approval_id: str) -> None:
+    """Ask the person at the terminal about a call, unless somebody else was asked and has decided."""
+    approval = ask_sidecall("GET", f"/approvals/{approval_id}").json()
+    if approval["status"] != "pending":
+        time.sleep(1)  # It runs still.
+        return
+    call = approval["tool_call"]
+    seen = approval["preview"] or approval["preview_error"]
+    if seen:
+        print(seen, file=sys.stderr)
+    try:
+        said = input(f"Run {call['name']}({call['args']})? [y/N] ")
+    except EOFError:
+        said = ""
+    agrees = said.strip().lower() == "y"
+    decision = {"decision": "approve"} if agrees else {"decision": "reject", "reason": "The user does not want this."}
+    ask_sidecall("POST", f"/approvals/{approval_id}", json=decision)
+
+
+def ask_sidecall(method: str, path: str, **options: Any) -> httpx.Response:
+    """Return what Sidecall answers, or stop: a 4xx is for this program to mend, not for the model."""
     try:
         # Sidecall has a deadline for each tool, so there is none here.
         response = httpx.request(method, SIDECALL_URL + path, timeout=None, **options)
     except httpx.HTTPError as error:
         sys.exit(f"No Sidecall at {SIDECALL_URL} ({error}); start one with: sidecall serve")
-    if response.is_error:
+    # 409: somebody else has just decided about the call.
+    if response.is_error and response.status_code != httpx.codes.CONFLICT:
         sys.exit(f"Sidecall answered {response.status_code}: {response.text}")
-    answer: list[Any] = response.json()
-    return answer
+    return response
 
 
 if __name__ == "__main__":

@@ -19,8 +19,9 @@ _INTRODUCTION = """\
 Every setting is an environment variable, and each has a default that works. `sidecall serve` has flags for five of
 them, which win over the environment: `--host`, `--port`, `--tools`, `--workers`, `--reload`.
 
-A wrong value stops the start. So does a name that is nearly one of these, such as `SIDECALL_MAX_BODY_BYTE`: a limit
-that is misspelled would not hold. Other unknown names that begin with `SIDECALL_` are named in the log and ignored.
+A variable that is empty counts as not set. A wrong value stops the start. So does a name that is nearly one of these,
+such as `SIDECALL_MAX_BODY_BYTE`: a limit that is misspelled would not hold. Other unknown names that begin with
+`SIDECALL_` are named in the log and ignored.
 
 "Per worker" means that each server process counts for itself; [more than one
 worker](deploy.md#more-than-one-worker) says what follows.
@@ -43,18 +44,44 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Limits",
         "How many calls run and wait, and how large a request may be: [limits](limits.md).",
-        ("max_concurrency", "max_queue", "queue_timeout", "max_batch", "max_body_bytes", "max_json_values"),
+        (
+            "max_concurrency",
+            "max_queue",
+            "queue_timeout",
+            "max_batch",
+            "max_body_bytes",
+            "max_body_bytes_in_flight",
+            "max_json_values",
+        ),
     ),
     (
         "Callers",
-        "Who calls, and what one caller may have: [behind a gateway](deploy.md#behind-a-gateway).",
-        ("caller_header", "max_concurrency_per_caller", "rate_limit"),
+        "Who may call, who does, and what one caller may have: [names and web pages](security.md), "
+        "[behind a gateway](deploy.md#behind-a-gateway).",
+        ("hosts", "origins", "caller_header", "max_concurrency_per_caller", "rate_limit"),
     ),
     (
         "Contents and approvals",
-        "What is kept in memory: [large results](limits.md#large-results), "
+        "What is kept, and [where](durability.md): [large results](limits.md#large-results), "
         "[a person's approval](control.md#a-persons-approval).",
-        ("max_content_bytes", "artifact_ttl", "max_artifact_bytes", "approval_ttl", "max_approvals"),
+        (
+            "store",
+            "max_content_bytes",
+            "artifact_ttl",
+            "max_artifact_bytes",
+            "max_result_bytes",
+            "approval_ttl",
+            "max_approvals",
+            "max_waiting_bytes",
+            "max_store_bytes",
+            "max_item_bytes",
+            "max_unread_bytes",
+        ),
+    ),
+    (
+        "Remembered calls",
+        "Calls that run once by a key, or go on without their client: [calls that are remembered](jobs.md).",
+        ("max_running_jobs", "max_queued_jobs", "max_wait", "idempotency_ttl"),
     ),
     (
         "Connections",
@@ -69,7 +96,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Logs and traces",
         "What is written down: [metrics, log and traces](observability.md).",
-        ("log_level", "log_format", "log_calls", "log_args", "log_redact", "otel"),
+        ("log_level", "log_format", "log_calls", "log_args", "log_redact", "log_buffer_bytes", "otel"),
     ),
 )
 _TYPES = {bool: "`true` or `false`", int: "whole number", float: "number", str: "text", Path: "path"}

@@ -14,16 +14,10 @@ import pytest
 from sidecall import BaseTool, Registry
 from sidecall.main import create_app
 from sidecall.settings import Settings
+from sidecall.siblings import tool_folders
 from tests.kit.asgi import Passing
 from tests.kit.clients import MakeClient
 from tests.kit.virtual_time import VIRTUAL
-
-SLOW = {"e2e", "trials"}
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let tests of real servers come first: they take longest, and would else end the run alone."""
-    items.sort(key=lambda item: not SLOW.intersection(item.path.parts))
 
 
 def pytest_collection_finish() -> None:
@@ -38,13 +32,10 @@ def anyio_backend(request: pytest.FixtureRequest) -> Any:
     return VIRTUAL if request.node.get_closest_marker("virtual_time") else "asyncio"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _leave_out_of_coverage(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Start the processes of modules marked `unmeasured` without coverage, which takes half as long again."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.node.get_closest_marker("unmeasured"):
-            patch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
-        yield
+@pytest.fixture(autouse=True)
+def _nothing_asked_for_tools() -> None:
+    """Let no test look for tools where an earlier one found some."""
+    tool_folders().forget_offering()
 
 
 @pytest.fixture

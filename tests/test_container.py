@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from sidecall.auth.hosts import OwnHosts
+from sidecall.settings import Settings
+
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 COMPOSE = ROOT / "docker-compose.yml"
@@ -65,6 +68,46 @@ def test_every_container_is_confined(service: str) -> None:
     assert settings["security_opt"] == ["no-new-privileges:true"]
 
 
+@pytest.mark.parametrize("service", ["sidecall", "agent"])
+def test_no_container_starves_the_machine(service: str) -> None:
+    """The server has what the Kubernetes example gives it."""
+    settings = _services()[service]
+    deploy = (ROOT / "docs" / "deploy.md").read_text()
+
+    assert (settings["mem_limit"], settings["cpus"], settings["pids_limit"]) == ("256m", 1, 256)
+    assert "limits: {memory: 256Mi}" in deploy
+
+
+def test_every_setting_in_the_example_environment_reaches_the_server() -> None:
+    """From a file that need not be there; but what its container hangs on is fixed, as in the image."""
+    server = _services()["sidecall"]
+    image = _only("ENV")
+
+    assert server["env_file"] == [{"path": ".env", "required": False}]
+    for name in ("SIDECALL_HOST", "SIDECALL_PORT"):
+        assert f"{name}={server['environment'][name]}" in image
+    assert server["ports"][0].endswith(f":{server['environment']['SIDECALL_PORT']}")
+
+
+def test_tools_do_not_get_the_key_of_the_agent() -> None:
+    """Though it stands in the same file."""
+    assert _services()["sidecall"]["environment"]["OPENAI_API_KEY"] == ""
+
+
+def test_health_is_asked_for_as_the_image_has_it() -> None:
+    """Only more often."""
+    assert _services()["sidecall"]["healthcheck"] == {"interval": "2s"}
+
+
+def test_example_environment_has_settings_only() -> None:
+    """Names that are none would have no effect."""
+    example = (ROOT / ".env.example").read_text()
+    settings = re.findall(r"^#?SIDECALL_([A-Z_]+)=", example, re.MULTILINE)
+
+    assert settings
+    assert {name.lower() for name in settings} <= Settings.model_fields.keys()
+
+
 def test_only_this_machine_reaches_the_published_port() -> None:
     """Sidecall asks nobody for credentials."""
     assert _services()["sidecall"]["ports"] == ["127.0.0.1:8000:8000"]
@@ -84,12 +127,20 @@ def test_agent_waits_for_sidecall() -> None:
     assert "volumes" not in agent
 
 
+def test_server_knows_the_name_that_the_agent_calls_it_by() -> None:
+    """Bound as the image binds it, without a setting more."""
+    bound = re.search(r"SIDECALL_HOST=(\S+)", _only("ENV"))
+
+    assert bound is not None
+    assert OwnHosts(bound[1]).include("sidecall:8000")
+
+
 @pytest.mark.parametrize("service", ["sidecall", "agent"])
 def test_secrets_come_from_outside(service: str) -> None:
     """A variable named like one has no value in the file."""
     environment = _services()[service]["environment"]
 
-    assert {name: value for name, value in environment.items() if name.endswith("_KEY") and value is not None} == {}
+    assert {name: value for name, value in environment.items() if name.endswith("_KEY") and value} == {}
 
 
 def test_example_environment_names_what_compose_passes_on() -> None:
@@ -97,7 +148,7 @@ def test_example_environment_names_what_compose_passes_on() -> None:
     passed = {name for service in _services().values() for name, value in service["environment"].items() if not value}
     example = (ROOT / ".env.example").read_text()
 
-    assert passed == set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))
+    assert passed <= set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))
 
 
 def test_process_is_not_root() -> None:
@@ -118,6 +169,7 @@ def test_health_check_needs_only_python() -> None:
 
     assert command[:2] == ["python", "-c"]
     assert "/readyz" in command[2]
+    assert "int(os.environ['SIDECALL_PORT'] or 8000)" in command[2], "what is empty is not set"
     compile(command[2], "<health check>", "exec")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from sidecall.core.errors import DefinitionError, DiscoveryError, InvalidToolOption
 from sidecall.discovery import discover, watched_folders
-from tests.kit.projects import names, tool_file, write
+from tests.kit.projects import KIT, names, tool_file, write
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -97,33 +97,6 @@ def test_all_says_what_is_offered() -> None:
     write("a.py", tool_file("one", "_two", "three") + '\n__all__ = ["_two", "one", "missing"]\n')
 
     assert names(discover(["a.py"])) == ["_two", "one"]
-
-
-KIT = '''
-from sidecall import BaseTool, BaseToolkit, tool
-
-
-class Kit(BaseToolkit):
-    """Offer two."""
-
-    def get_tools(self) -> list[BaseTool]:
-        """Make them anew."""
-
-        @tool
-        def left() -> str:
-            """Answer."""
-            return "left"
-
-        @tool
-        def right() -> str:
-            """Answer."""
-            return "right"
-
-        return [left, right]
-
-
-kit = Kit()
-'''
 
 
 def test_a_toolkit_offers_its_tools() -> None:

@@ -7,36 +7,9 @@ import pytest
 
 from sidecall.core.errors import DefinitionError, DiscoveryError, InvalidToolName
 from sidecall.discovery import discover
-from tests.kit.projects import names, tool_file, write
+from tests.kit.projects import KIT, names, tool_file, write
 
 pytestmark = pytest.mark.usefixtures("here")
-
-
-KIT = '''
-from sidecall import BaseTool, BaseToolkit, tool
-
-
-class Kit(BaseToolkit):
-    """Offer two."""
-
-    def get_tools(self) -> list[BaseTool]:
-        """Make them anew."""
-
-        @tool
-        def left() -> str:
-            """Answer."""
-            return "left"
-
-        @tool
-        def right() -> str:
-            """Answer."""
-            return "right"
-
-        return [left, right]
-
-
-kit = Kit()
-'''
 
 
 def install(package: str, module: str, text: str) -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+import sidecall
 from sidecall.authoring.tool import BaseTool
 from sidecall.cli.main import cli
 from sidecall.core.context import ToolContext
-from sidecall.core.errors import ErrorKind
+from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.serving import refusals
 
 ROOT = Path(__file__).parents[1]
@@ -136,6 +137,16 @@ def _reasons(file: str) -> list[str]:
 def test_every_deliberate_difference_is_told_to_those_who_come(page: str, reason: str) -> None:
     """On the page for people who know the other library."""
     assert reason in (ROOT / "docs" / page).read_text()
+
+
+def test_every_name_that_is_promised_to_a_moved_file_is_there() -> None:
+    """In the table of names, which lists what no other page explains."""
+    page = (ROOT / "docs/coming-from-langchain.md").read_text()
+    table = page.partition("## Names")[2].partition("Markers and types")[0]
+    names = re.findall(r"`(\w+)`", table.partition("|---|---|")[2])
+
+    assert len(names) > 30
+    assert [name for name in names if name not in sidecall.__all__] == []
 
 
 @pytest.mark.parametrize("option", [*BaseTool.model_fields, "infer_schema"])

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_every_name_is_the_one_of_its_module(name: str) -> None:
     value = getattr(sidecall, name)
 
     assert getattr(sidecall, name) is value
-    if hasattr(value, "__module__"):
+    if isinstance(value, type | FunctionType):
         assert getattr(importlib.import_module(value.__module__), value.__name__) is value
 
 

@@ -84,9 +84,14 @@ async def test_it_wants_traffic_only_when_it_is_ready(phase: str) -> None:
 def test_a_misspelt_setting_stops_the_start(name: str, meant: str) -> None:
     """A limit that was set and does not hold would be found out too late."""
     with pytest.raises(UnknownSetting) as caught:
-        unknown_names(["HOME", "SIDECALL_HOST", name])
+        unknown_names(dict.fromkeys(["HOME", "SIDECALL_HOST", name], "8"))
 
     assert caught.value.message == f"There is no setting {name.upper()}; write {meant}."
+
+
+def test_an_empty_variable_is_not_set_however_it_is_spelt() -> None:
+    """Compose files and scripts pass on what nobody has set."""
+    assert unknown_names({"SIDECALL_PROT": "", "SIDECALL_URL": ""}) == []
 
 
 def test_variables_of_others_are_borne() -> None:
@@ -102,7 +107,7 @@ def test_variables_of_others_are_borne() -> None:
         "SIDECALL_PORT_8000_TCP_PROTO",
     ]
 
-    assert unknown_names(["PATH", "SIDECALL_PORT", "sidecall_tools", *names]) == sorted(names)
+    assert unknown_names(dict.fromkeys(["PATH", "SIDECALL_PORT", "sidecall_tools", *names], "8")) == sorted(names)
 
 
 def test_a_port_that_kubernetes_made_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,10 +142,11 @@ def test_a_file_that_is_no_python_is_refused(beside: str) -> None:
         ("x = 1\nimport nowhere\n", ":2 cannot be loaded: ModuleNotFoundError: No module named 'nowhere'"),
         ("def x(:\n", ":1 cannot be loaded: SyntaxError: invalid syntax (broken.py, line 1)"),
         ("\n\nraise SystemExit(3)\n", ":3 cannot be loaded: SystemExit: 3"),
+        ("raise KeyboardInterrupt", ":1 cannot be loaded: KeyboardInterrupt: "),
         ("def f():\n    1 / 0\n\nf()\n", ":2 cannot be loaded: ZeroDivisionError: division by zero"),
         ("import json\njson.loads('{')\n", ":2 cannot be loaded: JSONDecodeError: Expecting property name"),
     ],
-    ids=["import", "syntax", "exit", "crash", "elsewhere"],
+    ids=["import", "syntax", "exit", "interrupt", "crash", "elsewhere"],
 )
 @pytest.mark.parametrize("name", ["box/broken.py", "json/broken.py"], ids=["name", "alias"])
 def test_a_file_that_fails_is_named_with_the_line(name: str, text: str, complaint: str) -> None:
@@ -209,12 +210,14 @@ def test_a_package_is_loaded_with_its_public_modules() -> None:
         ),
         ("broken", "broken cannot be loaded: ModuleNotFoundError: No module named 'missing'"),
         ("exits", "exits cannot be loaded: SystemExit: 3"),
+        ("stops", "stops cannot be loaded: KeyboardInterrupt: "),
     ],
 )
 def test_a_name_that_fails_is_named(name: str, complaint: str) -> None:
     """A module that is missing is told from one whose own import is."""
     write("broken.py", "import missing")
     write("exits.py", "raise SystemExit(3)")
+    write("stops.py", "raise KeyboardInterrupt")
 
     with pytest.raises(DiscoveryError) as caught:
         list(load_named(name))

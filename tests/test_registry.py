@@ -13,7 +13,6 @@ from sidecall import (
     tool,
 )
 from sidecall.core.errors import InvalidToolOption, ToolAlreadyRegistered
-from sidecall.registry import find_nearest
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline
 
@@ -39,26 +38,6 @@ def test_a_tool_is_found_by_its_exact_name() -> None:
 
     assert registry.get("search") is search
     assert registry.get("Search") is None
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("serch_web", ["search_web", "search_files"]),
-        ("search", ["search_web", "search_files"]),
-        ("zzz", []),
-        # bounded, since it comes from outside
-        ("search_web" + "x" * 100_000, []),
-    ],
-)
-def test_names_that_look_alike_are_found(name: str, expected: list[str]) -> None:
-    """Best first."""
-    assert find_nearest(name, ["search_files", "search_web", "sum"]) == expected
-
-
-def test_no_more_than_three_names_are_offered() -> None:
-    """A hint, not the list."""
-    assert len(find_nearest("search_", [f"search_{letter}" for letter in "abcdef"])) == 3
 
 
 def test_two_tools_of_one_name_are_refused_with_both_places() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from sidecall import Registry
 from sidecall.discovery import discover
 from sidecall.reload import follow_files, reload_tools
+from tests.kit.projects import write
 
 TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
 
@@ -83,6 +85,14 @@ def test_a_file_without_tools_offers_none(here: Path, caplog: pytest.LogCaptureF
         ("def x(:", "{here}/mine.py:1 cannot be loaded: SyntaxError: invalid syntax (mine.py, line 1)"),
         ("import nowhere", "{here}/mine.py:1 cannot be loaded: ModuleNotFoundError: No module named 'nowhere'"),
         ("raise SystemExit", "{here}/mine.py:1 cannot be loaded: SystemExit: "),
+        ("raise KeyboardInterrupt", "{here}/mine.py:1 cannot be loaded: KeyboardInterrupt: "),
+        ("raise GeneratorExit", "{here}/mine.py:1 cannot be loaded: GeneratorExit: "),
+        ("import asyncio\n\nraise asyncio.CancelledError", "{here}/mine.py:3 cannot be loaded: CancelledError: "),
+        ("raise BaseException('mine')", "{here}/mine.py:1 cannot be loaded: BaseException: mine"),
+        (
+            "def __getattr__(name):\n    raise KeyboardInterrupt(name)\n\n\n__all__ = ['gone']\n",
+            "last good ones still serve: KeyboardInterrupt: gone",
+        ),
         (
             TOOL.format(name="one")
             + TOOL.format(name="one").replace("def one", "def two").replace("@tool", "@tool('one')"),
@@ -94,7 +104,10 @@ def test_a_file_without_tools_offers_none(here: Path, caplog: pytest.LogCaptureF
             "KeyError: 'API_KEY'",
         ),
     ],
-    ids=["syntax", "import", "exit", "duplicate", "toolkit"],
+    ids=[
+        *("syntax", "import", "exit", "interrupt", "generator exit", "cancelled", "base", "attribute"),
+        *("duplicate", "toolkit"),
+    ],
 )
 def test_broken_tools_leave_the_last_good_ones(
     here: Path, caplog: pytest.LogCaptureFixture, text: str, complaint: str
@@ -165,6 +178,44 @@ async def test_a_new_file_in_a_folder_is_found(here: Path, lines: Lines) -> None
         assert await lines.next() == "reloaded: one"
 
     assert registry.names == ["one"]
+
+
+@pytest.mark.parametrize("pause", [0, 0.3], ids=["at once", "later"])
+async def test_a_folder_that_is_removed_and_made_again_is_still_followed(
+    here: Path, lines: Lines, pause: float
+) -> None:
+    """As when a branch is checked out; what ships does not take its place meanwhile."""
+    file = write("tools/mine.py", TOOL.format(name="one"))
+    registry = Registry(discover(["tools"]))
+
+    async with follow_files(registry, ["tools"], False, enabled=True):
+        await lines.next()
+        shutil.rmtree(file.parent)
+        await asyncio.sleep(pause)
+        write(file, TOOL.format(name="two"))
+        while await lines.next() != "reloaded: two":
+            assert registry.names == ["one"]
+        write(file, TOOL.format(name="three"))
+        while await lines.next() != "reloaded: three":
+            pass
+
+    assert registry.names == ["three"]
+
+
+async def test_a_file_that_raises_what_ends_programs_does_not_end_the_watch(here: Path, lines: Lines) -> None:
+    """Mended, its tools are offered without a restart."""
+    file = write("mine.py", TOOL.format(name="one"))
+    registry = Registry(discover(["mine.py"]))
+
+    async with follow_files(registry, ["mine.py"], False, enabled=True):
+        await lines.next()
+        for name in ("SystemExit", "KeyboardInterrupt", "GeneratorExit"):
+            file.write_text(f"raise {name}")
+            assert await lines.next() == (
+                f"the tools were not reloaded, the last good ones still serve: {file}:1 cannot be loaded: {name}: "
+            )
+        file.write_text(TOOL.format(name="mended"))
+        assert await lines.next() == "reloaded: mended"
 
 
 async def test_the_server_serves_without_a_folder_to_watch(lines: Lines) -> None:

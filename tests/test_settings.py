@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from sidecall import tool
+from sidecall import BaseTool, tool
 from sidecall.main import create_app
 from sidecall.settings import Settings
+from tests.executors.process.large_tools import packed
 from tests.kit.clients import MakeClient
 
 TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
@@ -42,9 +43,10 @@ async def ask(number: int) -> str:
     ("name", "text", "value"),
     [
         ("host", "0.0.0.0", "0.0.0.0"),
+        ("host", "[::1] ", "::1"),
         ("port", "0", 0),
         ("tools", "tools, ./my_tools.py ,acme.tools,", ("tools", "./my_tools.py", "acme.tools")),
-        ("tools", "", ()),  # only installed packages
+        ("tools", ",", ()),  # only installed packages
         ("entry_points", "false", False),
         ("workers", "4", 4),
         ("reload", "1", True),
@@ -52,11 +54,18 @@ async def ask(number: int) -> str:
         ("processes", "1", 1),
         ("memory_limit_mb", "64", 64),
         ("tool_timeout", "0.5", 0.5),
-        ("secrets_dir", "/etc/secrets", Path("/etc/secrets")),
+        ("secrets_dir", "/", Path("/")),
+        ("store", "sqlite:///ledger.db", "sqlite:///ledger.db"),
         ("approval_ttl", "0.5", 0.5),
         ("max_approvals", "1", 1),
+        ("max_waiting_bytes", "1024", 1024),
+        ("max_unread_bytes", "1024", 1024),
+        ("max_store_bytes", "0", 0),
+        ("max_item_bytes", "1", 1),
         ("max_body_bytes", "1024", 1024),
+        ("max_body_bytes_in_flight", "1024", 1024),
         ("max_json_values", "100", 100),
+        ("max_result_bytes", "1024", 1024),
         ("max_batch", "1", 1),
         ("max_connections", "1", 1),
         ("header_timeout", "1", 1),
@@ -65,6 +74,16 @@ async def ask(number: int) -> str:
         ("drain_timeout", "0", 0),
         ("stuck_after", "0.1", 0.1),
         ("log_level", "debug", "debug"),
+        (
+            "hosts",
+            "Tools.example.com, *.example.org,10.0.0.1,[::1],::1,a_b,*",
+            ("Tools.example.com", "*.example.org", "10.0.0.1", "[::1]", "::1", "a_b", "*"),
+        ),
+        (
+            "origins",
+            "https://App.example.com:443/ ,http://a:80,http://a:8000,chrome-extension://abc",
+            ("https://app.example.com", "http://a", "http://a:8000", "chrome-extension://abc"),
+        ),
     ],
 )
 def test_each_is_read_from_the_environment(
@@ -100,8 +119,13 @@ def test_what_is_given_beats_the_environment(monkeypatch: pytest.MonkeyPatch) ->
         ("approval_ttl", "0", "Input should be greater than 0"),
         ("approval_ttl", "inf", "Input should be a finite number"),
         ("max_approvals", "0", "Input should be greater than or equal to 1"),
+        ("max_waiting_bytes", "1023", "Input should be greater than or equal to 1024"),
+        ("max_unread_bytes", "1023", "Input should be greater than or equal to 1024"),
+        ("max_store_bytes", "-1", "Input should be greater than or equal to 0"),
+        ("max_item_bytes", "0", "Input should be greater than or equal to 1"),
         ("max_body_bytes", "1023", "Input should be greater than or equal to 1024"),
         ("max_json_values", "99", "Input should be greater than or equal to 100"),
+        ("max_result_bytes", "1023", "Input should be greater than or equal to 1024"),
         ("max_batch", "0", "Input should be greater than or equal to 1"),
         ("max_connections", "0", "Input should be greater than or equal to 1"),
         ("header_timeout", "0.9", "Input should be greater than or equal to 1"),
@@ -109,6 +133,8 @@ def test_what_is_given_beats_the_environment(monkeypatch: pytest.MonkeyPatch) ->
         ("drain_grace", "-1", "Input should be greater than or equal to 0"),
         ("drain_timeout", "inf", "Input should be a finite number"),
         ("stuck_after", "0", "Input should be greater than or equal to 0.1"),
+        ("secrets_dir", "/nowhere", "Value error, there is no such folder, or it may not be read"),
+        ("secrets_dir", "/etc/passwd", "Value error, there is no such folder, or it may not be read"),
         ("log_level", "loud", "Input should be 'debug', 'info', 'warning' or 'error'"),
     ],
 )
@@ -207,35 +233,24 @@ async def test_so_many_calls_may_wait(make_client: MakeClient, most: int, status
     assert response.status_code == status
 
 
-@pytest.mark.parametrize(("limit", "status"), [(1024, 413), (4096, 400)])
-async def test_a_body_may_be_so_large(make_client: MakeClient, limit: int, status: int) -> None:
-    """The setting `max_body_bytes`."""
-    client = await make_client(max_body_bytes=limit)
+@pytest.mark.parametrize(
+    "made",
+    [packed, tool("packed", response_format="content_and_artifact")(packed.func)],
+    ids=["process", "thread"],
+)
+async def test_an_artifact_may_be_so_large(make_client: MakeClient, made: BaseTool) -> None:
+    """The setting `max_result_bytes`; the bound is the same wherever the tool runs."""
+    client = await make_client(made, max_result_bytes=1024, processes=1)
 
-    response = await client.post("/tool_calls", content=b" " * 2048, headers={"Content-Type": "application/json"})
+    answers = [
+        (await client.post("/tool_calls", json={"name": "packed", "args": {"count": count}})).json()
+        for count in (280, 281)
+    ]
 
-    assert response.status_code == status
-
-
-@pytest.mark.parametrize(("limit", "status"), [(299, 413), (300, 200)])
-async def test_a_body_may_hold_so_many_values(make_client: MakeClient, limit: int, status: int) -> None:
-    """The setting `max_json_values`."""
-    client = await make_client(max_json_values=limit)
-    call = {"name": "none", "args": {"numbers": [0] * 293 + [{}, [" , " * 200]]}}
-
-    response = await client.post("/tool_calls", json=call)
-
-    assert response.status_code == status
-
-
-@pytest.mark.parametrize(("limit", "slug"), [(1, "batch-too-large"), (2, "not-a-tool-call")])
-async def test_a_batch_may_be_so_long(make_client: MakeClient, limit: int, slug: str) -> None:
-    """The setting `max_batch`."""
-    client = await make_client(max_batch=limit)
-
-    response = await client.post("/tool_calls/batch", json=[{}, {}])
-
-    assert response.json()["type"] == f"urn:sidecall:problem:{slug}"
+    assert [answer["status"] for answer in answers] == ["success", "error"]
+    assert answers[1]["content"] == (
+        "Error: packed returned an artifact of 1,027 bytes as JSON; at most 1,024 are passed on."
+    )
 
 
 @pytest.mark.parametrize(

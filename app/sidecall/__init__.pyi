@@ -1,17 +1,33 @@
 # What `__init__.py` loads when it is asked for, for type checkers; a test holds the two equal.
 
 from sidecall.authoring.decorators import tool
+from sidecall.authoring.function_tool import FunctionTool, default_tool_error_function, function_tool, tool_namespace
+from sidecall.authoring.hosted import (
+    CodeInterpreterTool,
+    FileSearchTool,
+    HostedMCPTool,
+    ImageGenerationTool,
+    ProgrammaticToolCallingTool,
+    ShellTool,
+    ToolSearchTool,
+    WebSearchTool,
+)
+from sidecall.authoring.names import ArgsSchema, BaseStore, RunContextWrapper
 from sidecall.authoring.retriever import RetrieverInput, create_retriever_tool
-from sidecall.authoring.structured import StructuredTool, Tool
+from sidecall.authoring.single import Tool
+from sidecall.authoring.structured import StructuredTool
+from sidecall.authoring.switches import AgentBase
 from sidecall.authoring.tool import BaseTool
 from sidecall.authoring.toolkit import BaseToolkit
-from sidecall.core.callbacks import BaseCallbackHandler
-from sidecall.core.command import Command
+from sidecall.core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from sidecall.core.command import Command, Send
 from sidecall.core.context import Caller, ToolContext
-from sidecall.core.errors import ToolException
+from sidecall.core.errors import SchemaAnnotationError, ToolException
 from sidecall.core.guardrails import (
     ToolGuardrailFunctionOutput,
+    ToolInputGuardrail,
     ToolInputGuardrailData,
+    ToolOutputGuardrail,
     ToolOutputGuardrailData,
     tool_input_guardrail,
     tool_output_guardrail,
@@ -20,38 +36,111 @@ from sidecall.core.injection import InjectedState, InjectedStore, InjectedToolAr
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.options import ToolAnnotations
 from sidecall.core.retry import Retry
-from sidecall.core.store import Store
+from sidecall.core.run.agents_errors import AgentsException, ModelBehaviorError, ToolTimeoutError, UserError
+from sidecall.core.run.child import (
+    AsyncCallbackManager,
+    AsyncCallbackManagerForToolRun,
+    CallbackManager,
+    CallbackManagerForToolRun,
+    Callbacks,
+)
+from sidecall.core.run.conversation import (
+    REMOVE_ALL_MESSAGES,
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+)
+from sidecall.core.run.outputs import (
+    ToolOutputFileContent,
+    ToolOutputFileContentDict,
+    ToolOutputImage,
+    ToolOutputImageDict,
+    ToolOutputText,
+    ToolOutputTextDict,
+)
+from sidecall.core.run.runtime import RunnableConfig, ToolRuntime
+from sidecall.core.run.usage import Usage
+from sidecall.core.store.protocol import Store
 from sidecall.registry import Registry
 from sidecall.version import __version__
 
-__all__ = [
+__all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
+    "AIMessage",
+    "AgentBase",
+    "AgentsException",
+    "AnyMessage",
+    "ArgsSchema",
+    "AsyncCallbackHandler",
+    "AsyncCallbackManager",
+    "AsyncCallbackManagerForToolRun",
     "BaseCallbackHandler",
+    "BaseMessage",
+    "BaseStore",
     "BaseTool",
     "BaseToolkit",
+    "CallbackManager",
+    "CallbackManagerForToolRun",
+    "Callbacks",
     "Caller",
+    "CodeInterpreterTool",
     "Command",
+    "FileSearchTool",
+    "FunctionTool",
+    "HostedMCPTool",
+    "HumanMessage",
+    "ImageGenerationTool",
     "InjectedState",
     "InjectedStore",
     "InjectedToolArg",
     "InjectedToolCallId",
+    "ModelBehaviorError",
+    "ProgrammaticToolCallingTool",
+    "REMOVE_ALL_MESSAGES",
     "Registry",
+    "RemoveMessage",
     "RetrieverInput",
     "Retry",
+    "RunContextWrapper",
+    "RunnableConfig",
+    "SchemaAnnotationError",
     "Secret",
+    "Send",
+    "ShellTool",
     "Store",
     "StructuredTool",
+    "SystemMessage",
     "Tool",
     "ToolAnnotations",
     "ToolCall",
     "ToolContext",
     "ToolException",
     "ToolGuardrailFunctionOutput",
+    "ToolInputGuardrail",
     "ToolInputGuardrailData",
     "ToolMessage",
+    "ToolOutputFileContent",
+    "ToolOutputFileContentDict",
+    "ToolOutputGuardrail",
     "ToolOutputGuardrailData",
+    "ToolOutputImage",
+    "ToolOutputImageDict",
+    "ToolOutputText",
+    "ToolOutputTextDict",
+    "ToolRuntime",
+    "ToolSearchTool",
+    "ToolTimeoutError",
+    "Usage",
+    "UserError",
+    "WebSearchTool",
     "__version__",
     "create_retriever_tool",
+    "default_tool_error_function",
+    "function_tool",
     "tool",
     "tool_input_guardrail",
+    "tool_namespace",
     "tool_output_guardrail",
 ]

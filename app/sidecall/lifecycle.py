@@ -1,6 +1,7 @@
 """Where the process is in its life, and how long it waits for others."""
 
 import asyncio
+import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ class Lifecycle:
 
     def __init__(self) -> None:
         self.phase: Phase = "starting"
+        self._draining_since: float | None = None
         # The requests that the server has begun and not answered yet.
         self.in_flight: set[asyncio.Task[Any]] = set()
         self.connections: set[Any] = set()
@@ -28,7 +30,13 @@ class Lifecycle:
 
     def drain(self) -> None:
         """Want nothing new."""
+        if self._draining_since is None:
+            self._draining_since = time.monotonic()
         self.phase = "draining"
+
+    def patience(self, seconds: float) -> float:
+        """Return what is left of so many seconds since the draining began; all of them where it has not."""
+        return seconds if self._draining_since is None else max(0.0, self._draining_since + seconds - time.monotonic())
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,21 @@
 
 import importlib
 import importlib.util
+import os
 import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from sidecall.core.errors import DefinitionError, DiscoveryError
+from sidecall.exits import refuse_exits
 from sidecall.import_path import is_on_path, put_project
+from sidecall.kept_code import keep_project_code
 from sidecall.siblings import tool_folders
 
 
@@ -29,7 +33,7 @@ def load_file(path: Path) -> ModuleType:
     add_project()
     try:
         return _import(path)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # Whatever it raises is no reason for the server to end.
         raise _explain(str(path), error) from error
 
 
@@ -42,7 +46,7 @@ def load_named(name: str) -> Iterator[ModuleType]:
     add_project()
     try:
         module = importlib.import_module(name)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         missing = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
         if missing is not None and f"{name}.".startswith(f"{missing}."):
             text = f"There is no module, file or folder {name!r}. Give a path such as ./my_tools.py, or install it."
@@ -53,8 +57,39 @@ def load_named(name: str) -> Iterator[ModuleType]:
         yield from (load_file(path) for path in public_files(Path(folder)))
 
 
+@refuse_exits()
+def load_again(name: str, file: Path) -> ModuleType:
+    """Load the module that a file was loaded as before, in this process or in another one.
+
+    Raises:
+        DefinitionError: Its code raised.
+    """
+    try:
+        if _find_origin(name) == file.resolve():
+            return importlib.import_module(name)
+    except BaseException as error:
+        raise _explain(str(file), error) from error
+    return load_file(file)
+
+
+@refuse_exits()
+def load_offering(written: str) -> Any:
+    """Load a module, or what stands in one, written as `module:name`.
+
+    Raises:
+        DefinitionError: It is not there, or its code raised.
+    """
+    name, _, path = written.partition(":")
+    try:
+        module = importlib.import_module(name)
+        return attrgetter(path)(module) if path else module
+    except BaseException as error:
+        raise _explain(written, error) from error
+
+
 def add_project() -> None:
-    """Have the modules of the working directory found, as with uvicorn and pytest, unless they are already."""
+    """Have the modules of the working directory found, as with uvicorn and pytest, and the project's code kept."""
+    keep_project_code()
     folder = str(Path.cwd())
     if not is_on_path(folder):
         put_project(folder)
@@ -165,6 +200,8 @@ def _find_line(place: str, error: BaseException) -> str:
 def load_afresh(folders: list[Path]) -> Iterator[None]:
     """Forget the modules of these folders, so that the body loads them afresh; if it raises, the old ones stay."""
     old = {name: module for name, module in sys.modules.items() if _lies_in(module, name, folders)}
+    known = tool_folders().state
+    tool_folders().forget_offering()
     for name, module in old.items():
         del sys.modules[name]
         # Compiled files are told apart by size and by whole seconds, too coarse for somebody who saves twice.
@@ -177,6 +214,7 @@ def load_afresh(folders: list[Path]) -> Iterator[None]:
     try:
         yield
     except BaseException:
+        tool_folders().restore(known)
         sys.modules.update(old)
         for names, part, module in parts:
             names[part] = module
@@ -195,5 +233,7 @@ def _lies_in(module: ModuleType, name: str, folders: list[Path]) -> bool:
     # Sidecall's own classes must stay the same objects, in a checkout whose folder is watched too.
     if not file or name == "__main__" or name.partition(".")[0] == __name__.partition(".")[0]:
         return False
-    path = Path(file).resolve()
-    return any(folder in path.parents for folder in folders) and "site-packages" not in path.parts
+    path: str = os.path.realpath(file)  # As texts: a server has thousands of modules.
+    if f"{os.sep}site-packages{os.sep}" in path:
+        return False
+    return path.startswith(tuple(f"{folder}{os.sep}" for folder in folders))

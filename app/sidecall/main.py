@@ -1,37 +1,50 @@
 """Build the server: the one place where its parts meet."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI
+from pydantic_core import to_json
 
+from sidecall.auth.browser import Welcome
 from sidecall.auth.caller_header import CallerHeader
-from sidecall.core.contents import Contents
+from sidecall.auth.hosts import OwnHosts
+from sidecall.auth.middleware import Authenticator
+from sidecall.authoring.offers import TOOLS_OF, tools_of
+from sidecall.core.approval import read_args
+from sidecall.core.contents import JSON, TEXT, Contents
+from sidecall.core.context import Caller
 from sidecall.core.invocation import Surroundings
-from sidecall.core.store import ItemStore
+from sidecall.core.messages import ToolCall
+from sidecall.core.results.room import ResultRoom
+from sidecall.core.store.tenant import ItemStore
 from sidecall.discovery import discover
-from sidecall.executors.process.finder import Finder, ToolSearch
+from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import refuse_unfit
-from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, start_all
+from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, follow_all, start_all
 from sidecall.http.application import Application
+from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
-from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.jobs.jobs import Jobs
+from sidecall.jobs.submission import JobLimits, Show
 from sidecall.ledger.base import Ledger
-from sidecall.ledger.contents import MemoryContents
-from sidecall.ledger.items import MemoryItems
+from sidecall.ledger.opening import IN_MEMORY, open_ledger
+from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.admission import Admission, Limits
-from sidecall.pipeline.budget import Budget, Keep
+from sidecall.pipeline.budget import Budget
+from sidecall.pipeline.format import refuse
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Rate
 from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
 from sidecall.reload import follow_files
+from sidecall.rest.answers import content_url
 from sidecall.rest.app import Lifespan, build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
-from sidecall.rest.routes.contents import content_url
 from sidecall.secrets import secrets_in, warn_of_missing
 from sidecall.settings import Settings
 from sidecall.telemetry.calls import CallTelemetry
@@ -42,7 +55,10 @@ from sidecall.telemetry.tracing import open_tracing
 
 
 def create_app(
-    settings: Settings | None = None, registry: Registry | None = None, lifecycle: Lifecycle | None = None
+    settings: Settings | None = None,
+    registry: Registry | None = None,
+    lifecycle: Lifecycle | None = None,
+    backlog: Backlog | None = None,
 ) -> Application:
     """Build the ASGI application.
 
@@ -50,26 +66,25 @@ def create_app(
         settings: Read from the environment when None.
         registry: The tools to offer; discovered as the settings say when None.
         lifecycle: What the server that runs the application says of itself.
+        backlog: What waits for clients of that server who do not read.
 
     Raises:
         DefinitionError: A tool cannot be offered.
+        StoreUnfit: There is no such kind of store.
         ValidationError: A setting is wrong.
     """
     settings = settings or Settings()
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
-    if registry is None:
-        registry = Registry(discover(settings.tools, use_entry_points=settings.entry_points))
+    registry = _discover(settings) if registry is None else registry
     executors = build_executors(settings)
     admission = Admission(_limits(settings))
-    metrics = _metrics(registry, executors, admission, lifecycle)
-    watch = _watch(settings, metrics)
     ledger = build_ledger(settings)
-    store = ItemStore(ledger.items)
-    surroundings = Surroundings(store, secrets_in(settings.secrets_dir), admission.abandon, watch.headers)
-    warn_of_missing(registry, surroundings.secrets)
-    refuse_unfit(registry, Finder(discover, settings.tools, use_entry_points=settings.entry_points))
-    budget = Budget(settings.max_content_bytes, _keep_in(ledger.contents))
-    stages = default_stages(executors, ledger.approvals, budget)
+    metrics = _metrics(registry, executors, admission, ledger, lifecycle)
+    watch = _watch(settings, metrics)
+    secrets, results = secrets_in(settings.secrets_dir), ResultRoom(settings.max_result_bytes)
+    surroundings = Surroundings(ItemStore(ledger.items), secrets, admission.abandon, watch.headers, results)
+    _look_through(registry, secrets)
+    stages = default_stages(executors, ledger.approvals, _budget(settings, ledger.contents, results))
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
         registry=registry,
@@ -79,40 +94,79 @@ def create_app(
         listings=Listings(registry),
         bounds=Bounds(settings.max_body_bytes, settings.max_json_values),
         max_batch=settings.max_batch,
+        jobs=_make_jobs(settings, ledger, pipeline, registry),
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
         quotas=admission.quotas,
+        backlog=backlog or Backlog(settings.max_unread_bytes),
+        trouble=lambda: ledger.trouble,
+        results=results,
     )
-    authenticator = None if settings.caller_header is None else CallerHeader(settings.caller_header)
-    return build_api(parts, _lifespan(settings, parts, executors, watch), authenticator)
+    return _build_api(settings, parts, _lifespan(settings, parts, ledger, executors, watch))
+
+
+def _build_api(settings: Settings, parts: Parts, lifespan: Lifespan) -> Application:
+    return build_api(parts, lifespan, _authenticator(settings), _welcome(settings))
+
+
+def _look_through(registry: Registry, secrets: Callable[[str], str | None]) -> None:
+    warn_of_missing(registry, secrets)
+    refuse_unfit(registry, Finder(tools_of))
+
+
+def _discover(settings: Settings) -> Registry:
+    return Registry(discover(settings.tools, use_entry_points=settings.entry_points))
 
 
 def build_ledger(settings: Settings) -> Ledger:
-    """Make the ledger that the settings ask for."""
-    return Ledger(
-        approvals=MemoryApprovals(settings.approval_ttl, settings.max_approvals),
-        contents=MemoryContents(settings.artifact_ttl, settings.max_artifact_bytes),
-        items=MemoryItems(),
+    """Make the ledger that the settings ask for; it is opened when the server starts.
+
+    Raises:
+        StoreUnfit: There is no such kind of ledger.
+    """
+    bounds = LedgerBounds(
+        settings.approval_ttl,
+        settings.max_approvals,
+        settings.max_waiting_bytes,
+        settings.artifact_ttl,
+        settings.max_artifact_bytes,
+        settings.max_store_bytes,
+        settings.max_item_bytes,
     )
+    return open_ledger(settings.store or IN_MEMORY, bounds, refuse)
 
 
-def _keep_in(contents: Contents) -> Keep:
-    async def keep(body: str | bytes, tenant: str) -> str | None:
-        return content_url(await contents.keep(body, tenant))
-
-    return keep
+def _authenticator(settings: Settings) -> Authenticator | None:
+    return None if settings.caller_header is None else CallerHeader(settings.caller_header)
 
 
-def _lifespan(settings: Settings, parts: Parts, executors: Executors, watch: CallTelemetry) -> Lifespan:
+def _welcome(settings: Settings) -> Welcome:
+    return Welcome(OwnHosts(settings.host, settings.hosts), settings.origins)
+
+
+def _budget(settings: Settings, contents: Contents, results: ResultRoom) -> Budget:
+    async def keep(body: str | bytes, caller: Caller) -> str | None:
+        return content_url(await contents.keep(body, caller, TEXT if isinstance(body, str) else JSON))
+
+    return Budget(settings.max_content_bytes, keep, results)
+
+
+def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry) -> Lifespan:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
+            await ledger.open()
             await start_all(executors, parts.registry)
-            async with follow_files(parts.registry, settings.tools, settings.entry_points, enabled=settings.reload):
+            await parts.jobs.open()
+            told = partial(follow_all, executors, parts.registry)
+            places, use_entry_points, enabled = settings.tools, settings.entry_points, settings.reload
+            async with follow_files(parts.registry, places, use_entry_points, told, enabled=enabled):
                 parts.lifecycle.begin()
                 yield
         finally:
+            await parts.jobs.close(parts.lifecycle.patience(settings.drain_timeout))
             await close_all(executors)
+            await ledger.close()
             await watch.close()
 
     return lifespan
@@ -122,11 +176,13 @@ def _metrics(
     registry: Registry,
     executors: Executors,
     admission: Admission,
+    ledger: Ledger,
     lifecycle: Lifecycle | None,
 ) -> Metrics:
     metrics = Metrics(lambda: registry.names)
     metrics.add_executors(executors, admission.abandoned)
     metrics.add_gauge("sidecall_queue_length", "Calls that wait to be let in.", lambda: admission.waiting)
+    metrics.add_gauge("sidecall_store_usable", "Whether the store can be used.", lambda: ledger.trouble is None)
     if lifecycle is not None:  # Under another server nobody counts them.
         connections, requests = lifecycle.connections, lifecycle.in_flight
         metrics.add_gauge("sidecall_connections", "Connections that are open.", lambda: len(connections))
@@ -138,6 +194,25 @@ def _watch(settings: Settings, metrics: Metrics) -> CallTelemetry:
     redaction = Redaction(settings.log_redact)
     lines = CallLines(wanted=settings.log_calls, with_content=settings.log_args, redaction=redaction)
     return CallTelemetry(metrics, lines, open_tracing(settings.otel, redaction))
+
+
+def _make_jobs(settings: Settings, ledger: Ledger, pipeline: Pipeline, registry: Registry) -> Jobs:
+    limits = JobLimits(
+        running=settings.max_running_jobs,
+        queued=settings.max_queued_jobs,
+        key_ttl=settings.idempotency_ttl,
+        wait=settings.max_wait,
+    )
+    return Jobs(ledger, pipeline, registry.get, limits, _show_with(settings))
+
+
+def _show_with(settings: Settings) -> Show:
+    redaction = Redaction(settings.log_redact)
+
+    def show(call: ToolCall) -> str | None:
+        return to_json(redaction.redact(read_args(call.args))).decode()
+
+    return show
 
 
 def _limits(settings: Settings) -> Limits:
@@ -155,7 +230,7 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
     """Build the pipeline alone, for callers without a server; its executors are closed afterwards."""
     executors = build_executors(settings)
     try:
-        ledger = build_ledger(settings)
+        ledger = build_ledger(settings.model_copy(update={"store": IN_MEMORY}))
         stages = default_stages(executors, ledger.approvals)
         surroundings = Surroundings(ItemStore(ledger.items), secrets_in(settings.secrets_dir))
         yield Pipeline(registry, stages, settings.tool_timeout, surroundings)
@@ -165,13 +240,12 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
 
 def build_executors(settings: Settings) -> Executors:
     """Make one executor of each kind."""
-    # By name, since a process has to load it for itself.
-    search = ToolSearch("sidecall.discovery:discover", tuple(settings.tools), settings.entry_points)
     made_with = ExecutorSettings(
+        tools_of=TOOLS_OF,
         threads=settings.threads,
         processes=settings.processes,
         memory_limit_mb=settings.memory_limit_mb,
-        search=search,
+        max_result_bytes=settings.max_result_bytes,
         traces=settings.otel != "off",
     )
     return build_all(made_with)

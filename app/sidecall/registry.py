@@ -1,6 +1,5 @@
 """The tools that this server offers, by name."""
 
-import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -123,9 +122,3 @@ class Registry:
         self._tools = {name: known.get(id(tool)) or self._hooks.apply_to(tool) for name, tool in fresh.items()}
         self.is_conditional = any(callable(tool.options.is_enabled) for tool in fresh.values())
         self.version += 1
-
-
-def find_nearest(name: str, names: Iterable[str]) -> list[str]:
-    """Name up to three of these names that look like this one, best first."""
-    # Bounded, since the name comes from outside and the comparison is quadratic in its length.
-    return difflib.get_close_matches(name[:64], list(names), n=3, cutoff=0.6)

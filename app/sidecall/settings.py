@@ -1,6 +1,8 @@
 """What an operator may set, from the environment."""
 
-from collections.abc import Iterable
+import os
+import re
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,6 +14,16 @@ from sidecall.core.errors import SidecallError
 from sidecall.telemetry.modes import LogFormat, TracingMode
 
 _PREFIX = "SIDECALL_"
+# A name in ASCII, also one with a wildcard in front; IPv6, with or without brackets.
+_HOST = re.compile(
+    r"\*|(\*\.)?[\w-]+(\.[\w-]+)*\.?|\[[0-9a-fA-F:.]+\]|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*", re.ASCII
+)
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/@?#*]+")
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_RATE = re.compile(r"[1-9][0-9]{0,8}/(second|minute|hour|day)")
+# Browsers leave the port out that a scheme implies.
+_IMPLIED_PORTS = {"http": ":80", "https": ":443"}
+_USUAL_SECRETS = Path("/run/secrets")  # Where orchestrators put them.
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
@@ -22,7 +34,7 @@ class Settings(BaseSettings):
         ValidationError: A value is out of its range; the message names the setting.
     """
 
-    model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
@@ -47,9 +59,20 @@ class Settings(BaseSettings):
         default=30.0, gt=0, allow_inf_nan=False, description="Seconds a tool may take unless it says otherwise."
     )
     secrets_dir: Path = Field(
-        default=Path("/run/secrets"), description="Folder whose files are secrets, looked up after the environment."
+        default=_USUAL_SECRETS, description="Folder whose files are secrets, looked up after the environment."
+    )
+    store: str | None = Field(
+        default=None,
+        description="Where approvals, cut results and what tools remember are kept: `sqlite:///path` in a file, "
+        "`postgresql://user:password@host:5432/database` in a database, `memory://` until the process ends. The "
+        "default of `sidecall serve` is `sqlite:///.sidecall/ledger.db`.",
     )
     max_body_bytes: int = Field(default=4 * 1024 * 1024, ge=1024, description="Largest request body, in bytes.")
+    max_body_bytes_in_flight: int = Field(
+        default=32 * 1024 * 1024,
+        ge=1024,
+        description="Most bytes of request bodies that are kept at once, per worker; at least one largest body.",
+    )
     max_json_values: int = Field(
         default=50_000, ge=100, description="Most values in one request body, counted at every depth."
     )
@@ -57,15 +80,39 @@ class Settings(BaseSettings):
     max_concurrency_per_caller: int | None = Field(
         default=None, ge=1, description="Most calls that run or wait at once for one caller; more get 429."
     )
+    hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="More names under which clients reach this server, separated by commas: `tools.example.com`, "
+        "`*.example.com` for all below it, `*` for any.",
+    )
+    origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Web pages that may use this server beside its own, by their origins, separated by commas: "
+        "`https://app.example.com`.",
+    )
     caller_header: str | None = Field(
         default=None,
-        pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
         description="Header in which a gateway that you trust says who calls; without it all are one caller.",
     )
     rate_limit: str | None = Field(
         default=None,
-        pattern=r"^[1-9][0-9]{0,8}/(second|minute|hour|day)$",
         description="Calls that one caller may make, per worker, for instance `100/minute`; more get 429.",
+    )
+    max_running_jobs: int = Field(
+        default=100, ge=1, description="Most remembered calls that run at once, per worker; more are queued."
+    )
+    max_queued_jobs: int = Field(
+        default=10_000, ge=0, description="Most remembered calls that are queued; more are answered with 503."
+    )
+    max_wait: float = Field(
+        default=60.0, ge=0, allow_inf_nan=False, description="Most seconds that `Prefer: wait=` makes an answer wait."
+    )
+    idempotency_ttl: float = Field(
+        default=86_400.0,
+        gt=0,
+        le=31_536_000,
+        allow_inf_nan=False,
+        description="Seconds that a call is known by its `Idempotency-Key`.",
     )
     max_queue: int = Field(
         default=1000, ge=0, description="Most calls that wait for a place, per worker; more get 503."
@@ -80,7 +127,13 @@ class Settings(BaseSettings):
         default=3600.0, gt=0, allow_inf_nan=False, description="Seconds that results which were cut are kept whole."
     )
     max_artifact_bytes: int = Field(
-        default=64 * 1024 * 1024, ge=0, description="Most bytes of such results kept together, per worker."
+        default=32 * 1024 * 1024, ge=0, description="Most bytes of such results kept together, per worker."
+    )
+    max_result_bytes: int = Field(
+        default=16 * 1024 * 1024,
+        ge=1024,
+        description="Most bytes of an artifact, as JSON, and of a batch's answers together; more is a failed call. "
+        "Where results in the making take more, per worker, tools wait.",
     )
     approval_ttl: float = Field(
         default=3600.0,
@@ -91,6 +144,27 @@ class Settings(BaseSettings):
     )
     max_approvals: int = Field(
         default=1000, ge=1, description="Most approvals kept, per worker; more are answered with 503."
+    )
+    max_waiting_bytes: int = Field(
+        default=32 * 1024 * 1024,
+        ge=1024,
+        description="Most bytes of approvals kept together, with their calls and answers, per worker; more are "
+        "answered with 503.",
+    )
+    max_store_bytes: int = Field(
+        default=16 * 1024 * 1024,
+        ge=0,
+        description="Most bytes of what tools remember in the store, per worker, where it is kept in memory; beyond it "
+        "they cannot add anything.",
+    )
+    max_item_bytes: int = Field(
+        default=1024 * 1024, ge=1, description="Most bytes of one thing that tools remember in the store, as JSON."
+    )
+    max_unread_bytes: int = Field(
+        default=32 * 1024 * 1024,
+        ge=1024,
+        description="Most bytes of answers and events that wait for their readers, per worker; beyond it the slowest "
+        "are cut off.",
     )
     max_batch: int = Field(default=128, ge=1, description="Most calls in one batch.")
     max_connections: int = Field(
@@ -120,9 +194,22 @@ class Settings(BaseSettings):
     log_redact: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="More names of fields whose values are never logged, separated by commas."
     )
+    log_buffer_bytes: int = Field(
+        default=8 * 1024 * 1024,
+        ge=64 * 1024,
+        description="Most bytes of stderr, and as many of stdout, that wait to be read, per worker; more are dropped.",
+    )
     otel: TracingMode = Field(
         default="auto", description="`on`, `off`, or `auto`: spans are sent when the variables `OTEL_…` say where to."
     )
+
+    @field_validator("secrets_dir")
+    @classmethod
+    def _is_there(cls, folder: Path) -> Path:
+        """Refuse a folder that was named and cannot be looked into; the default need not be there."""
+        if folder != _USUAL_SECRETS and not (os.path.isdir(folder) and os.access(folder, os.X_OK)):
+            raise ValueError("there is no such folder, or it may not be read")
+        return folder
 
     @field_validator("port", mode="before")
     @classmethod
@@ -131,18 +218,58 @@ class Settings(BaseSettings):
             raise ValueError(f"{value} comes from a Kubernetes Service named sidecall; set enableServiceLinks: false")
         return value
 
-    @field_validator("tools", "log_redact", mode="before")
+    @field_validator("tools", "hosts", "origins", "log_redact", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("host", mode="before")
+    @classmethod
+    def _is_bare(cls, value: Any) -> Any:
+        """Let nobody listen everywhere by mistake, as an empty address does."""
+        bare = value.strip().removeprefix("[").removesuffix("]") if isinstance(value, str) else value
+        if bare == "":
+            raise ValueError("write an address, such as 127.0.0.1, 0.0.0.0 or ::1")
+        return bare
+
+    @field_validator("caller_header")
+    @classmethod
+    def _is_header(cls, name: str | None) -> str | None:
+        if name is not None and _HEADER.fullmatch(name) is None:
+            raise ValueError("write the name of a header, such as X-Forwarded-User")
+        return name
+
+    @field_validator("rate_limit")
+    @classmethod
+    def _is_rate(cls, rate: str | None) -> str | None:
+        if rate is not None and _RATE.fullmatch(rate) is None:
+            raise ValueError("write calls per second, minute, hour or day, such as 100/minute")
+        return rate
+
+    @field_validator("hosts")
+    @classmethod
+    def _are_hosts(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if _HOST.fullmatch(name) is None:
+                raise ValueError(f"{name!r} is no host: write a name, an address or *.example.com, without a port")
+        return names
+
+    @field_validator("origins")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        origins = tuple(origin.lower().removesuffix("/") for origin in origins)
+        for origin in origins:
+            if _ORIGIN.fullmatch(origin) is None:
+                raise ValueError(f"{origin!r} is no origin: write https://app.example.com, with its port if it has one")
+        return tuple(origin.removesuffix(_IMPLIED_PORTS.get(origin.partition(":")[0], "/")) for origin in origins)
 
 
 class UnknownSetting(SidecallError):
     """A variable of the environment looks like a setting, but is none."""
 
 
-def unknown_names(variables: Iterable[str]) -> list[str]:
-    """List the variables that begin like settings and are none.
+def unknown_names(variables: Mapping[str, str]) -> list[str]:
+    """List the variables that begin like settings and are none; those that are empty count as not set.
 
     They are borne, since not all are mistakes: agents have `SIDECALL_URL`, Kubernetes makes up more for a Service named
     sidecall, and an older version does not know what a newer one did. A name that is nearly a setting's is refused: a
@@ -151,7 +278,8 @@ def unknown_names(variables: Iterable[str]) -> list[str]:
     Raises:
         UnknownSetting: One is nearly a setting.
     """
-    names = [name.upper().removeprefix(_PREFIX).lower() for name in variables if name.upper().startswith(_PREFIX)]
+    told = [name.upper() for name, value in variables.items() if value]
+    names = [name.removeprefix(_PREFIX).lower() for name in told if name.startswith(_PREFIX)]
     unknown = sorted(set(names) - Settings.model_fields.keys())
     for name in unknown:
         for meant in get_close_matches(name, Settings.model_fields, 1, 0.75):

@@ -8,8 +8,13 @@ from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
+
+from sidecall.kept_code import KeepingLoader
+
+# What a finder knows, in plain values.
+FolderState = tuple[list[tuple[str, str]], list[tuple[str, str, bool]], list[str]]
 
 _INSTALLED = frozenset(("site-packages", "dist-packages"))
 
@@ -25,6 +30,33 @@ class ToolFolders(MetaPathFinder):
     def __init__(self) -> None:
         self._folders: set[tuple[str, Path]] = set()
         self._beside: dict[tuple[Path, str], bool] = {}
+        self._offering: dict[str, None] = {}
+
+    @property
+    def offering(self) -> list[str]:
+        """What was asked for tools, in order: modules, or what stands in them, written as entry points write it."""
+        return list(self._offering)
+
+    def note_offering(self, name: str) -> None:
+        """Take note that this was asked for tools."""
+        self._offering[name] = None
+
+    def forget_offering(self) -> None:
+        """Forget what was asked for tools, since it will be asked again."""
+        self._offering.clear()
+
+    @property
+    def state(self) -> FolderState:
+        """All that it knows, for another process or for later."""
+        folders = [(package, str(folder)) for package, folder in self._folders]
+        return folders, [(str(folder), name, known) for (folder, name), known in self._beside.items()], self.offering
+
+    def restore(self, state: FolderState) -> None:
+        """Know this, and nothing else."""
+        folders, beside, offering = state
+        self._folders = {(package, Path(folder)) for package, folder in folders}
+        self._beside = {(Path(folder), name): known for folder, name, known in beside}
+        self._offering = dict.fromkeys(offering)
 
     def add(self, package: str, folder: Path) -> None:
         """Take care of a folder whose files are imported as parts of this package; an empty name is no package."""
@@ -45,15 +77,20 @@ class ToolFolders(MetaPathFinder):
         spec.loader = self.loader(fullname, file, *max(holding))
         return spec
 
-    def loader(self, fullname: str, file: Path, package: str, folder: Path) -> SourceFileLoader:
-        """Make what loads a file of a folder."""
+    def loader(
+        self, fullname: str, file: Path, package: str, folder: Path, code: CodeType | None = None
+    ) -> "SiblingLoader":
+        """Make what loads a file of a folder, or the code that was kept of it."""
         around = []
         parent = fullname if file.name == "__init__.py" else fullname.rpartition(".")[0]
         place = file.parent
         while package and _is_in(parent, package):
             around.append((parent, place))
             parent, place = parent.rpartition(".")[0], place.parent
-        return _Loader(fullname, str(file), _Import(self, tuple(around), folder))
+        loader = SiblingLoader(fullname, str(file), code)
+        loader.home = package, folder
+        loader.imports = _Import(self, tuple(around), folder)
+        return loader
 
     def invalidate_caches(self) -> None:
         """Look again at what lies where."""
@@ -85,16 +122,15 @@ class ToolFolders(MetaPathFinder):
         return is_own or any(place.is_relative_to(home) for home in homes)
 
 
-class _Loader(SourceFileLoader):
-    """Load a file that imports in its own way."""
+class SiblingLoader(KeepingLoader):
+    """Load a file that imports in its own way; its home is a package and the folder that this stands for."""
 
-    def __init__(self, fullname: str, path: str, imports: "_Import") -> None:
-        super().__init__(fullname, path)
-        self._imports = imports
+    home: tuple[str, Path]
+    imports: "_Import"
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the file; `import` in it asks for `__import__` among these built-ins, as Python's reference says."""
-        vars(module)["__builtins__"] = {**vars(builtins), "__import__": self._imports}
+        vars(module)["__builtins__"] = {**vars(builtins), "__import__": self.imports}
         super().exec_module(module)
 
 

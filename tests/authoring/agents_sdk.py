@@ -25,12 +25,16 @@ class ToolContext(RunContextWrapper[T]):
 class ToolOutputText(BaseModel):
     """Say a text."""
 
+    __module__ = "agents.tool"
+
     type: str = "text"
     text: str
 
 
 class ToolOutputImage(BaseModel):
     """Show an image."""
+
+    __module__ = "agents.tool"
 
     type: str = "image"
     image_url: str | None = None

@@ -117,7 +117,7 @@ async def test_an_args_schema_takes_the_place_of_the_signature() -> None:
         "additionalProperties": False,
     }
     assert await _content(search, {"query": "ab"}) == "ab 5 search"
-    assert await _content(search, {"query": "a"}) == "query: String should have at least 2 characters"
+    assert await _content(search, {"query": "a"}) == "query: Input should be a string, at least 2 characters"
 
 
 async def test_a_function_of_keywords_takes_any_args_schema() -> None:
@@ -251,6 +251,9 @@ def test_a_docstring_that_does_not_fit_stops_the_start_if_the_author_wants_it(
 
     with pytest.raises(InvalidDocstring, match=complaint):
         assert tool(error_on_invalid_docstring=True)(forecast).compiled
+    with pytest.raises(InvalidDocstring):  # As LangChain's decorator has it where it parses at all.
+        assert tool(parse_docstring=True)(forecast).compiled
+    assert StructuredTool.from_function(forecast, parse_docstring=True).compiled
     assert tool(forecast).compiled.name == "forecast"
 
 

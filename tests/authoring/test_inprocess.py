@@ -7,9 +7,20 @@ from typing import Any
 
 import pytest
 
-from sidecall import ToolCall, ToolException, ToolGuardrailFunctionOutput, tool
+from sidecall import (
+    ToolCall,
+    ToolException,
+    ToolGuardrailFunctionOutput,
+    tool,
+)
 from sidecall.core.approval import ApprovalRequired
-from sidecall.core.errors import CallDenied, GuardrailTripped, InvalidArguments, ToolCallFailed, ToolExecutionError
+from sidecall.core.errors import (
+    CallDenied,
+    GuardrailTripped,
+    InvalidArguments,
+    ToolCallFailed,
+    ToolExecutionError,
+)
 from tests.kit.calls import run
 
 

@@ -52,7 +52,6 @@ PASSED_ON: list[Any] = [
     ("handle_validation_error", True, True),
     ("failure_error_function", words, words),
     ("is_enabled", False, False),
-    ("is_enabled", bool, bool),
     ("requires_approval", True, True),
     ("strict", True, True),
     ("strict", False, False),
@@ -77,7 +76,8 @@ def test_each_option_reaches_the_tool(option: str, given: Any, expected: Any) ->
         Worker(**{option: given}),
     ]
 
-    assert [getattr(it.compiled.options, option) for it in tools] == [expected] * 4
+    reached = [getattr(it.compiled.options, option) for it in tools]
+    assert [getattr(value, "__wrapped__", value) for value in reached] == [expected] * 4
 
 
 @pytest.mark.parametrize("option", ["tags", "metadata", "extras", "annotations", "callbacks", "tool_input_guardrails"])
@@ -103,10 +103,10 @@ def test_handlers_and_guardrails_are_made_ready() -> None:
 
 ARGUMENTS = "the arguments, or of the ToolContext, the arguments and the call's id"
 FAILURE = "the ToolContext and the exception"
+WHO = "the Caller, or of the ToolContext and an agent"
 UNFIT: list[Any] = [
-    ({"is_enabled": lambda: True}, "option `is_enabled` has to be a function of the Caller."),
-    # as in the OpenAI Agents SDK, where there is an agent
-    ({"is_enabled": lambda _context, _agent: True}, "option `is_enabled` has to be a function of the Caller."),
+    ({"is_enabled": lambda: True}, f"option `is_enabled` has to be a function of {WHO}."),
+    ({"is_enabled": lambda _a, _b, _c: True}, f"option `is_enabled` has to be a function of {WHO}."),
     ({"requires_approval": lambda: True}, f"option `requires_approval` has to be a function of {ARGUMENTS}."),
     ({"requires_approval": lambda _a, _b: True}, f"option `requires_approval` has to be a function of {ARGUMENTS}."),
     ({"requires_approval": lambda *, _a: True}, f"option `requires_approval` has to be a function of {ARGUMENTS}."),

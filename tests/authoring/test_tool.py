@@ -8,14 +8,14 @@ import pytest
 from pydantic import BaseModel, Field
 
 from sidecall import BaseTool, InjectedState, ToolContext, tool
-from sidecall.core.errors import InvalidToolOption
+from sidecall.core.errors import InvalidToolOption, SchemaAnnotationError
 
 OPTIONS = (
-    "return_direct, response_format, tags, metadata, timeout, timeout_behavior, timeout_error_function, executor,"
-    " memory_limit_mb, unknown_args, extras, annotations, handle_tool_error, handle_validation_error,"
+    "return_direct, response_format, verbose, tags, metadata, timeout, timeout_behavior, timeout_error_function,"
+    " executor, memory_limit_mb, unknown_args, extras, annotations, handle_tool_error, handle_validation_error,"
     " failure_error_function, callbacks, tool_input_guardrails, tool_output_guardrails, is_enabled, requires_approval,"
-    " strict, max_concurrency, sequential, retry, max_content_bytes, description, args_schema, parse_docstring,"
-    " error_on_invalid_docstring, docstring_style, use_docstring_info"
+    " preview, strict, max_concurrency, sequential, retry, max_content_bytes, background, idempotency,"
+    " description, args_schema, parse_docstring, error_on_invalid_docstring, docstring_style, use_docstring_info"
 )
 
 
@@ -112,7 +112,7 @@ def test_an_args_schema_may_be_a_field_of_the_class() -> None:
     """As LangChain's tools have it."""
     message = Doubler().invoke({"type": "tool_call", "name": "double", "args": {"number": 11}, "id": "call_1"})
 
-    assert message.content == "number: Input should be less than or equal to 10"
+    assert message.content == "number: Input should be an integer, at most 10"
     assert Doubler().invoke({"number": 4}) == 8
 
 
@@ -131,14 +131,15 @@ def test_a_tool_can_be_called_as_the_function_it_is() -> None:
     assert asyncio.run(Both()("a")) == "async a"
 
 
-def test_a_tool_is_compiled_once() -> None:
-    """Later changes of its fields have no effect."""
+def test_a_tool_is_compiled_once_until_a_field_is_changed() -> None:
+    """As authors change what a decorator has made, also after they have looked at it."""
     add = Adder()
     first = add.compiled
+    same = add.compiled
     add.description = "Other."
 
-    assert add.compiled is first
-    assert add.compiled.description == "Add."
+    assert same is first
+    assert (first.description, add.compiled.description) == ("Add.", "Other.")
 
 
 @pytest.mark.parametrize(
@@ -168,7 +169,7 @@ def test_a_tool_is_compiled_once() -> None:
         ({"callbacks": 5}, "option `callbacks`: Input should be a valid list."),
         ({"tool_input_guardrails": len}, "option `tool_input_guardrails`: Input should be a valid list."),
         ({"tool_output_guardrails": len}, "option `tool_output_guardrails`: Input should be a valid list."),
-        ({"unknown_args": "keep"}, "option `unknown_args`: Input should be 'ignore' or 'forbid'."),
+        ({"unknown_args": "keep"}, "option `unknown_args`: Input should be 'ignore', 'tell' or 'forbid'."),
         ({"description": 5}, "option `description`: Input should be a valid string."),
     ],
 )
@@ -194,6 +195,33 @@ def test_a_wrong_option_of_a_class_is_refused_with_its_name() -> None:
         "tests.authoring.test_tool.Adder: tool 'Adder': there is no option `ofset`;"
         f" the options are: {OPTIONS}, offset."
     )
+
+
+def test_a_schema_is_annotated_as_a_class() -> None:
+    """As LangChain wants it; its error is a TypeError."""
+    body = {"__annotations__": {"args_schema": BaseModel}, "name": "bad", "__module__": __name__}
+
+    with pytest.raises(SchemaAnnotationError, match=r"class Bad says args_schema: BaseModel, .* type\[BaseModel\]"):
+        type("Bad", (BaseTool,), body)
+    assert issubclass(SchemaAnnotationError, TypeError)
+
+
+def test_a_class_may_take_any_arguments() -> None:
+    """Where a schema says which."""
+
+    class Numbers(BaseModel):
+        a: int
+
+    class Open(BaseTool):
+        """Take anything."""
+
+        name: str = "open"
+        args_schema: type[BaseModel] = Numbers
+
+        def _run(self, *args: Any, **given: Any) -> Any:
+            return [list(args), given]
+
+    assert Open().invoke({"a": "1"}) == [[], {"a": 1}]
 
 
 def test_a_class_needs_a_name() -> None:

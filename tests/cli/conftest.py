@@ -7,18 +7,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import Result
+from typer.testing import CliRunner
 
-from sidecall.cli.main import main
+from sidecall.cli.main import cli, main
 
 SidecallHere = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
 def signals() -> Iterator[None]:
-    """Take back that a command ends the process on SIGTERM."""
-    before = signal.getsignal(signal.SIGTERM)
+    """Take back that a command ends the process on SIGTERM and Ctrl+C."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     yield
-    signal.signal(signal.SIGTERM, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture
@@ -35,3 +38,16 @@ def sidecall_here(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         return subprocess.CompletedProcess(arguments, int(left.value.code or 0), printed.out, printed.err)
 
     return run
+
+
+@pytest.fixture
+def tools_here(request: pytest.FixtureRequest, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the module's tools into the folder that is worked in."""
+    (here / "mine.py").write_text(request.module.TOOLS)
+    monkeypatch.setenv("SIDECALL_TOOLS", "mine.py")
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def call(*arguments: str) -> Result:
+    """Run `sidecall call`."""
+    return CliRunner().invoke(cli, ["call", *arguments])

@@ -1,17 +1,16 @@
 """`sidecall call` runs one tool, in this process or on a server."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import respx
-from click.testing import Result
-from typer.testing import CliRunner
 
-from sidecall.cli.main import cli
 from sidecall.core.errors import MissingContext
+from tests.cli.conftest import call
+
+pytestmark = pytest.mark.usefixtures("tools_here")
 
 TOOLS = '''
 from typing import Annotated, Any
@@ -39,23 +38,22 @@ def refuse() -> str:
 
 
 @tool
+def crash() -> str:
+    """Crash."""
+    return {}["missing"]
+
+
+@tool(requires_approval=True)
+def delete(order: int) -> str:
+    """Delete an order."""
+    return "deleted"
+
+
+@tool
 def whoami(state: Annotated[dict, InjectedState], tenant: Annotated[str, InjectedToolArg]) -> str:
     """Say who asks."""
     return f"{state['user']} of {tenant}"
 '''
-
-
-@pytest.fixture(autouse=True)
-def prepared(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put tools into the folder that is worked in."""
-    (here / "mine.py").write_text(TOOLS)
-    monkeypatch.setenv("SIDECALL_TOOLS", "mine.py")
-    monkeypatch.setenv("COLUMNS", "200")
-
-
-def call(*arguments: str) -> Result:
-    """Run the command."""
-    return CliRunner().invoke(cli, ["call", *arguments])
 
 
 def test_a_tool_is_run_in_this_process() -> None:
@@ -106,8 +104,8 @@ def test_values_are_read_as_the_tool_wants_them(arguments: list[str], content: s
     [
         (["refuse"], "no"),
         (["add"], "a: Field required (integer)"),
-        (["add", "a=one"], "a: Input should be a valid integer, unable to parse string as an integer"),
-        (["sub", "a=1"], "Error: sub is not a valid tool, try one of [add, show, refuse, whoami]."),
+        (["add", "a=one"], "a: Input should be an integer"),
+        (["sub", "a=1"], "Error: sub is not a valid tool, try one of [add, show, refuse, crash, delete, whoami]."),
     ],
 )
 def test_a_failed_call_has_exit_code_1(arguments: list[str], content: str) -> None:
@@ -116,6 +114,34 @@ def test_a_failed_call_has_exit_code_1(arguments: list[str], content: str) -> No
 
     assert result.exit_code == 1
     assert json.loads(result.stdout)["content"] == content
+
+
+def test_a_crash_shows_the_authors_lines() -> None:
+    """And none of ours."""
+    result = call("crash")
+
+    assert json.loads(result.stdout)["content"].endswith("(call call_cli). The details are above.")
+
+    assert result.exit_code == 1
+    assert "KeyError: 'missing'" in result.stderr
+    assert 'return {}["missing"]' in result.stderr
+    assert "sidecall/pipeline" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["delete", "order=7"],
+            "On a server this call waits for a person's approval; here you gave yours by typing it.\n",
+        ),
+        (["delete", "order=x"], ""),
+        (["refuse"], ""),
+    ],
+)
+def test_a_call_that_would_need_an_approval_says_so(arguments: list[str], said: str) -> None:
+    """Beside its answer."""
+    assert call(*arguments).stderr == said
 
 
 def test_state_and_context_stand_beside_the_call() -> None:

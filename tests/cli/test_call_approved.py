@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 import respx
-from click.testing import Result
-from typer.testing import CliRunner
 
-from sidecall.cli.main import cli
 from sidecall.core.errors import ToolCallFailed
+from tests.cli.conftest import call
+
+pytestmark = pytest.mark.usefixtures("tools_here")
 
 TOOLS = '''
 from typing import Annotated
@@ -37,19 +37,6 @@ def send(key: Annotated[str, Secret("CLI_KEY")]) -> str:
 URL = "http://sidecall.test"
 
 
-@pytest.fixture(autouse=True)
-def prepared(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put tools into the folder that is worked in."""
-    (here / "mine.py").write_text(TOOLS)
-    monkeypatch.setenv("SIDECALL_TOOLS", "mine.py")
-    monkeypatch.setenv("COLUMNS", "200")
-
-
-def call(*arguments: str) -> Result:
-    """Run the command."""
-    return CliRunner().invoke(cli, ["call", *arguments])
-
-
 def test_whoever_types_the_command_approves_of_it() -> None:
     """There is nobody else to ask."""
     result = call("delete", "order=7")
@@ -63,9 +50,7 @@ def test_a_failure_that_goes_through_is_said_in_a_sentence() -> None:
     result = call("crash")
 
     assert isinstance(result.exception, ToolCallFailed)
-    assert result.exception.message == (
-        "Error: crash failed unexpectedly (call call_cli). The details are in the server's log."
-    )
+    assert result.exception.message == ("Error: crash failed unexpectedly (call call_cli). The details are above.")
     assert result.exit_code == 1
 
 

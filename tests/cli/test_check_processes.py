@@ -1,10 +1,10 @@
 """`sidecall check` says of tools that want a process of their own what `serve` would refuse them for."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.cli.conftest import SidecallHere
 
 HOME = '''
 from sidecall import tool
@@ -62,17 +62,10 @@ kit = Kit()
 '''
 
 
-def _check(folder: Path, text: str) -> tuple[int, list[str]]:
-    (folder / "mine.py").write_text(text)
-    command = [sys.executable, "-m", "sidecall", "check", "--tools", "mine.py"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
-    return done.returncode, done.stdout.splitlines()
-
-
 @pytest.mark.parametrize(
     ("text", "exit_code", "first"),
     [
-        pytest.param(HOME, 0, "2 tools, 0 errors, 0 warnings and notes", id="fit, a closure that its module offers"),
+        pytest.param(HOME, 0, "tokens  inner about 23", id="fit, a closure that its module offers"),
         pytest.param(
             STORED,
             1,
@@ -89,8 +82,12 @@ def _check(folder: Path, text: str) -> tuple[int, list[str]]:
         ),
     ],
 )
-def test_what_cannot_run_in_a_process_is_an_error(tmp_path: Path, text: str, exit_code: int, first: str) -> None:
+def test_what_cannot_run_in_a_process_is_an_error(
+    here: Path, sidecall_here: SidecallHere, text: str, exit_code: int, first: str
+) -> None:
     """The build fails, not the start."""
-    code, (line, *_) = _check(tmp_path, text)
+    (here / "mine.py").write_text(text)
 
-    assert (code, line) == (exit_code, first)
+    done = sidecall_here("check", "--tools", "mine.py")
+
+    assert (done.returncode, done.stdout.splitlines()[0]) == (exit_code, first)

@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from bench.environments import ROOT
 from sidecall.cli.main import cli
 from sidecall.core.errors import InvalidToolName
 
@@ -43,6 +44,7 @@ def test_a_tool_and_its_test_are_written() -> None:
         "wrote tools/get_weather.py",
         "wrote tools/test_get_weather.py",
         "Try it: sidecall call get_weather text=hello times=2 --tools tools",
+        "Test it, with pytest installed: python -m pytest tools/test_get_weather.py",
     ]
 
 
@@ -125,7 +127,19 @@ def test_what_is_written_pleases_the_linter() -> None:
 
     checked = CliRunner().invoke(cli, ["check", "--tools", "mine"])
 
-    assert checked.stdout == "1 tools, 0 errors, 0 warnings and notes\n"
+    assert checked.stdout.splitlines()[-1] == "1 tool, 0 errors, 0 warnings and notes, about 86 tokens"
+
+
+@pytest.mark.parametrize("config", [["--isolated"], ["--config", str(ROOT / "pyproject.toml")]], ids=["plain", "ours"])
+@pytest.mark.parametrize("command", [["check"], ["format", "--check"]], ids=["check", "format"])
+def test_what_is_written_pleases_ruff(command: list[str], config: list[str]) -> None:
+    """As it is set up by default, and as in this repository."""
+    pytest.importorskip("ruff", reason="a linter, which is not installed beside every Python")
+    new("get_weather", "--folder", "mine")
+
+    checked = run("-m", "ruff", *command, "--no-cache", *config, "mine")
+
+    assert checked.returncode == 0, checked.stdout
 
 
 @pytest.mark.parametrize("file", ["get_weather.py", "test_get_weather.py"])

@@ -1,5 +1,6 @@
 """`sidecall serve` starts with what it was told, or says why not; what it serves is tested in tests/e2e."""
 
+import signal
 import socket
 import subprocess
 import sys
@@ -42,7 +43,71 @@ def test_a_place_that_is_not_there_stops_the_start(tmp_path: Path) -> None:
     result = serve("--tools", "mine.py", "--tools", "other.py", cwd=tmp_path)
 
     assert result.returncode == 1
-    assert result.stderr.splitlines()[-1] == f"error: There is no file or folder 'other.py' (looked in {tmp_path})."
+    assert f"There is no file or folder 'other.py' (looked in {tmp_path})." in result.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("import os\n\nos._exit(0)\n", 1, "mine.py:3 cannot be loaded: ExitRefused: os._exit(0) would end the process"),
+        ("import sys\n\nsys.exit(0)\n", 1, "mine.py:3 cannot be loaded: SystemExit: 0"),
+        (
+            "import os, signal, time\n\nos.kill(os.getpid(), signal.SIGTERM)\ntime.sleep(60)\n",
+            0,
+            "ended by a signal before anything was served",
+        ),
+        ("import os\n\nos.abort()\n", -signal.SIGABRT, 'mine.py", line 3 in <module>'),
+    ],
+    ids=["os._exit", "sys.exit", "signal", "crash"],
+)
+def test_a_file_that_ends_the_process_does_not_do_so_in_silence(
+    tmp_path: Path, text: str, code: int, said: str
+) -> None:
+    """At its import; else there would be an exit code and nothing to look at."""
+    (tmp_path / "mine.py").write_text(text)
+
+    result = serve("--port", "0", "--tools", "mine.py", cwd=tmp_path)
+
+    assert result.returncode == code
+    assert said in result.stderr
+
+
+PICKY = '''
+import os, sys
+
+from sidecall import tool
+
+if sys.argv[0] == "-c":
+    {what}
+
+
+@tool(executor="process")
+def work() -> str:
+    """Work."""
+    return "done"
+'''
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ('raise ValueError("not here")', "{file}:7 cannot be loaded: ValueError: not here"),
+        ("os._exit(3)", "{file}:7 cannot be loaded: ExitRefused: os._exit(3) would end the process"),
+        ("os.abort()", "Tools with executor='process' cannot be loaded: the tool's process "),
+    ],
+    ids=["raises", "ends", "crashes"],
+)
+def test_a_tool_that_its_process_cannot_load_stops_the_start(tmp_path: Path, what: str, said: str) -> None:
+    """In a line that names the author's file, without the way that the server took there."""
+    file = tmp_path / "mine.py"
+    file.write_text(PICKY.format(what=what))
+
+    result = serve("--port", "0", "--tools", "mine.py", cwd=tmp_path)
+
+    assert result.returncode == 3
+    assert "the server cannot start: " in result.stderr
+    assert said.format(file=file) in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_a_port_that_is_taken_stops_the_start(tmp_path: Path) -> None:
@@ -55,9 +120,58 @@ def test_a_port_that_is_taken_stops_the_start(tmp_path: Path) -> None:
 
     assert result.returncode == 3  # uvicorn's code for a start that failed
     assert "serving 0 tools: none" in result.stderr
-    assert f"try http://127.0.0.1:{port}/docs" in result.stderr
-    assert "address already in use" in result.stderr
+    assert "try http://" not in result.stderr
+    assert f"cannot listen on 127.0.0.1:{port}: Address already in use; choose another with --port" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_address_of_no_interface_stops_the_start(tmp_path: Path, workers: str) -> None:
+    """It is of those that documents use, and nobody has."""
+    (tmp_path / "mine.py").touch()
+
+    result = serve("--host", "192.0.2.1", "--port", "0", "--tools", "mine.py", "--workers", workers, cwd=tmp_path)
+
+    assert result.returncode == 3
+    assert "cannot listen on 192.0.2.1:0: Cannot assign requested address; no interface of this" in result.stderr
+    assert "--host or SIDECALL_HOST" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+LIMITED = """
+import os, resource, sys
+
+resource.setrlimit(resource.RLIMIT_NOFILE, ({limit}, {limit}))
+os.execv(sys.executable, {argv})
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="another event loop needs another number of files")
+@pytest.mark.parametrize("limit", [8, 9, 10])
+def test_too_few_open_files_stop_the_start(tmp_path: Path, limit: int) -> None:
+    """With a line that names what was refused; Python itself needs the first few."""
+    (tmp_path / "mine.py").touch()
+    argv = [sys.executable, "-m", "sidecall", "serve", "--port", "0", "--tools", "mine.py"]
+    script = LIMITED.format(limit=limit, argv=argv)
+
+    result = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert result.returncode in (1, 3)
+    assert "Too many open files; raise the limit (ulimit -n, LimitNOFILE, --ulimit nofile)" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_host_that_is_no_address_stops_the_start(tmp_path: Path) -> None:
+    """Before tools are loaded, which may take long; the setting is named."""
+    (tmp_path / "mine.py").write_text("1 / 0")
+
+    result = serve("--host", "http://0.0.0.0", "--tools", "mine.py", cwd=tmp_path)
+
+    assert result.returncode == 1
+    assert "SIDECALL_HOST (or --host) is 'http://0.0.0.0', which is no address" in result.stderr
+    assert "ZeroDivisionError" not in result.stderr
 
 
 def test_a_wrong_option_is_a_mistake_of_usage(sidecall_here: SidecallHere) -> None:

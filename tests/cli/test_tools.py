@@ -54,10 +54,11 @@ def test_tools_are_listed_in_a_table() -> None:
 
     assert result.exit_code == 0
     assert rows == [
-        ["tool", "arguments", "description", "tags", "source"],
-        ["add", "a:", "integer", "Add", "two", "numbers", "and", "no", "more.", "math", "fast", "mine.py:7"],
+        ["tool", "tokens", "arguments", "description", "tags", "source"],
+        ["add", "77", "a:", "integer", "Add", "two", "numbers", "and", "no", "more.", "math", "fast", "mine.py:7"],
         ["b?:", "integer"],
-        ["pick", "color:", "one", "of", '"red",', '"blue"', "Pick", "one.", "mine.py:21"],
+        ["pick", "52", "color:", "one", "of", '"red",', '"blue"', "Pick", "one.", "mine.py:21"],
+        ["2", "tools,", "about", "129", "tokens"],
     ]
 
 

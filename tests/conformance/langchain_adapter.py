@@ -17,11 +17,11 @@ from langchain_cases import (
 )
 
 import sidecall
-from sidecall import StructuredTool, ToolContext, ToolException, ToolMessage, tool
-from sidecall.core.errors import RequestError
-from sidecall.core.store import ItemStore
-from sidecall.ledger.items import MemoryItems
-from sidecall.schema.definitions import render_definitions
+from sidecall import StructuredTool, ToolException, ToolMessage, tool
+from sidecall.core.errors import InvalidArguments, RequestError
+from sidecall.core.store.tenant import ItemStore
+from sidecall.ledger.memory.items import MemoryItems
+from sidecall.schema.forms.definitions import render_definitions
 
 NAMES = {
     "StateUpdate": sidecall.Command,
@@ -32,8 +32,8 @@ MARKERS = {
     Injected: sidecall.InjectedToolArg,
     InjectedCallId: sidecall.InjectedToolCallId,
     InjectedStore: sidecall.InjectedStore,
-    Runtime: ToolContext,
-    RunConfig: ToolContext,
+    Runtime: sidecall.ToolRuntime,
+    RunConfig: sidecall.RunnableConfig,
 }
 
 
@@ -60,9 +60,6 @@ class Adapter:
         if case.how in ("from_function", "both"):
             made = StructuredTool.from_function(function, name=name, **options)
         else:
-            # LangChain's decorator refuses a bad docstring unless told otherwise, once it parses any.
-            if options.get("parse_docstring"):
-                options.setdefault("error_on_invalid_docstring", True)
             made = tool(name, **options)(function)
         assert made.compiled
         return made
@@ -76,8 +73,12 @@ class Adapter:
         """Run the case's call and say what came of it in the comparer's words."""
         try:
             message = asyncio.run(self._run(made, case))
+        except InvalidArguments as error:
+            return {"kind": "raise", "type": "ValidationError", "errors": error.errors}
         except RequestError as error:
             return {"kind": "raise", "type": type(error).__name__}
+        if not isinstance(message, ToolMessage):
+            return {"kind": "value", "json": message}
         error = message.response_metadata.get("error")
         if error is not None and error["kind"] == "invalid_arguments" and not self._is_handled(case):
             return {"kind": "raise", "type": "ValidationError", "errors": error["errors"]}
@@ -85,15 +86,14 @@ class Adapter:
         shown = message.model_dump(include={"content", "status", "tool_call_id", "name"})
         return {"kind": "message", "message": {**shown, "artifact": artifact}}
 
-    async def _run(self, made: StructuredTool, case: Case) -> ToolMessage:
+    async def _run(self, made: StructuredTool, case: Case) -> Any:
         store = None
         if case.store is not None:
             store = ItemStore(MemoryItems())
             for namespace, key, value in case.store:
                 store.put(namespace, key, value)
         call = json.loads(json.dumps(case.input, default=str))
-        message: ToolMessage = await made.ainvoke(call, state=case.state, store=store)
-        return message
+        return await made.ainvoke(call, state=case.state, store=store)
 
     @staticmethod
     def _is_handled(case: Case) -> bool:

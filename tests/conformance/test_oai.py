@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sidecall.core.tool import Schema
-from sidecall.schema.strict import find_strict_obstacles, to_strict
+from sidecall.schema.forms.strict import find_strict_obstacles, to_strict
 from sidecall.schema.walk import map_children
 
 HERE = Path(__file__).parent

@@ -1,5 +1,6 @@
 """A command is taken apart: what answers the call, what is left of the update, where the graph goes on."""
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Literal
 
@@ -7,6 +8,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 from langchain_core.messages import ToolMessage as LangChainMessage
 from langgraph import types as langgraph
+from pydantic import BaseModel, Field
 
 from sidecall import Command, ToolMessage
 from sidecall.core.command import MessageParts, is_command, is_command_type, read_command
@@ -101,7 +103,7 @@ def test_pairs_are_a_mapping() -> None:
     ("update", "complaint"),
     [
         (5, f"whose update is of type int; {WANTED}"),
-        ([HumanMessage("hi")], f"whose update is of type list; {WANTED}"),
+        (["hi"], f"whose update is of type list; {WANTED}"),
         ([(1, 2)], f"whose update is of type list; {WANTED}"),
         ([("a", 1), ("a", 2)], f"whose update names a key twice; {WANTED}"),
         (
@@ -136,3 +138,34 @@ def test_what_cannot_be_used_is_refused(update: Any, complaint: str) -> None:
 def test_where_the_graph_goes_on_is_said_in_json(goto: Any, expected: Any) -> None:
     """Names of nodes, and what is sent to them."""
     assert read_command("give", Command(goto=goto), "c1").goto == expected
+
+
+@dataclass
+class State:
+    """The state as an object."""
+
+    seen: int
+    messages: list[Any]
+
+
+class Model(BaseModel):
+    """The state as a model, of which not all is set."""
+
+    seen: int = 0
+    messages: list[Any] = Field(default_factory=list)
+    other: int = 5
+
+
+@pytest.mark.parametrize(
+    ("update", "rest"),
+    [
+        (State(1, [ToolMessage("ok")]), {"seen": 1}),
+        (Model(seen=1, messages=[ToolMessage("ok")]), {"seen": 1}),
+        ([HumanMessage("hi"), ToolMessage("ok")], {"messages": [HumanMessage("hi")]}),
+    ],
+)
+def test_an_update_may_have_other_forms(update: Any, rest: dict[str, Any]) -> None:
+    """An object of the state's class, or messages alone, where these are the state."""
+    read = read_command("give", Command(update=update), "c1")
+
+    assert (read.answer, read.update) == (MessageParts("ok"), rest)

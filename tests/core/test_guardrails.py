@@ -76,7 +76,7 @@ async def test_the_verdict_is_asked_for(function: Any) -> None:
     """The function sees what is judged, and may be async."""
     verdict = await tool_input_guardrail(function).judge(DATA)
 
-    assert verdict == ToolGuardrailFunctionOutput("allow", output_info={"query": "q"})
+    assert verdict == ToolGuardrailFunctionOutput({"query": "q"})
 
 
 @pytest.mark.parametrize("answer", [None, True, False, "allow", {"behavior": "allow"}], ids=repr)
@@ -130,3 +130,8 @@ def test_what_is_no_such_guardrail_is_refused(make: Any, expected: str) -> None:
         make()
 
     assert caught.value.message == expected
+
+
+def test_a_verdict_lets_the_call_go_on_unless_it_says_otherwise() -> None:
+    """As in the OpenAI Agents SDK."""
+    assert ToolGuardrailFunctionOutput(output_info="seen") == ToolGuardrailFunctionOutput.allow("seen")

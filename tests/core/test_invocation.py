@@ -8,8 +8,8 @@ import pytest
 
 from sidecall import ToolContext, tool
 from sidecall.core.invocation import NOWHERE, Surroundings, new_invocation, new_invocation_id
-from sidecall.core.store import ItemStore
-from sidecall.ledger.items import MemoryItems
+from sidecall.core.store.tenant import ItemStore
+from sidecall.ledger.memory.items import MemoryItems
 from tests.kit.calls import write_request
 
 REQUEST = write_request("wait", state=1, context={"a": 2}, headers={"h": "3"})

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field, v1
 
+from sidecall.core.command import Command
 from sidecall.core.errors import ToolException
-from sidecall.core.jsonable import render_failure, replace_surrogates, to_plain, to_text
+from sidecall.core.jsonable import is_bulky, render_failure, replace_surrogates, to_plain, to_text
+from sidecall.core.messages import ToolMessage
 
 
 class Reading(BaseModel):
@@ -56,6 +58,8 @@ CIRCLE.append(CIRCLE)
     [
         ({"a": [1, "ü"]}, '{"a": [1, "ü"]}'),  # spaced as LangChain does
         (None, "null"),
+        ({"a": range(2), "b": {"x": 1}.keys()}, '{"a": [0, 1], "b": ["x"]}'),
+        ([{"x": 1}.values(), {"x": 1}.items(), memoryview(b"a")], '[[1], [["x", 1]], [97]]'),
         (math.nan, "null"),
         ({"a": [math.inf, 1.5]}, '{"a": [null, 1.5]}'),
         (Reading(theValue=math.nan), '{"theValue": null}'),  # inside a model too
@@ -145,3 +149,23 @@ def test_the_first_argument_of_a_tool_exception_is_its_content(arguments: tuple[
 def test_a_tool_exception_with_odd_contents_still_has_a_text(argument: object) -> None:
     """An error that cannot be worded would become a crash of the server."""
     assert render_failure(ToolException(argument))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, False),
+        ("x" * 1000, False),
+        ("x" * 10_000_000, True),
+        ([0] * 5_000, False),
+        ([0] * 20_000, True),
+        ([{"a": index, "b": [index]} for index in range(5_000)], True),
+        (("short", [0] * 20_000), True),
+        (ToolMessage(content="", tool_call_id="1", artifact={"a": [0] * 20_000}), True),
+        (Command(update={"rows": [0] * 20_000}), True),
+    ],
+    ids=["null", "text", "long text", "list", "long list", "rows", "pair", "message", "command"],
+)
+def test_it_is_known_what_others_should_not_wait_for(value: object, expected: bool) -> None:
+    """Without looking at all of it."""
+    assert is_bulky(value) is expected

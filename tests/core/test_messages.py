@@ -1,10 +1,13 @@
 """ToolCall and ToolMessage are LangChain's, key for key."""
 
+from typing import Any
+
 import pytest
 from langchain_core.messages import ToolMessage as LangChainToolMessage
 from pydantic import ValidationError
 
 from sidecall import ToolCall, ToolMessage
+from sidecall.core.errors import ToolOutputError
 from sidecall.core.messages import ObjectList, are_blocks
 
 
@@ -33,6 +36,37 @@ def test_langchain_rebuilds_a_tool_message() -> None:
 
     assert (theirs.content, theirs.artifact, theirs.tool_call_id) == (["a"], {"b": 1}, "call_1")
     assert (theirs.name, theirs.status, theirs.id) == ("t", "error", "i")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("text", "text"),
+        (None, "null"),
+        (4.5, "4.5"),
+        ({"a": [1, True]}, '{"a": [1, true]}'),
+        ([1, "a"], '[1, "a"]'),
+        (("a", {"type": "text", "text": "b"}), ["a", {"type": "text", "text": "b"}]),
+        ([{"any": 1}], [{"any": 1}]),
+    ],
+)
+def test_content_may_come_first_and_be_anything(content: Any, expected: Any) -> None:
+    """Said as a plain result would be; LangChain would write Python."""
+    assert ToolMessage(content, tool_call_id="c").content == expected
+    assert ToolMessage(content=content).content == expected
+
+
+def test_a_message_is_made_as_in_langchain() -> None:
+    """With blocks under their own name, and any id; what JSON cannot say is no content."""
+    blocks = [{"type": "text", "text": "a"}]
+
+    assert ToolMessage(content_blocks=blocks).content == blocks
+    assert (ToolMessage("a", tool_call_id=7).tool_call_id, ToolMessage("a", tool_call_id=None).tool_call_id) == (
+        "7",
+        "",
+    )
+    with pytest.raises(ToolOutputError):
+        ToolMessage(object())
 
 
 @pytest.mark.parametrize("args", [{"a": 1}, '{"a": 1}', "", "not JSON"])

@@ -9,8 +9,9 @@ from langgraph.store.memory import InMemoryStore
 
 from sidecall import Caller, InjectedStore, Store, ToolContext, tool
 from sidecall.core.invocation import Surroundings, new_invocation
-from sidecall.core.store import Item, ItemStore, Namespace, Search, StoreWouldBlock
-from sidecall.ledger.items import MemoryItems
+from sidecall.core.store.items import Item, Namespace, NamespaceSearch, Search
+from sidecall.core.store.tenant import ItemStore, StoreWouldBlock
+from sidecall.ledger.memory.items import MemoryItems
 from tests.kit.calls import write_request
 
 NOTES = ("notes",)
@@ -28,15 +29,15 @@ class SlowItems:
         if namespace != ("near",):
             await asyncio.sleep(0)
 
-    async def get(self, tenant: str, namespace: Namespace, key: str) -> Item | None:
+    async def get(self, tenant: str, namespace: Namespace, key: str, *, refresh: bool = True) -> Item | None:
         """Wait, then look."""
         await self._reach(namespace)
-        return await self._items.get(tenant, namespace, key)
+        return await self._items.get(tenant, namespace, key, refresh=refresh)
 
-    async def put(self, tenant: str, namespace: Namespace, key: str, value: Any) -> None:
+    async def put(self, tenant: str, namespace: Namespace, key: str, value: Any, ttl: float | None = None) -> None:
         """Wait, then keep."""
         await self._reach(namespace)
-        await self._items.put(tenant, namespace, key, value)
+        await self._items.put(tenant, namespace, key, value, ttl)
 
     async def delete(self, tenant: str, namespace: Namespace, key: str) -> None:
         """Wait, then remove."""
@@ -47,6 +48,11 @@ class SlowItems:
         """Wait, then list."""
         await self._reach(namespace)
         return await self._items.search(tenant, namespace, search)
+
+    async def list_namespaces(self, tenant: str, search: NamespaceSearch) -> list[Namespace]:
+        """Wait, then list."""
+        await self._reach(search.prefix)
+        return await self._items.list_namespaces(tenant, search)
 
 
 @pytest.fixture(params=["memory", "slow"])
@@ -68,6 +74,7 @@ def _use(store: Store) -> list[Any]:
         [item.key for item in store.search(NOTES)],
         [item.key for item in store.search(NOTES, filter={"n": 2}, limit=1)],
         [item.key for item in store.search(NOTES, offset=1)],
+        store.list_namespaces(suffix=("old",)),
     ]
 
 
@@ -84,10 +91,11 @@ async def _use_async(store: Store) -> list[Any]:
         [item.key for item in await store.asearch(NOTES)],
         [item.key for item in await store.asearch(NOTES, filter={"n": 2}, limit=1)],
         [item.key for item in await store.asearch(NOTES, offset=1)],
+        await store.alist_namespaces(suffix=("old",)),
     ]
 
 
-USED: list[Any] = [{"n": 1}, None, ["a", "b"], ["b"], ["b"]]
+USED: list[Any] = [{"n": 1}, None, ["a", "b"], ["b"], ["b"], [("notes", "old")]]
 
 
 @tool
@@ -131,6 +139,7 @@ WAITING: list[Any] = [
     pytest.param("put", lambda store, at: store.put(at, "a", 1), id="put"),
     pytest.param("delete", lambda store, at: store.delete(at, "a"), id="delete"),
     pytest.param("search", lambda store, at: store.search(at), id="search"),
+    pytest.param("list_namespaces", lambda store, at: store.list_namespaces(prefix=at), id="list_namespaces"),
 ]
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,9 @@ from tests.kit.servers import Server, end, start
 Serve = Callable[..., Server]
 
 
-@pytest.fixture(scope="session")
-def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
-    """Give a function that starts `sidecall serve` with these arguments and waits until it listens."""
+@contextmanager
+def starting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """Give a function that starts `sidecall serve` with these arguments and waits until it listens; end them all."""
     servers: list[Server] = []
 
     def start_one(*arguments: str, cwd: Path = ROOT, python: str = sys.executable, **environment: str) -> Server:
@@ -31,16 +32,30 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
         end(server.process)
 
 
+@pytest.fixture(scope="module")
+def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """Give a function that starts servers, which end with the module."""
+    with starting(tmp_path_factory) as serve:
+        yield serve
+
+
 @pytest.fixture(scope="session")
-def shipped(start_server: Serve) -> Server:
+def start_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """Give a function that starts servers for the tests of all modules."""
+    with starting(tmp_path_factory) as serve:
+        yield serve
+
+
+@pytest.fixture(scope="session")
+def shipped(start_shared: Serve) -> Server:
     """The server as it ships, with the tools of this repository."""
-    return start_server()
+    return start_shared()
 
 
 @pytest.fixture(scope="session")
-def reporting(start_server: Serve, reporting_tools: Path) -> Server:
+def reporting(start_shared: Serve, reporting_tools: Path) -> Server:
     """A server whose tools report to the hub."""
-    return start_server("--tools", str(reporting_tools))
+    return start_shared("--tools", str(reporting_tools))
 
 
 @pytest.fixture(scope="session")
@@ -59,9 +74,9 @@ async def hub() -> AsyncIterator[Hub]:
 
 
 @pytest.fixture(scope="session")
-def impatient(start_server: Serve) -> Server:
+def impatient(start_shared: Serve) -> Server:
     """A server that waits for nobody longer than a second, and takes no large bodies."""
-    return start_server(SIDECALL_HEADER_TIMEOUT="1", SIDECALL_BODY_TIMEOUT="1", SIDECALL_MAX_BODY_BYTES="65000")
+    return start_shared(SIDECALL_HEADER_TIMEOUT="1", SIDECALL_BODY_TIMEOUT="1", SIDECALL_MAX_BODY_BYTES="65000")
 
 
 @pytest.fixture

@@ -1,9 +1,10 @@
-"""A model provider on loopback that asks for the calculator once and then quotes its result."""
+"""A model provider on loopback that asks for a refund or the calculator once, and then quotes its result."""
 
 import contextlib
 import socket
 import threading
 from collections.abc import Iterator
+from uuid import uuid4
 
 import uvicorn
 from starlette.applications import Starlette
@@ -12,14 +13,19 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 ARGUMENTS = {"expression": "(9 * 9 - 2 * 2) / 7"}
+REFUND = {"name": "refund", "arguments": '{"order": 7, "amount": 500}'}
 ARGUMENTS_TEXT = '{"expression": "(9 * 9 - 2 * 2) / 7"}'
 
 
 async def chat_completions(request: Request) -> JSONResponse:
     """Answer as OpenAI's Chat Completions API does."""
-    last = (await request.json())["messages"][-1]
+    body = await request.json()
+    last, tools = body["messages"][-1], [tool["function"]["name"] for tool in body["tools"]]
     if last["role"] == "tool":
-        message = {"role": "assistant", "content": f"The result is {last['content']}."}
+        message = {"role": "assistant", "content": f"The result is {last['content'].removesuffix('.')}."}
+    elif "refund" in tools:
+        call = {"id": f"call_{uuid4().hex}", "type": "function", "function": REFUND}
+        message = {"role": "assistant", "tool_calls": [call]}
     else:
         function = {"name": "calculator", "arguments": ARGUMENTS_TEXT}
         message = {"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": function}]}
@@ -50,12 +56,24 @@ async def messages(request: Request) -> JSONResponse:
     )
 
 
+async def generate_content(request: Request) -> JSONResponse:
+    """Answer as Gemini's API does."""
+    body = await request.json()
+    said = body["contents"][-1]["parts"][0]
+    if "functionResponse" in said:
+        part = {"text": f"The result is {said['functionResponse']['response']['output']}."}
+    else:
+        part = {"functionCall": {"id": "c1", "name": "calculator", "args": ARGUMENTS}, "thoughtSignature": "AAEC"}
+    return JSONResponse({"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]})
+
+
 @contextlib.contextmanager
 def running_models() -> Iterator[str]:
-    """Serve both APIs in a thread while the body runs, and give the address."""
+    """Serve the three APIs in a thread while the body runs, and give the address."""
     routes = [
         Route("/v1/chat/completions", chat_completions, methods=["POST"]),
         Route("/v1/messages", messages, methods=["POST"]),
+        Route("/{version}/models/{call}", generate_content, methods=["POST"]),
     ]
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_config=None, log_level="warning"))
     with socket.create_server(("127.0.0.1", 0)) as listening:

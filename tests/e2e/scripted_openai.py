@@ -44,6 +44,27 @@ def repairing(messages: Sequence[Message]) -> Message:
     return {"role": "assistant", "content": f"The results are {answers['call_a']} and {answers['call_c']}."}
 
 
+def refunding(messages: Sequence[Message]) -> Message:
+    """Ask for a note, then for a refund, and quote what became of it."""
+    answers = [message["content"] for message in messages if message["role"] == "tool"]
+    calls = [
+        tool_call("call_a", "remember", '{"text": "late"}'),
+        tool_call("call_b", "refund", '{"amount": 5}'),
+    ]
+    if len(answers) < len(calls):
+        return {"role": "assistant", "content": None, "tool_calls": [calls[len(answers)]]}
+    return {"role": "assistant", "content": answers[-1]}
+
+
+def paying(messages: Sequence[Message]) -> Message:
+    """Ask for a number and a refund in one turn, and quote what became of both."""
+    answers = [message["content"] for message in messages if message["role"] == "tool"]
+    calls = [tool_call("call_a", "count", "{}"), tool_call("call_b", "refund", '{"amount": 5}')]
+    if not answers:
+        return {"role": "assistant", "content": None, "tool_calls": calls}
+    return {"role": "assistant", "content": "; ".join(answers)}
+
+
 def never_done(messages: Sequence[Message]) -> Message:
     """Ask for the same tool in every turn."""
     call = tool_call(f"call_{len(messages)}", "calculator", '{"expression": "6 * 7"}')

@@ -1,26 +1,18 @@
 """The example agents, as real processes between a scripted model and a real server."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import httpx
 import pytest
 from openai import OpenAI
 
-from bench.environments import ROOT
+from tests.e2e.agents import PROMPT, Run, run_agent
 from tests.e2e.conftest import Serve
-from tests.e2e.scripted_openai import Script, ScriptedModel, never_done, repairing, running_model
+from tests.e2e.scripted_openai import ScriptedModel, never_done, repairing, running_model
 from tests.kit.servers import Server
 
-pytestmark = pytest.mark.unmeasured
-
-
 AGENTS = ["agent_openai.py", "agent_langchain.py"]
-PROMPT = "What is (9 * 9 - 2 * 2) / 7, and what is 6 * 7?"
+MISNAMED = "expresion: There is no such argument; did you mean expression?"
 NOBODY_LISTENS = "http://127.0.0.1:9"
 
 NEEDY_TOOL = '''
@@ -55,7 +47,11 @@ CONVERSATION = [
         ],
     },
     {"role": "tool", "tool_call_id": "call_a", "content": "11.0"},
-    {"role": "tool", "tool_call_id": "call_b", "content": "expression: Field required (string)"},
+    {
+        "role": "tool",
+        "tool_call_id": "call_b",
+        "content": MISNAMED,
+    },
     {
         "role": "assistant",
         "content": None,
@@ -69,36 +65,6 @@ CONVERSATION = [
     },
     {"role": "tool", "tool_call_id": "call_c", "content": "42"},
 ]
-
-
-@dataclass(frozen=True)
-class Run:
-    """What became of one run of an agent."""
-
-    code: int
-    printed: str
-    complained: str
-    requests: list[dict[str, Any]]
-
-    @property
-    def last_words(self) -> str:
-        """The last line of standard error; SDKs may have warned above it."""
-        return self.complained.splitlines()[-1]
-
-
-def run_agent(file: str, script: Script, sidecall_url: str, path: str = "") -> Run:
-    """Run an example as its reader would."""
-    with running_model(script) as model:
-        environment = {
-            **os.environ,
-            "OPENAI_API_KEY": "none",
-            "OPENAI_BASE_URL": model.url + path,
-            "OPENAI_MODEL": "scripted",
-            "SIDECALL_URL": sidecall_url,
-        }
-        command = [sys.executable, ROOT / "examples" / file, PROMPT]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
-    return Run(done.returncode, done.stdout, done.stderr, model.requests)
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +104,11 @@ def test_agent_tells_the_model_why_a_call_failed(agent: str, runs: dict[str, Run
     assert [message["role"] for message in first] == ["user"]
     assert second[2:] == [
         {"role": "tool", "tool_call_id": "call_a", "content": "11.0"},
-        {"role": "tool", "tool_call_id": "call_b", "content": "expression: Field required (string)"},
+        {
+            "role": "tool",
+            "tool_call_id": "call_b",
+            "content": MISNAMED,
+        },
     ]
     assert third[5:] == [{"role": "tool", "tool_call_id": "call_c", "content": "42"}]
 
@@ -167,7 +137,7 @@ def test_langchain_agent_keeps_the_status_of_each_answer(runs: dict[str, Run]) -
     """A call that failed is an error for LangChain too, and not only text."""
     assert runs["agent_langchain.py"].complained.splitlines()[-3:] == [
         "calculator success: 11.0",
-        "calculator error: expression: Field required (string)",
+        f"calculator error: {MISNAMED}",
         "calculator success: 42",
     ]
 
@@ -232,6 +202,10 @@ def test_calls_of_the_openai_sdk_can_be_posted_as_they_are(model: ScriptedModel,
     alone = httpx.post(f"{shipped.url}/tool_calls", json=calls[1]).json()
     batch = httpx.post(f"{shipped.url}/tool_calls/batch", json=calls).json()
 
-    failed = {"role": "tool", "tool_call_id": "call_b", "content": "expression: Field required (string)"}
+    failed = {
+        "role": "tool",
+        "tool_call_id": "call_b",
+        "content": MISNAMED,
+    }
     assert alone == failed
     assert batch == [{"role": "tool", "tool_call_id": "call_a", "content": "11.0"}, failed]

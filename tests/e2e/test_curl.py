@@ -11,8 +11,6 @@ import pytest
 from bench.environments import ROOT
 from tests.kit.servers import Server
 
-pytestmark = pytest.mark.unmeasured
-
 
 def run_tour(sidecall_url: str) -> subprocess.CompletedProcess[str]:
     """Run the script as its reader would."""
@@ -51,7 +49,14 @@ def test_tour_starts_with_a_definition(sections: list[str]) -> None:
             {"type": "tool_result", "tool_use_id": "toolu_4", "content": "1.4142135623730951", "is_error": False},
         ),
         # a failure for the model
-        (5, {"content": "expression: Field required (string)", "tool_call_id": "call_5", "status": "error"}),
+        (
+            5,
+            {
+                "content": "expresion: There is no such argument; did you mean expression?",
+                "tool_call_id": "call_5",
+                "status": "error",
+            },
+        ),
         # a failure for the program
         (6, {"type": "urn:sidecall:problem:not-a-tool-call", "status": 422}),
     ],

@@ -20,7 +20,7 @@ def _request(body: Any, target: str = "/tool_calls", *headers: str) -> bytes:
     content = json.dumps(body).encode()
     lines = [
         f"POST {target} HTTP/1.1",
-        "Host: sidecall",
+        "Host: localhost",
         "Content-Type: application/json",
         f"Content-Length: {len(content)}",
         *headers,

@@ -5,24 +5,28 @@ import fnmatch
 import gc
 import io
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import pytest
+from anthropic import Anthropic
 from markdown_it import MarkdownIt
+from openai import OpenAI
 
 from bench.environments import ROOT
+from tests.e2e.conftest import Serve
 from tests.e2e.models import running_models
 from tests.kit.servers import Server
 
-pytestmark = pytest.mark.unmeasured
-
-
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ADDRESS = "http://127.0.0.1:8000"
+_STARTS = re.compile(r"`sidecall serve --tools (\w+\.py)`")
+CLIENTS = (Anthropic, OpenAI, httpx.Client)
 
 
 @dataclass(frozen=True)
@@ -64,17 +68,31 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, models: str) -> Path
     return tmp_path
 
 
+@pytest.fixture
+def server(document: Path, folder: Path, shipped: Server, start_server: Serve) -> Server:
+    """The server that the page tells its reader to start; else the one with the tools that ship."""
+    named = _STARTS.search(document.read_text())
+    if named is None:
+        return shipped
+    (folder / named[1]).write_text(next(block.code for block in blocks(document) if named[1] in block.code))
+    return start_server("--tools", named[1], cwd=folder)
+
+
 @pytest.mark.filterwarnings("default")  # the SDKs' own
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_code_in_documents_runs(document: Path, folder: Path, shipped: Server) -> None:
+def test_code_in_documents_runs(document: Path, folder: Path, server: Server) -> None:
     """A reader who pastes it gets what the page says; the server's address is put in."""
     namespace: dict[str, object] = {"__name__": "document"}
+    left: list[object] = []
 
     for block in blocks(document):
-        printed = run(block.language, block.code.replace(ADDRESS, shipped.url), folder, namespace)
+        printed = run(block.language, block.code.replace(ADDRESS, server.url), folder, namespace)
         expected = (block.output or "*").replace("[", "[[]").replace("…", "*").strip()
         assert fnmatch.fnmatchcase(printed.strip(), expected), f"{block.code}\nprinted:\n{printed}"
+        left += namespace.values()
     # The examples leave their clients to the end of the program; that is now, not in the middle of another test.
+    [client.close() for client in left if isinstance(client, CLIENTS)]
+    left.clear()
     namespace.clear()
     gc.collect()
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import select
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from bench.environments import Unavailable
 from tests.e2e.conftest import Serve
 from tests.kit.calls import kind_of, post
+from tests.kit.processes import has_ended
 from tests.kit.servers import Server
 
 ABANDONED = 'sidecall_executor_abandoned{executor="thread"}'
@@ -107,17 +107,6 @@ from sidecall import InjectedStore, Store, tool
 def remember(store: Annotated[Store, InjectedStore]) -> None:
     """Remember."""
 '''
-
-
-def has_ended(process: int) -> bool:
-    """Wait for the end of a process that may have ended already."""
-    try:
-        handle = os.pidfd_open(process)
-    except ProcessLookupError:
-        return True
-    ended, _, _ = select.select([handle], [], [], 20)
-    os.close(handle)
-    return bool(ended)
 
 
 @pytest.fixture(scope="module")

@@ -194,7 +194,7 @@ def test_large_headers_within_the_limit_are_taken(impatient: Server) -> None:
     [
         (b"GET /healthz HTTP/1.1\r\n\r\n", b"400"),
         (b"GET /healthz HTTP/1.1\r\nAccept: */*\r\n\r\n", b"400"),
-        (b"GET /healthz HTTP/1.1\r\nAccept: */*\r\nHost: sidecall\r\nConnection: close\r\n\r\n", b"200"),
+        (b"GET /healthz HTTP/1.1\r\nAccept: */*\r\nHost: localhost\r\nConnection: close\r\n\r\n", b"200"),
         (b"GET /healthz HTTP/1.0\r\n\r\n", b"200"),  # which knew no such header
     ],
 )

@@ -14,8 +14,8 @@ from tests.e2e.conftest import Serve
 from tests.e2e.hub import TOOLS, Hub
 from tests.kit.servers import Server
 
-HEAD = b"POST /tool_calls HTTP/1.1\r\nHost: sidecall\r\nContent-Type: application/json\r\n"
-GET = b"GET /healthz HTTP/1.1\r\nHost: sidecall\r\n"
+HEAD = b"POST /tool_calls HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 REPEAT = '''
 
 @tool

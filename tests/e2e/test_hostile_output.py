@@ -8,9 +8,6 @@ import pytest
 from tests.e2e.conftest import Serve
 from tests.kit.servers import Server
 
-pytestmark = pytest.mark.unmeasured
-
-
 TOOLS = '''
 import asyncio
 import itertools

@@ -81,7 +81,7 @@ def test_curl_that_would_like_http_2_can_call_tools(server: Server) -> None:
 def test_a_415_instead_of_a_100_closes(server: Server) -> None:
     """The body that may follow is nobody's request."""
     inner = POST + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
-    head = b"POST /tool_calls HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nExpect: 100-continue\r\n"
+    head = b"POST /tool_calls HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nExpect: 100-continue\r\n"
     with connection(server) as sock:
         sock.sendall(head + b"Content-Length: %d\r\n\r\n" % len(inner))
         answer = read_all(sock)
@@ -130,6 +130,101 @@ def send_some(sock: socket.socket, text: bytes) -> None:
     with suppress(BlockingIOError):
         while rest:
             rest = rest[sock.send(rest) :]
+
+
+SIZED = b"Content-Length: %d\r\n" % len(BODY)
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+IN_CHUNKS = b"%x\r\n%b\r\n0\r\n\r\n" % (len(BODY), BODY)
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status", "kind"),
+    [
+        pytest.param(POST.replace(b"1.1", b"2.0") + SIZED + b"\r\n" + BODY, 505, "unknown-version", id="HTTP/2.0"),
+        pytest.param(POST.replace(b"1.1", b"0.9") + SIZED + b"\r\n" + BODY, 505, "unknown-version", id="HTTP/0.9"),
+        pytest.param(POST.replace(b"1.1", b"1.7") + SIZED + b"\r\n" + BODY, 505, "unknown-version", id="HTTP/1.7"),
+        pytest.param(POST.replace(b" HTTP/1.1", b"") + SIZED + b"\r\n" + BODY, 505, "unknown-version", id="none"),
+        pytest.param(
+            POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n" + IN_CHUNKS, 501, "unknown-coding", id="two codings"
+        ),
+        pytest.param(
+            POST + b"Transfer-Encoding: gzip\r\n" + CHUNKED + b"\r\n" + IN_CHUNKS, 501, "unknown-coding", id="two lines"
+        ),
+        pytest.param(POST + CHUNKED + CHUNKED + b"\r\n" + IN_CHUNKS, 400, "bad-request", id="chunks of chunks"),
+        pytest.param(
+            POST.replace(b"1.1", b"1.0") + CHUNKED + b"\r\n" + IN_CHUNKS, 400, "bad-request", id="chunks in HTTP/1.0"
+        ),
+        pytest.param(
+            POST.replace(b" /", b" http://evil.example/") + SIZED + b"\r\n" + BODY, 400, "bad-request", id="two names"
+        ),
+        pytest.param(
+            POST.replace(b" /", b" http://me@localhost/") + SIZED + b"\r\n" + BODY, 400, "bad-request", id="a user"
+        ),
+        pytest.param(
+            POST.replace(b"calls ", b"calls#x ") + SIZED + b"\r\n" + BODY, 400, "bad-request", id="a fragment"
+        ),
+    ],
+)
+def test_a_strange_head_is_refused(server: Server, request_bytes: bytes, status: int, kind: str) -> None:
+    """As a problem; the tool is not run, and neither is what comes behind."""
+    with connection(server) as sock:
+        sock.sendall(request_bytes + POST + SIZED + b"\r\n" + BODY)
+        answer = read_all(sock)
+
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert b"content-type: application/problem+json" in head
+    assert json.loads(body)["type"] == f"urn:sidecall:problem:{kind}"
+    assert b"hello" not in answer
+
+
+@pytest.mark.parametrize("host", [b"Host: evil.example\r\n", b""])
+def test_the_name_in_a_target_is_judged(server: Server, host: bytes) -> None:
+    """It is the name by which a web page came here, whatever the header says, or where there is none."""
+    request = POST.replace(b" /", b" http://evil.example/").replace(b"Host: localhost\r\n", host)
+    with connection(server) as sock:
+        sock.sendall(request.replace(b"1.1", b"1.0") + SIZED + b"\r\n" + BODY)
+        answer = read_all(sock)
+
+    assert answer.startswith(b"HTTP/1.1 421 ")
+    assert b"evil.example" in answer
+
+
+def test_a_target_with_the_own_name_is_served(server: Server) -> None:
+    """Some clients take every server for a proxy."""
+    with connection(server) as sock:
+        sock.sendall(POST.replace(b" /", b" http://localhost:80/") + b"Connection: close\r\n" + SIZED + b"\r\n" + BODY)
+        answer = read_all(sock)
+
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert b"anonymous: hello" in answer
+
+
+def test_a_call_behind_a_large_body_is_answered(server: Server) -> None:
+    """The end of the body and a part of the next head come in one packet."""
+    large = BODY.replace(b"hello", b"a" * 200_000)
+    head = POST + b"Content-Length: %d\r\n\r\n" % len(large)
+    rest = POST + b"Connection: close\r\nX-Long: %b\r\n" % (b"b" * 5_000) + SIZED + b"\r\n" + BODY
+    with connection(server) as sock:
+        sock.sendall(head + large[:50])
+        time.sleep(0.1)
+        sock.sendall(large[50:] + rest[:1_000])
+        time.sleep(0.1)
+        sock.sendall(rest[1_000:])
+        answer = read_all(sock)
+
+    assert answer.count(b"HTTP/1.1 200 ") == 2
+    assert b"anonymous: hello" in answer
+
+
+def test_a_caller_may_end_in_any_letter(server: Server) -> None:
+    """The last byte of this one is a blank in Latin-1."""
+    with connection(server) as sock:
+        head = POST + "X-Forwarded-User: Chloé à\r\nConnection: close\r\n".encode()
+        sock.sendall(head + SIZED + b"\r\n" + BODY)
+        answer = read_all(sock)
+
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["content"] == "Chloé à: hello"
 
 
 @pytest.mark.parametrize(

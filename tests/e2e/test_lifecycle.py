@@ -1,6 +1,7 @@
 """A real server starts, drains and ends as an orchestrator needs it."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -158,7 +159,22 @@ def test_a_second_signal_ends_at_once(start_server: Serve) -> None:
 
     assert code == 143
     assert isinstance(error, httpx.HTTPError)
-    assert "ended at once by a second signal" in server.log
+    assert json.loads(server.log.splitlines()[-1])["event"] == "ended at once by a second signal"
+
+
+def test_a_hang_up_ends_in_order(start_server: Serve) -> None:
+    """A terminal that is closed may say so twice, and systemd beside a signal to end; neither means at once."""
+    server = start_server("--tools", PLACE, SIDECALL_DRAIN_GRACE="0")
+
+    with ThreadPoolExecutor() as threads:
+        sent = send(threads, server, ("nap", 0.5))
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for("Shutting down")
+        server.process.send_signal(signal.SIGHUP)
+        code = server.process.wait(20)
+
+    assert code == 0
+    assert sent[0].result().json()["content"] == "slept"
 
 
 def test_ctrl_c_takes_no_grace(start_server: Serve) -> None:
@@ -174,19 +190,20 @@ def test_ctrl_c_takes_no_grace(start_server: Serve) -> None:
     assert sent[0].result().json()["content"] == "slept"
 
 
-def test_a_server_that_still_starts_ends_at_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_server_that_still_starts_ends_at_once(tmp_path: Path, number: signal.Signals, code: int) -> None:
     """Also as process 1 of a container, for which signals have no default."""
-    (tmp_path / "slow.py").write_text("import time\n\nprint('loading', flush=True)\ntime.sleep(60)\n")
+    (tmp_path / "slow.py").write_text("import time\n\nprint('loading', flush=True)\nwhile True:\n    time.sleep(0.1)\n")
     command = [sys.executable, "-m", "sidecall", "serve", "--port", "0", "--tools", str(tmp_path / "slow.py")]
 
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         loading = process.stdout.readline()
-        process.send_signal(signal.SIGTERM)
-        code = process.wait(20)
+        process.send_signal(number)
+        ended = process.wait(20)
 
     assert loading == b"loading\n"
-    assert code == 0
+    assert ended == code
 
 
 def test_what_blocks_the_event_loop_is_named(start_server: Serve) -> None:
@@ -212,7 +229,11 @@ def test_what_blocks_the_event_loop_is_named(start_server: Serve) -> None:
 @pytest.mark.parametrize(
     ("variable", "value", "complaint"),
     [
-        ("SIDECALL_DRAIN_GRACE", "-1", "setting SIDECALL_DRAIN_GRACE: Input should be greater than or equal to 0"),
+        (
+            "SIDECALL_DRAIN_GRACE",
+            "-1",
+            "setting SIDECALL_DRAIN_GRACE: Input should be greater than or equal to 0; it is '-1'",
+        ),
         ("SIDECALL_PROT", "80", "There is no setting SIDECALL_PROT; write SIDECALL_PORT."),
     ],
 )

@@ -14,8 +14,6 @@ from tests.e2e.conftest import Serve
 from tests.e2e.hub import Hub
 from tests.kit.servers import Server
 
-pytestmark = pytest.mark.unmeasured
-
 
 @pytest.fixture(scope="module")
 def server(start_server: Serve, reporting_tools: Path) -> Server:
@@ -39,7 +37,7 @@ class Client:
         """Post a call, and read its answer to the end of the connection."""
         reader, writer = await asyncio.open_connection(self.server.host, self.server.port)
         body = json.dumps(call).encode()
-        head = "POST /tool_calls HTTP/1.1\r\nHost: sidecall\r\nConnection: close\r\nContent-Type: application/json\r\n"
+        head = "POST /tool_calls HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
         try:
             writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
             answer, _, content = (await reader.read()).partition(b"\r\n\r\n")

@@ -113,3 +113,31 @@ def test_a_watching_server_stops_in_order(server: Server) -> None:
     assert code == 0
     assert "Application shutdown complete." in server.log
     assert "Traceback" not in server.log
+
+
+def test_calls_go_on_while_a_file_is_loaded(server: Server, folder: Path) -> None:
+    """However long its import takes; all tools are new at once, when it is done."""
+    (folder / "other.py").write_text(TOOL.format(name="other", answer=""))
+    go_on = folder.parent / "go on"
+    (folder / "slow.py").write_text(
+        f"import os, sys, time\n\nsys.stderr.write('loading\\n')\nwhile not os.path.exists({str(go_on)!r}):\n"
+        "    time.sleep(0.01)\n" + TOOL.format(name="slow", answer="")
+    )
+    (folder / "mine.py").write_text(TOOL.format(name="ask", answer="two"))
+    server.wait_for("loading")
+
+    during = [(ask(server), "slow" in names(server)) for _ in range(3)]
+    go_on.touch()
+    server.wait_for('"reloaded: ask, other, slow"')
+
+    assert during == [("one", False)] * 3
+    assert ask(server) == "two"
+
+
+def test_a_file_that_hangs_does_not_hold_up_the_end(server: Server, folder: Path) -> None:
+    """Nobody waits for a load that nobody needs any more."""
+    (folder / "slow.py").write_text("import sys, time\n\nsys.stderr.write('loading\\n')\ntime.sleep(600)\n")
+    server.wait_for("loading")
+
+    assert server.stop() == 0
+    assert "Traceback" not in server.log

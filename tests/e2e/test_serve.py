@@ -12,11 +12,12 @@ from tests.kit.calls import write_call
 from tests.kit.servers import Server
 
 TOOLS = '''
+import asyncio
 import sys
 import time
 from pathlib import Path
 
-from sidecall import ToolContext, tool
+from sidecall import Registry, ToolContext, tool
 
 
 @tool
@@ -86,6 +87,28 @@ def wait(file: str, context: ToolContext) -> str:
     while not Path(file).exists():
         time.sleep(0.01)
     return "waited"
+
+
+async def bomb() -> str:
+    """Schedule the end of whatever runs this, in every way."""
+    loop = asyncio.get_running_loop()
+    done = loop.create_future()
+    done.add_done_callback(lambda _: sys.exit(3))
+    done.set_result(None)
+    loop.call_soon(sys.exit, 3)
+    loop.call_later(0.01, sys.exit, 3)
+    loop.call_soon(interrupt)
+    loop.call_soon(loop.stop)
+    await asyncio.sleep(0.02)
+    loop.call_soon(sys.exit, 3)  # after this call
+    return "planted"
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+bombs = Registry([tool(f"bomb_{executor}", executor=executor)(bomb) for executor in ("inline", "process")])
 '''
 
 
@@ -130,6 +153,16 @@ def test_a_tool_that_runs_amok_fails_one_call(server: Server, name: str, error: 
     assert error in server.wait_for(error)
 
 
+@pytest.mark.parametrize("executor", ["inline", "process"])
+def test_what_a_tool_schedules_ends_nothing(server: Server, executor: str) -> None:
+    """Neither its call, nor the next one there, nor the server; an operator sees what was tried."""
+    answers = [httpx.post(f"{server.url}/tool_calls", json=write_call(f"bomb_{executor}")).json() for _ in range(2)]
+
+    assert [answer["content"] for answer in answers] == ["planted", "planted"]
+    server.wait_for("the event loop goes on, though a callback raised SystemExit")
+    server.wait_for("the event loop goes on, though a tool stopped it")
+
+
 def test_what_a_tool_prints_does_not_reach_the_answer(server: Server) -> None:
     """The answer is what it returned."""
     response = httpx.post(f"{server.url}/tool_calls?format=openai", json=write_call("shout"))
@@ -147,7 +180,7 @@ def test_what_a_tool_logs_is_in_the_log(server: Server) -> None:
 
 def test_the_log_begins_with_what_is_served(server: Server) -> None:
     """An operator sees at once whether the tools were found."""
-    assert '"event": "serving 10 tools: sync_exit, async_exit, sync_stop, ' in server.log.splitlines()[0]
+    assert '"event": "serving 12 tools: sync_exit, async_exit, sync_stop, ' in server.log.splitlines()[0]
 
 
 def test_the_answer_says_nothing_about_the_server(server: Server) -> None:
@@ -229,7 +262,7 @@ def test_many_workers_serve(start_server: Serve, folder: Path) -> None:
         message = client.post("/tool_calls", json=write_call("whisper")).json()
         refused = client.post("/tool_calls/batch", json=[write_call("whisper"), write_call("whisper")])
 
-    assert ready == {"status": "ready", "tools": 10}
+    assert ready == {"status": "ready", "tools": 12}
     assert message["content"] == "said"
     assert refused.json()["detail"] == "The batch holds 2 calls; this server takes 1 at once."
     assert '"event": "whispered", "tool": "whisper", "call_id": "call_1"' in server.wait_for("whispered")

@@ -1,10 +1,12 @@
 """What is set about the life of a server, and what it promises there, can be seen."""
 
+import select
 import signal
 import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -65,12 +67,33 @@ def test_headers_have_the_time_that_was_set(start_server: Serve) -> None:
     assert answer.startswith(b"HTTP/1.1 408 ")
 
 
+def test_bodies_have_the_room_that_was_set(start_server: Serve) -> None:
+    """Where the first has taken it, the next is refused."""
+    server = start_server(
+        "--tools", PLACE, SIDECALL_MAX_BODY_BYTES="100000", SIDECALL_MAX_BODY_BYTES_IN_FLIGHT="150000"
+    )
+    body = b"POST /tool_calls HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    body += b"Content-Length: 100000\r\n\r\n" + b" " * 99_999
+
+    with ExitStack() as stack:
+        address = (server.host, server.port)
+        socks = [stack.enter_context(socket.create_connection(address, timeout=20)) for _ in range(2)]
+        for sock in socks:
+            sock.sendall(body)
+        answered, _, _ = select.select(socks, [], [], 20)
+        answer = answered[0].recv(65536)
+
+    assert len(answered) == 1
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert b"too-many-bytes" in answer
+
+
 def test_a_request_that_has_not_arrived_when_the_server_ends_is_refused(start_server: Serve) -> None:
     """Its client is told to come back, not left with a connection that was closed without a word."""
     server = start_server("--tools", PLACE)
 
     with socket.create_connection((server.host, server.port), timeout=20) as sock:
-        sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nPOST /tool_calls HTTP/1.1\r\nHost: ")
+        sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /tool_calls HTTP/1.1\r\nHost: ")
         served = sock.recv(65536)
         server.process.send_signal(signal.SIGTERM)
         rest = b"".join(iter(lambda: sock.recv(65536), b""))

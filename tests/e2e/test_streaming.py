@@ -12,8 +12,6 @@ from tests.e2e.hub import Hub
 from tests.kit.events import EVENTS, events_in
 from tests.kit.servers import Server
 
-pytestmark = pytest.mark.unmeasured
-
 
 @pytest.fixture
 async def client(reporting: Server) -> AsyncIterator[httpx.AsyncClient]:
@@ -58,7 +56,7 @@ async def test_a_reader_that_takes_nothing_holds_no_tool_up(reporting: Server, h
     body = json.dumps(_call(hub, "chatter", times=20_000)).encode()
     reader, writer = await asyncio.open_connection(reporting.host, reporting.port, limit=1024)
     head = (
-        "POST /tool_calls HTTP/1.1\r\nHost: sidecall\r\nAccept: text/event-stream\r\nConnection: close\r\n"
+        "POST /tool_calls HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nConnection: close\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     writer.transport.pause_reading()  # type: ignore[attr-defined]

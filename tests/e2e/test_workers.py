@@ -19,10 +19,10 @@ from tests.kit.servers import Server
 
 # In worker processes, long before anything of ours.
 STARTING = """
-import sys, time
+import os, sys, time
 
 if "--multiprocessing-fork" in sys.argv:
-    print("starting", flush=True)
+    os.write(1, b"starting\\n")
     time.sleep(60)
 """
 
@@ -63,10 +63,19 @@ def test_a_second_signal_ends_workers_at_once(start_server: Serve, number: signa
     assert isinstance(error, httpx.HTTPError)
 
 
+STARTED = re.compile(r"Started server process \[(\d+)\]")
+
+
+def workers(server: Server) -> list[int]:
+    """List the processes that have served so far, in the order of their start, once both have been."""
+    log = server.wait_until(lambda log: len(STARTED.findall(log)) >= 2)
+    return [int(number) for number in STARTED.findall(log)]
+
+
 def test_workers_may_get_a_signal_twice(start_server: Serve) -> None:
     """From systemd or a terminal, which tell every process, and from their parent."""
     server = start_server("--tools", PLACE, "--workers", "2")
-    first, second = map(int, re.findall(r"Started server process \[(\d+)\]", server.log))
+    first, second = workers(server)
 
     with ThreadPoolExecutor() as threads:
         sent = send(threads, server, ("nap", 1))
@@ -78,29 +87,15 @@ def test_workers_may_get_a_signal_twice(start_server: Serve) -> None:
     assert code == 0
 
 
-def test_a_worker_that_dies_is_replaced(start_server: Serve) -> None:
-    """The others serve meanwhile."""
-    server = start_server("--tools", PLACE, "--workers", "2")
-
-    found = re.search(r"Started server process \[(\d+)\]", server.wait_for("Started server process"))
-    assert found is not None
-    os.kill(int(found[1]), signal.SIGKILL)
-    server.wait_for(f"worker {found[1]} died with exit code -9; another one takes its place")
-    alive = httpx.get(f"{server.url}/healthz", timeout=20)
-
-    assert alive.status_code == 200
-    assert server.stop() == 0
-
-
 def test_a_worker_that_is_killed_while_it_drains_is_a_failure(start_server: Serve) -> None:
     """Its calls are lost; the exit code is that of shells for SIGKILL, and the log says who it was."""
     server = start_server("--tools", PLACE, "--workers", "2")
-    killed, other = re.findall(r"Started server process \[(\d+)\]", server.log)
+    killed, other = workers(server)
 
-    os.kill(int(killed), signal.SIGSTOP)
+    os.kill(killed, signal.SIGSTOP)
     server.process.send_signal(signal.SIGTERM)
     server.wait_for(f"Finished server process [{other}]")
-    os.kill(int(killed), signal.SIGKILL)
+    os.kill(killed, signal.SIGKILL)
     code = server.process.wait(20)
 
     assert code == 137
@@ -126,40 +121,35 @@ def test_workers_that_still_start_end_at_once(tmp_path: Path) -> None:
 
 
 def test_workers_do_not_outlive_their_parent(start_server: Serve) -> None:
-    """Else the next start would find its port taken."""
-    server = start_server("--tools", PLACE, "--workers", "2")
+    """Else the next start would find its port taken; and they listen at no other address than they were told."""
+    server = start_server("--tools", PLACE, "--workers", "2", "--host", "127.0.0.2")
 
     with socket.create_connection((server.host, server.port), timeout=20) as kept:
-        kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: sidecall\r\n\r\n")
+        kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         answer = kept.recv(65536)
         server.process.kill()
         rest = b"".join(iter(lambda: kept.recv(65536), b""))
 
+    assert server.url.startswith("http://127.0.0.2:")
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert rest in (b"", b'{"status":"ok"}')
     assert server.log.count("Shutting down") >= 1
 
 
-STARTED = re.compile(r"Started server process \[(\d+)\]")
-
-
-def workers(server: Server) -> list[int]:
-    """List the processes that have served so far, in the order of their start."""
-    return [int(number) for number in STARTED.findall(server.log)]
-
-
 def test_a_worker_takes_the_place_of_one_that_died(start_server: Serve) -> None:
-    """When those who were there at first are all dead, others serve."""
+    """The others serve meanwhile; when those who were there at first are all dead, others serve."""
     server = start_server("--tools", PLACE, "--workers", "2")
     first, second = workers(server)
     os.kill(first, signal.SIGKILL)
-    server.wait_for(f"worker {first} died")
+    server.wait_for(f"worker {first} died with exit code -9; another one takes its place")
+    alive = httpx.get(f"{server.url}/healthz", timeout=20)
     os.kill(second, signal.SIGKILL)
     server.wait_for(f"worker {second} died")
 
     with ThreadPoolExecutor() as threads:
         answer = send(threads, server, ("nap", 0))[0].result()
 
+    assert alive.status_code == 200
     assert answer.json()["content"] == "slept"
     assert server.stop() == 0
 
@@ -193,13 +183,6 @@ def test_a_worker_that_does_not_end_is_ended(start_server: Serve) -> None:
     assert f"worker {stopped} was killed by signal 9" in server.log
 
 
-def test_workers_listen_where_they_are_told(start_server: Serve) -> None:
-    """At the address, and at no other."""
-    server = start_server("--tools", PLACE, "--workers", "2", "--host", "127.0.0.2")
-
-    assert server.url.startswith("http://127.0.0.2:")
-
-
 def test_a_port_that_is_taken_stops_workers_too(tmp_path: Path) -> None:
     """They listen at the port that was named, or not at all."""
     (tmp_path / "mine.py").touch()
@@ -224,3 +207,20 @@ def test_workers_that_cannot_start_end_the_server(tmp_path: Path) -> None:
 
     assert result.returncode == 3
     assert "could not start; the server ends" in result.stderr
+
+
+def test_workers_that_die_before_they_serve_end_the_server(tmp_path: Path) -> None:
+    """After a few starts; the program that only their parent is would look alive for ever."""
+    (tmp_path / "fragile.py").write_text(
+        "import multiprocessing, os, signal\n\n"
+        "if multiprocessing.parent_process() is not None:\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    command = [sys.executable, "-m", "sidecall", "serve", "--port", "0", "--workers", "2", "--tools"]
+
+    result = subprocess.run(
+        [*command, str(tmp_path / "fragile.py")], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+
+    assert result.returncode == 3
+    assert 3 <= result.stderr.count("died with exit code -9 before it served") <= 6
+    assert "3 workers in a row ended before they served; the server ends" in result.stderr

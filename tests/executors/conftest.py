@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolCall, ToolMessage
+from sidecall.authoring.offers import TOOLS_OF
 from sidecall.core.invocation import CallRequest, Surroundings
 from sidecall.core.tool import Compilable, CompiledTool
 from sidecall.discovery import discover
 from sidecall.executors.base import Executor
 from sidecall.executors.process.executor import ProcessExecutor
-from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
 from tests.executors.process import process_tools
@@ -41,7 +42,7 @@ def processes() -> Iterator[ProcessExecutor]:
 
     Not an async fixture, with which all tests of the session would share one event loop.
     """
-    executor = ProcessExecutor(2, 512)
+    executor = ProcessExecutor(2, TOOLS_OF, 512)
     tools = [tool for tool in discover([process_tools.__name__]) if tool.name != "remember"]
     asyncio.run(executor.start(tools))
     yield executor

@@ -2,6 +2,7 @@
 
 from typing import Any, get_args
 
+from sidecall.authoring.offers import TOOLS_OF
 from sidecall.core.occupancy import Occupancy
 from sidecall.core.options import ExecutorName
 from sidecall.executors.table import EXECUTORS, ExecutorSettings, build_all, close_all, start_all
@@ -16,19 +17,19 @@ def test_every_name_that_a_tool_may_give_stands_in_the_table() -> None:
 
 def test_each_is_made_as_the_settings_say() -> None:
     """Without any there is room for one call."""
-    settings = ExecutorSettings(threads=3, processes=2)
+    settings = ExecutorSettings(tools_of=TOOLS_OF, threads=3, processes=2)
 
     assert {name: executor.occupancy for name, executor in build_all(settings).items()} == {
         "inline": Occupancy(),
         "thread": Occupancy(size=3),
         "process": Occupancy(size=2),
     }
-    assert EXECUTORS["process"](ExecutorSettings()).occupancy == Occupancy(size=1)
+    assert EXECUTORS["process"](ExecutorSettings(tools_of=TOOLS_OF)).occupancy == Occupancy(size=1)
 
 
 async def test_each_is_started_with_its_own_tools_and_all_are_closed() -> None:
     """Nobody else loads them, and nobody runs one afterwards."""
-    executors: Any = build_all(ExecutorSettings())
+    executors: Any = build_all(ExecutorSettings(tools_of=TOOLS_OF))
     await start_all(executors, [later.compiled])
     before = executors["process"].fork_server_pid
     answer = answering(executors["process"])

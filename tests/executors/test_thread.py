@@ -10,7 +10,7 @@ import pytest
 from sidecall import Registry, ToolCall, tool
 from sidecall.core.invocation import CallRequest
 from sidecall.executors.thread import ThreadExecutor
-from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
 

@@ -24,7 +24,7 @@ async def test_what_has_no_get_has_no_head(make_client: MakeClient) -> None:
     """The answer says what it has."""
     client = await make_client(ping)
 
-    response = await client.head("/tool_calls")
+    response = await client.head("/tool_calls/batch")
 
     assert response.status_code == 405
     assert response.headers["Allow"] == "POST"

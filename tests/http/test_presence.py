@@ -1,8 +1,10 @@
 """When the client has gone, nobody works for it any more."""
 
 import asyncio
+import gc
 import json
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -270,14 +272,21 @@ async def test_a_sync_tool_sees_that_its_time_is_up() -> None:
     assert await asyncio.to_thread(ended.wait, 5)
 
 
-async def test_somebody_waits_for_a_tool_that_runs() -> None:
-    """Until its deadline, or its client's end."""
+async def test_what_is_over_is_not_left_to_the_collector() -> None:
+    """The collector counts objects, not bytes: thousands of large bodies would wait for it."""
 
-    @tool
-    async def look(context: ToolContext) -> bool:
-        """Look."""
-        return context.cancelled
+    class Client:
+        async def receive(self) -> None:
+            await asyncio.Event().wait()
 
-    message = await run(look)
-
-    assert message.content == "false"
+    client = Client()
+    left = weakref.ref(client)
+    gc.collect()
+    gc.disable()
+    try:
+        await asyncio.create_task(while_present(client.receive, asyncio.sleep(1)))
+        await asyncio.sleep(0)
+        del client
+        assert left() is None
+    finally:
+        gc.enable()

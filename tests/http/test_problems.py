@@ -9,8 +9,12 @@ import pytest
 
 from sidecall import InjectedToolArg, Registry, ToolException, ToolGuardrailFunctionOutput, tool
 from sidecall.http.body import Bounds
-from sidecall.ledger.approvals import MemoryApprovals
-from sidecall.ledger.contents import MemoryContents
+from sidecall.jobs.jobs import Jobs
+from sidecall.ledger.memory.approvals import MemoryApprovals
+from sidecall.ledger.memory.contents import MemoryContents
+from sidecall.ledger.opening import open_ledger
+from sidecall.ledger.sql.ledger import LedgerBounds
+from sidecall.pipeline.format import refuse
 from sidecall.rest.app import build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
@@ -61,14 +65,16 @@ class Crash:
 async def crashing() -> AsyncIterator[httpx.AsyncClient]:
     """Give a client of a server whose pipeline has a defect."""
     registry = Registry()
+    pipeline: Any = Crash()
     parts = Parts(
         registry=registry,
-        pipeline=Crash(),  # type: ignore[arg-type]
+        pipeline=pipeline,
         approvals=MemoryApprovals(),
         contents=MemoryContents(),
         listings=Listings(registry),
         bounds=Bounds(1024, 100),
         max_batch=2,
+        jobs=Jobs(open_ledger("memory://", LedgerBounds(), refuse), pipeline, registry.get),
     )
     app = build_api(parts)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
@@ -164,9 +170,9 @@ async def test_a_problem_has_an_instance_without_a_sent_id(make_client: MakeClie
     [
         ("POST", "/tools", "GET, HEAD"),
         ("PUT", "/tools/greet", "GET, HEAD"),
-        ("GET", "/tool_calls", "POST"),
         ("PATCH", "/tool_calls/batch", "POST"),
         ("DELETE", "/healthz", "GET, HEAD"),
+        ("PUT", "/tool_calls", "GET, HEAD, POST"),
         ("DELETE", "/approvals", "GET, HEAD"),
         ("DELETE", "/approvals/7", "GET, HEAD, POST"),
     ],

@@ -148,6 +148,29 @@ async def test_a_batch_counts_as_its_calls(make_client: MakeClient) -> None:
     assert kinds == [None, None, None, "overloaded", "overloaded"]
 
 
+async def test_a_dry_run_is_counted(make_client: MakeClient) -> None:
+    """What costs the server as much as a call is one, and its answer says what is left."""
+    client = await make_client(echo, greet, rate_limit="2/hour")
+    tried = [("?dry_run=true", "echo"), ("?dry_run=true", "greet"), ("?dry_run=true", "echo"), ("", "echo")]
+
+    answers = [await client.post(f"/tool_calls{query}", json=_call(name)) for query, name in tried]
+
+    assert [answer.status_code for answer in answers] == [200, 422, 429, 429]
+    assert [_left(answer)[1] for answer in answers] == ['"calls";r=1;t=1800', *['"calls";r=0;t=1800'] * 3]
+
+
+async def test_dry_runs_of_a_batch_are_counted(make_client: MakeClient) -> None:
+    """As its calls would be; those over are told so in their places."""
+    client = await make_client(echo, rate_limit="2/hour")
+
+    response = await client.post("/tool_calls/batch?dry_run=true", json=[_call(text=text) for text in "abc"])
+    said = [(answer["would_run"], answer["args"]) for answer in response.json()]
+
+    assert (response.status_code, _left(response)) == (200, ('"calls";q=2;w=3600', '"calls";r=0;t=1800'))
+    assert said == [(True, {"text": "a"}), (True, {"text": "b"}), (False, None)]
+    assert response.json()[2]["message"]["response_metadata"]["error"]["kind"] == "overloaded"
+
+
 async def test_a_stream_too_many_is_a_problem_before_it_begins(make_client: MakeClient) -> None:
     """With a status and headers that clients know; the headers of one that begins are those before its call."""
     client = await make_client(echo, rate_limit="1/hour")

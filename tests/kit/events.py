@@ -24,3 +24,13 @@ def _event(lines: list[str]) -> Event:
 
 def _refuse(constant: str) -> None:
     raise AssertionError(f"{constant} is not JSON")
+
+
+def numbered_events_in(text: str) -> list[tuple[int, str, Any]]:
+    """Give the number of each event too."""
+    found = []
+    for block in text.split("\n\n")[:-1]:
+        if not block.startswith(":"):
+            number, event = block.split("\n", 1)
+            found.append((int(number.removeprefix("id: ")), *_event(event.split("\n"))))
+    return found

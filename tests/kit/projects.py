@@ -5,6 +5,33 @@ from pathlib import Path
 
 from sidecall.core.tool import CompiledTool
 
+# A module with a toolkit of two tools.
+KIT = '''
+from sidecall import BaseTool, BaseToolkit, tool
+
+
+class Kit(BaseToolkit):
+    """Offer two."""
+
+    def get_tools(self) -> list[BaseTool]:
+        """Make them anew."""
+
+        @tool
+        def left() -> str:
+            """Answer."""
+            return "left"
+
+        @tool
+        def right() -> str:
+            """Answer."""
+            return "right"
+
+        return [left, right]
+
+
+kit = Kit()
+'''
+
 
 def write(path: str | Path, text: str = "") -> Path:
     """Write a file, and the folders above it."""

@@ -39,9 +39,13 @@ class Server(Running):
 
     def wait_for(self, text: str) -> str:
         """Wait until the log has this text, and return the log."""
-        found = _read_until(self.process, self.log_file, lambda log: text in log)
+        found = self.wait_until(lambda log: text in log)
         assert text in found, f"no {text!r} in the server's log:\n{found}"
         return found
+
+    def wait_until(self, is_enough: Callable[[str], bool]) -> str:
+        """Wait until the log is enough, or no more comes, and return it; lines are written a moment after they came."""
+        return _read_until(self.process, self.log_file, is_enough)
 
     def metrics(self) -> dict[str, float]:
         """Read `GET /metrics`: each series, as it is written there, with its value."""
@@ -82,7 +86,8 @@ def start(
     log_file = folder / "log"
     command = [python, "-m", "sidecall", "serve", "--port", "0", *arguments]
     # No load balancer has to take notice before it ends, unless a test says so.
-    settings = {**plain_environment(), "SIDECALL_DRAIN_GRACE": "0", **environment}
+    # Several may be started in one folder, whose file would be the first one's.
+    settings = {**plain_environment(), "SIDECALL_DRAIN_GRACE": "0", "SIDECALL_STORE": "memory://", **environment}
     with log_file.open("wb") as log:
         process = subprocess.Popen(command, cwd=cwd, env=settings, stdout=log, stderr=subprocess.STDOUT)
     printed = _read_until(process, log_file, lambda text: _STARTED.search(text) is not None)

@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.kit.servers import Server
 
-GET = b"GET /healthz HTTP/1.1\r\nHost: sidecall\r\n"
-POST = b"POST /tool_calls HTTP/1.1\r\nHost: sidecall\r\nContent-Type: application/json\r\n"
+GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+POST = b"POST /tool_calls HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
 @contextmanager

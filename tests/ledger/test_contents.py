@@ -1,24 +1,15 @@
 """Bodies are kept for a while, and never too many bytes of them."""
 
 import re
-from dataclasses import dataclass
 
 import pytest
 
-from sidecall.core.contents import KeptContent
+from sidecall.core.contents import JSON, TEXT, Contents, KeptContent
+from sidecall.core.context import Caller
 from sidecall.core.errors import UnknownContent
-from sidecall.ledger.contents import MemoryContents
+from tests.kit.ledgers import Clock, Place
 
-
-@dataclass
-class Clock:
-    """Tell the time that a test says."""
-
-    now: float = 0.0
-
-    def __call__(self) -> float:
-        """Read it."""
-        return self.now
+ANN = Caller("ann", "acme")
 
 
 @pytest.fixture
@@ -28,18 +19,18 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def contents(clock: Clock) -> MemoryContents:
+def contents(ledger: Place, clock: Clock) -> Contents:
     """Keep up to ten bytes for a minute."""
-    return MemoryContents(60, 10, clock)
+    return ledger.contents(60, 10, clock)
 
 
-async def _kept(contents: MemoryContents, *keys: str | None) -> list[bytes | None]:
+async def _kept(contents: Contents, *keys: str | None) -> list[bytes | None]:
     return [await _find(contents, key) for key in keys]
 
 
-async def _find(contents: MemoryContents, key: str | None) -> bytes | None:
+async def _find(contents: Contents, key: str | None) -> bytes | None:
     try:
-        return (await contents.get(key or "")).body
+        return (await contents.get(key or "", ANN)).body
     except UnknownContent:
         return None
 
@@ -48,115 +39,166 @@ async def _find(contents: MemoryContents, key: str | None) -> bytes | None:
     ("text", "kept"),
     [("äöüäö", b"\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6"), ("äöüäöü", None), ("abcdefghijk", None)],
 )
-async def test_a_text_is_kept_as_bytes(contents: MemoryContents, text: str, kept: bytes | None) -> None:
+async def test_a_text_is_kept_as_bytes(contents: Contents, text: str, kept: bytes | None) -> None:
     """As many as there is room for, however few characters they are."""
-    assert await _kept(contents, await contents.keep(text, "acme")) == [kept]
+    assert await _kept(contents, await contents.keep(text, ANN, TEXT)) == [kept]
 
 
-async def test_a_body_is_found_by_its_id(contents: MemoryContents) -> None:
+async def test_a_body_is_found_by_its_id(contents: Contents) -> None:
     """As often as one likes."""
-    key = await contents.keep(b"abc", "acme")
+    key = await contents.keep(b"abc", ANN, TEXT)
 
     assert await _kept(contents, key, key) == [b"abc", b"abc"]
 
 
-async def test_a_content_says_whose_it_is(contents: MemoryContents) -> None:
+async def test_a_content_says_whose_it_is(contents: Contents) -> None:
     """And what it is called."""
-    key = await contents.keep(b"abc", "acme")
+    key = await contents.keep(b"abc", ANN, TEXT)
 
-    assert await contents.get(key or "") == KeptContent(key or "", "acme", b"abc")
+    assert await contents.get(key or "", ANN) == KeptContent(
+        key or "", "acme", "ann", "text/plain; charset=utf-8", b"abc"
+    )
 
 
-async def test_ids_cannot_be_guessed(contents: MemoryContents) -> None:
+async def test_ids_cannot_be_guessed(contents: Contents) -> None:
     """They are random, and the same body has another each time."""
-    keys = [await contents.keep(b"a", "acme") or "" for _ in range(5)]
+    keys = [await contents.keep(b"a", ANN, TEXT) or "" for _ in range(5)]
 
     assert len(set(keys)) == 5
     assert all(re.fullmatch(r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}", key) for key in keys)
 
 
 @pytest.mark.parametrize("key", ["", "nope", "../etc/passwd", "\0"])
-async def test_what_was_never_kept_is_unknown(contents: MemoryContents, key: str) -> None:
+async def test_what_was_never_kept_is_unknown(contents: Contents, key: str) -> None:
     """Whatever is asked for."""
     with pytest.raises(UnknownContent) as unknown:
-        await contents.get(key)
+        await contents.get(key, ANN)
 
     assert unknown.value.message == "There is no such content, or it has expired."
 
 
 @pytest.mark.parametrize(("now", "found"), [(59.9, b"abc"), (60.0, None), (61.0, None)])
-async def test_a_body_expires(contents: MemoryContents, clock: Clock, now: float, found: bytes | None) -> None:
+async def test_a_body_expires(contents: Contents, clock: Clock, now: float, found: bytes | None) -> None:
     """When its time has come."""
-    key = await contents.keep(b"abc", "acme")
+    key = await contents.keep(b"abc", ANN, TEXT)
     clock.now = now
 
     assert await _kept(contents, key) == [found]
 
 
-async def test_each_body_expires_in_its_own_time(contents: MemoryContents, clock: Clock) -> None:
+async def test_each_body_expires_in_its_own_time(contents: Contents, clock: Clock) -> None:
     """Asking for one does not make it stay."""
-    first = await contents.keep(b"a", "acme")
+    first = await contents.keep(b"a", ANN, TEXT)
     clock.now = 30
-    second = await contents.keep(b"b", "acme")
-    await contents.get(first or "")
+    second = await contents.keep(b"b", ANN, TEXT)
+    await contents.get(first or "", ANN)
     clock.now = 60
 
     assert await _kept(contents, first, second) == [None, b"b"]
 
 
-async def test_the_oldest_go_when_there_is_no_room(contents: MemoryContents) -> None:
+async def test_the_oldest_go_when_there_is_no_room(contents: Contents) -> None:
     """As many as are needed, and no more."""
-    keys = [await contents.keep(body, "acme") for body in (b"aaaa", b"bbbb", b"cc")]
+    keys = [await contents.keep(body, ANN, TEXT) for body in (b"aaaa", b"bbbb", b"cc")]
     before = await _kept(contents, *keys)
-    last = await contents.keep(b"ddd", "acme")
+    last = await contents.keep(b"ddd", ANN, TEXT)
 
     assert before == [b"aaaa", b"bbbb", b"cc"]
     assert await _kept(contents, *keys, last) == [None, b"bbbb", b"cc", b"ddd"]
 
 
-async def test_a_body_may_take_all_the_room(contents: MemoryContents) -> None:
+async def test_a_body_may_take_all_the_room(contents: Contents) -> None:
     """The others go."""
-    keys = [await contents.keep(b"aaaa", "acme"), await contents.keep(b"b" * 10, "acme")]
+    keys = [await contents.keep(b"aaaa", ANN, TEXT), await contents.keep(b"b" * 10, ANN, TEXT)]
 
     assert await _kept(contents, *keys) == [None, b"b" * 10]
 
 
-async def test_a_body_without_room_is_not_kept(contents: MemoryContents) -> None:
+async def test_a_body_without_room_is_not_kept(contents: Contents) -> None:
     """And sends no other away."""
-    first = await contents.keep(b"aaaa", "acme")
+    first = await contents.keep(b"aaaa", ANN, TEXT)
 
-    assert await contents.keep(b"b" * 11, "acme") is None
+    assert await contents.keep(b"b" * 11, ANN, TEXT) is None
     assert await _kept(contents, first) == [b"aaaa"]
 
 
-async def test_the_room_of_the_expired_is_free(contents: MemoryContents, clock: Clock) -> None:
+async def test_the_room_of_the_expired_is_free(contents: Contents, clock: Clock) -> None:
     """Whether somebody asked for them or not."""
-    await contents.keep(b"a" * 9, "acme")
+    await contents.keep(b"a" * 9, ANN, TEXT)
     clock.now = 60
-    keys = [await contents.keep(b"b" * 5, "acme"), await contents.keep(b"c" * 5, "acme")]
+    keys = [await contents.keep(b"b" * 5, ANN, TEXT), await contents.keep(b"c" * 5, ANN, TEXT)]
 
     assert await _kept(contents, *keys) == [b"b" * 5, b"c" * 5]
 
 
-async def test_the_room_is_counted_right_for_ever(contents: MemoryContents, clock: Clock) -> None:
+async def test_the_room_is_counted_right_for_ever(contents: Contents, clock: Clock) -> None:
     """After any number of bodies that came, expired and were sent away."""
     for number in range(200):
         clock.now += number % 7 * 5
-        await contents.keep(b"x" * (number % 12), "acme")
-    keys = [await contents.keep(b"a" * 5, "acme"), await contents.keep(b"b" * 5, "acme")]
+        await contents.keep(b"x" * (number % 12), ANN, TEXT)
+    keys = [await contents.keep(b"a" * 5, ANN, TEXT), await contents.keep(b"b" * 5, ANN, TEXT)]
 
     assert await _kept(contents, *keys) == [b"a" * 5, b"b" * 5]
 
 
-async def test_without_room_nothing_is_kept() -> None:
+async def test_without_room_nothing_is_kept(ledger: Place, clock: Clock) -> None:
     """An operator may want that."""
-    assert await MemoryContents(60, 0).keep(b"a", "acme") is None
+    assert await ledger.contents(60, 0, clock).keep(b"a", ANN, TEXT) is None
 
 
-async def test_by_default_there_is_room_for_an_hour_and_64_mebibytes() -> None:
-    """On the clock that never goes back."""
-    contents = MemoryContents()
-    key = await contents.keep(b"a" * (64 * 1024 * 1024), "acme")
+@pytest.mark.parametrize(("most", "kept"), [(10, 10), (1000, 64), (4096 * 100, 100)])
+async def test_small_bodies_are_not_too_many(ledger: Place, clock: Clock, most: int, kept: int) -> None:
+    """Each costs more than its bytes."""
+    contents = ledger.contents(60, most, clock)
 
-    assert await contents.keep(b"a" * (64 * 1024 * 1024 + 1), "acme") is None
-    assert len((await contents.get(key or "")).body) == 67108864
+    keys = [await contents.keep(b"a", ANN, TEXT) for _ in range(200)]
+
+    assert await _kept(contents, *keys) == [None] * (200 - kept) + [b"a"] * kept
+
+
+@pytest.mark.parametrize("media_type", [JSON, "application/pdf", 'text/csv; charset="utf-16"'])
+async def test_a_content_says_what_it_is(contents: Contents, media_type: str) -> None:
+    """As whoever kept it said."""
+    key = await contents.keep(b"abc", ANN, media_type)
+
+    assert (await contents.get(key or "", ANN)).media_type == media_type
+
+
+STRANGERS = [Caller("bob", "acme"), Caller("ann", "other"), Caller()]
+
+
+@pytest.mark.parametrize("stranger", STRANGERS)
+async def test_another_callers_content_is_unknown(contents: Contents, stranger: Caller) -> None:
+    """As if it had never been, and it stays where it is."""
+    key = await contents.keep(b"abc", ANN, TEXT) or ""
+
+    for refused in (contents.get(key, stranger), contents.remove(key, stranger)):
+        with pytest.raises(UnknownContent) as unknown:
+            await refused
+        assert unknown.value.message == "There is no such content, or it has expired."
+    assert await _kept(contents, key) == [b"abc"]
+
+
+async def test_a_content_can_be_removed(contents: Contents) -> None:
+    """Once; its room is free, and the others stay."""
+    keys = [await contents.keep(body, ANN, TEXT) or "" for body in (b"aaaa", b"bbbb", b"cc")]
+    await contents.remove(keys[1], ANN)
+    keys.append(await contents.keep(b"dddd", ANN, TEXT) or "")
+
+    assert await _kept(contents, *keys) == [b"aaaa", None, b"cc", b"dddd"]
+    with pytest.raises(UnknownContent):
+        await contents.remove(keys[1], ANN)
+
+
+async def test_what_has_expired_cannot_be_removed(contents: Contents, clock: Clock) -> None:
+    """It is gone already."""
+    key = await contents.keep(b"abc", ANN, TEXT) or ""
+    clock.now = 60
+
+    with pytest.raises(UnknownContent):
+        await contents.remove(key, ANN)
+
+
+async def test_bounds_can_be_asked_for(contents: Contents) -> None:
+    """By those who tell others."""
+    assert (contents.ttl, contents.most) == (60, 10)

@@ -27,7 +27,13 @@ class Server:
 
     def __init__(self, **limits: Any) -> None:
         self.admission = Admission(Limits(**{"queue": 100, "queue_timeout": 60.0, **limits}))
-        self._semaphores = {made.name: self.admission.semaphores(made) for made in (FREE, NARROW, ALONE)}
+        self._semaphores: dict[str, Any] = {}
+        for made in (FREE, NARROW, ALONE):
+            self.load(made)
+
+    def load(self, made: CompiledTool) -> None:
+        """Load a tool, or load it again."""
+        self._semaphores[made.name] = self.admission.semaphores(made)
 
     async def call(self, made: CompiledTool = FREE, caller: Caller = ANONYMOUS, seconds: float = 1) -> float:
         """Work for so long; return when it began."""

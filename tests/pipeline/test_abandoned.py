@@ -13,7 +13,7 @@ from sidecall.core.overload import Overloaded
 from sidecall.executors.base import Executor
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.thread import ThreadExecutor
-from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages

@@ -1,6 +1,7 @@
 """So many calls run, so many wait, the others are sent away, and no place is ever lost."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -214,3 +215,26 @@ async def test_callers_of_one_name_in_two_tenants_are_two() -> None:
         await admission.enter((), Caller("ann", "acme"))
 
     assert admission.running == 2
+
+
+async def test_a_tool_that_was_loaded_again_shares_its_place_with_its_old_calls() -> None:
+    """A call from before and one from after never overlap where the author forbids it."""
+    server = Server()
+    before = server.call(ALONE)
+    again = Server()
+    again.admission = server.admission
+    again.load(ALONE)
+
+    assert await began(before, again.call(ALONE), server.call(ALONE)) == [0, 1, 2]
+
+
+async def test_a_tool_that_was_loaded_again_has_the_places_that_it_says_now() -> None:
+    """More than before, also for those who wait; then fewer."""
+    server = Server()
+    calls = began(*(server.call(NARROW) for _ in range(4)))
+    wider = replace(NARROW, options=replace(NARROW.options, max_concurrency=2))
+    server.load(wider)
+
+    assert await calls == [0, 0, 1, 1]
+    server.load(NARROW)
+    assert await began(*(server.call(NARROW) for _ in range(2))) == [0, 1]

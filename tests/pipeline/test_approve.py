@@ -139,9 +139,7 @@ async def test_a_policy_sees_the_call_but_not_what_is_hidden() -> None:
 
 async def test_wrong_arguments_are_the_models_to_mend_before_a_person_is_asked() -> None:
     """The policy would have to guess."""
-    assert await _run(_deleting(requires_approval=broken), order="x") == (
-        "order: Input should be a valid integer, unable to parse string as an integer"
-    )
+    assert await _run(_deleting(requires_approval=broken), order="x") == ("order: Input should be an integer")
 
 
 async def test_guardrails_judge_before_a_person_is_asked() -> None:

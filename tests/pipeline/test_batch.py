@@ -114,7 +114,7 @@ async def test_a_batch_is_answered_in_order_and_each_call_alone_with_its_failure
         ("3", "The tool needs `state.user` beside the call, for its parameter `user`."),
         ("4", "Hi Bo"),
         ("5", "Error: nope is not a valid tool, try one of [shout, greet, wait]."),
-        ("6", "text: Input should be a valid string"),
+        ("6", "text: Input should be a string"),
     ]
     assert messages[2].response_metadata["error"]["kind"] == "missing_context"
 

@@ -13,6 +13,14 @@ from sidecall.core.invocation import Invocation, new_invocation
 from sidecall.pipeline.budget import Budget, cut
 from tests.kit.calls import write_request
 
+
+async def keep_to(budget: Budget, invocation: Invocation) -> None:
+    """Take the stage, and wait where it waits."""
+    waits = budget(invocation)
+    if waits is not None:
+        await waits
+
+
 URL = "/contents/0123456789abcdef0123456789abcdef"
 
 
@@ -21,12 +29,12 @@ class Kept:
 
     def __init__(self, url: str | None = URL) -> None:
         self.bodies: list[bytes] = []
-        self.tenants: list[str] = []
+        self.callers: list[Caller] = []
         self._url = url
 
-    async def __call__(self, body: str | bytes, tenant: str) -> str | None:
+    async def __call__(self, body: str | bytes, caller: Caller) -> str | None:
         """Keep it."""
-        self.tenants.append(tenant)
+        self.callers.append(caller)
         self.bodies.append(body.encode() if isinstance(body, str) else body)
         return self._url
 
@@ -40,7 +48,7 @@ def _invocation(content: Any, most: int | None = None) -> Invocation:
 
 async def _after(content: Any, most: int = 200, kept: Kept | None = None) -> ToolMessage:
     invocation = _invocation(content)
-    await Budget(most, kept or Kept())(invocation)
+    await keep_to(Budget(most, kept or Kept()), invocation)
     assert invocation.message is not None
     return invocation.message
 
@@ -93,15 +101,15 @@ async def test_what_is_over_its_budget_is_cut_and_kept(content: Any, whole: byte
     assert kept.bodies == [whole]
 
 
-async def test_what_is_kept_belongs_to_the_callers_tenant() -> None:
-    """Which a ledger keeps beside it."""
+async def test_what_is_kept_belongs_to_the_caller() -> None:
+    """Whom a ledger keeps beside it."""
     kept = Kept()
     invocation = _invocation("a" * 1000)
     invocation.request = replace(invocation.request, caller=Caller("ada", "acme"))
 
-    await Budget(200, kept)(invocation)
+    await keep_to(Budget(200, kept), invocation)
 
-    assert kept.tenants == ["acme"]
+    assert kept.callers == [Caller("ada", "acme")]
 
 
 async def test_what_cannot_be_kept_is_cut_all_the_same() -> None:
@@ -117,7 +125,7 @@ async def test_a_tools_own_budget_beats_the_servers(own: int | None, servers: in
     """Whichever is larger."""
     invocation = _invocation("a" * 5000, own)
 
-    await Budget(servers, Kept())(invocation)
+    await keep_to(Budget(servers, Kept()), invocation)
 
     assert invocation.message is not None
     assert len(invocation.message.content) + 4 == most  # two letters of the note take three bytes
@@ -128,7 +136,7 @@ async def test_a_call_without_a_message_has_nothing_to_cut() -> None:
     invocation = _invocation("")
     invocation.message = None
 
-    await Budget(200, Kept())(invocation)
+    await keep_to(Budget(200, Kept()), invocation)
 
     assert invocation.message is None
 
@@ -140,7 +148,7 @@ def test_the_head_and_the_tail_of_a_text_stay() -> None:
     short = cut(text, 200, URL)
 
     assert (short[:10], short[-10:]) == ("head xxxxx", "xxxxx tail")
-    assert f"; the whole is at {URL} …]\n" in short
+    assert f"; the whole is at {URL}, parts with ?lines=1-50 or ?grep=word …]\n" in short
 
 
 @pytest.mark.parametrize(("text", "most"), [("a" * 1000, 200), ("a" * 1001, 201), ("ü" * 1000, 500), ("🙂" * 999, 333)])

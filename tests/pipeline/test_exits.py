@@ -1,15 +1,17 @@
 """Whatever a tool raises, wherever its code runs: one failed message, and nobody else is harmed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from sidecall import Registry, ToolCall
+from sidecall.authoring.offers import TOOLS_OF
 from sidecall.core.invocation import CallRequest
 from sidecall.discovery import discover
+from sidecall.executors.steady_loop import run_steadily
 from sidecall.executors.table import EXECUTORS, Executors, ExecutorSettings, build_all, start_all
-from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
 from tests.pipeline import exit_tools
@@ -22,16 +24,10 @@ TOOLS = list(discover([exit_tools.__name__]))
 @pytest.fixture(scope="module")
 def executors() -> Iterator[Executors]:
     """Start one process for all rows of the table."""
-    executors = build_all(ExecutorSettings())
+    executors = build_all(ExecutorSettings(tools_of=TOOLS_OF))
     asyncio.run(start_all(executors, TOOLS))
     yield executors
     asyncio.run(executors["process"].close())
-
-
-@pytest.fixture
-async def pipeline(executors: Executors) -> AsyncIterator[Pipeline]:
-    """Give a way through which all of these tools are called."""
-    return Pipeline(Registry(TOOLS), default_stages(executors, MemoryApprovals()), 10.0)
 
 
 def request(name: str, how: str) -> CallRequest:
@@ -43,8 +39,15 @@ def request(name: str, how: str) -> CallRequest:
 
 @pytest.mark.parametrize("how", ERRORS)
 @pytest.mark.parametrize("name", [*ALONE, *(tool.name for tool in AROUND)])
-async def test_one_call_fails_and_its_neighbours_answer(pipeline: Pipeline, name: str, how: str) -> None:
-    """Also the next call of the same kind, which finds everything in order."""
+def test_one_call_fails_and_its_neighbours_answer(executors: Executors, name: str, how: str) -> None:
+    """Also the next call of the same kind, which finds everything in order; on a loop as servers run theirs."""
+    pipeline = Pipeline(Registry(TOOLS), default_stages(executors, MemoryApprovals()), 10.0)
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        run_steadily(loop, loop.create_task(_call_between_neighbours(pipeline, name, how)))
+
+
+async def _call_between_neighbours(pipeline: Pipeline, name: str, how: str) -> None:
     before, failed, after = await pipeline.run_all([request(called, how) for called in ("fine", name, "fine")])
     later = await pipeline.run(request("fine_process", how))
 

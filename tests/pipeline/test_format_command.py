@@ -8,7 +8,7 @@ from langchain_core.messages import HumanMessage
 from langchain_core.messages import ToolMessage as LangChainMessage
 from langgraph import types as langgraph
 
-from sidecall import Command, ToolMessage, tool
+from sidecall import Command, Send, ToolMessage, tool
 from tests.kit.calls import run
 from tests.kit.tools import make_give
 
@@ -143,3 +143,57 @@ def test_a_promise_of_a_command_does_not_describe_the_result() -> None:
         return Command(goto="next")
 
     assert give.compiled.output_schema is None
+
+
+SEEN = Command(update={"seen": [1]})
+
+
+@pytest.mark.parametrize(
+    ("outputs", "content", "told"),
+    [
+        ([ToolMessage("one")], "one", {}),
+        (
+            [SEEN, Command(update={"seen": [2], "messages": [OK]}, goto="next", graph=Command.PARENT)],
+            "ok",
+            {
+                "state_update": {"seen": [1, 2]},
+                "goto": "next",
+                "commands": [
+                    {"state_update": {"seen": [1]}},
+                    {"state_update": {"seen": [2]}, "goto": "next", "graph": "__parent__"},
+                ],
+            },
+        ),
+        ([Command(goto="a", resume=1), ToolMessage("one")], "one", {"state_update": {}, "goto": "a", "resume": 1}),
+        (
+            [SEEN, Command(update={"seen": 2, "messages": [OK]})],
+            "Error: give returned Commands that give the state's 'seen' different values.",
+            {},
+        ),
+    ],
+)
+async def test_nothing_of_a_list_is_lost(outputs: Any, content: str, told: dict[str, Any]) -> None:
+    """One message answers, what the commands ask for is told together and each for itself."""
+    message = await run(make_give(outputs))
+
+    assert message.content == content
+    assert {key: message.response_metadata[key] for key in KEYS if key in message.response_metadata} == told
+
+
+KEYS = ("state_update", "goto", "graph", "resume", "commands")
+
+
+async def test_an_answer_to_another_call_is_told_too() -> None:
+    """It belongs into the caller's messages."""
+    message = await run(make_give([ToolMessage("mine", tool_call_id="call_1"), ToolMessage("other", tool_call_id="x")]))
+
+    [other] = message.response_metadata["state_update"]["messages"]
+    assert (message.content, other["content"], other["tool_call_id"]) == ("mine", "other", "x")
+
+
+async def test_a_command_is_told_whole() -> None:
+    """In which graph to go on, and what to resume with."""
+    message = await run(make_give(Command(graph=Command.PARENT, goto=[Send("a", 1)], resume={"b": 2})))
+
+    told = {key: message.response_metadata[key] for key in KEYS if key in message.response_metadata}
+    assert told == {"state_update": {}, "goto": [{"node": "a", "arg": 1}], "graph": "__parent__", "resume": {"b": 2}}

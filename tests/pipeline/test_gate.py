@@ -139,7 +139,7 @@ async def test_a_call_is_counted_before_anybody_is_asked_for_its_tool() -> None:
     with pytest.raises(QuotaExceeded):
         await entrance.enter("hidden", "ann")
     with pytest.raises(Overloaded):
-        await entrance.enter("hidden", "ann", approved=True)
+        await entrance.enter("hidden", "ann", is_counted=True)
 
     assert entrance.noted == [
         ("ann", "asked"),

@@ -210,7 +210,7 @@ CRASHES: list[Any] = [
     pytest.param(_raising(StopIteration), id="StopIteration"),
     pytest.param(_cancelled, id="cancelled"),
     pytest.param(lambda _: None, id="no verdict"),
-    pytest.param(lambda _: ToolGuardrailFunctionOutput("deny"), id="unknown verdict"),  # type: ignore[arg-type]
+    pytest.param(lambda _: ToolGuardrailFunctionOutput(behavior={"type": "deny"}), id="unknown verdict"),
     pytest.param(lambda _: allow(object()), id="unsayable note"),
 ]
 UNFIT: list[Any] = [

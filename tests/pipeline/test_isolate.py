@@ -8,7 +8,7 @@ import pytest
 from sidecall import Registry, ToolCall, ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
 from sidecall.core.invocation import CallRequest
 from sidecall.executors.inline import InlineExecutor
-from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
 from tests.kit.tools import ping

@@ -11,7 +11,7 @@ from sidecall.core.errors import MissingContext
 from sidecall.core.invocation import CallRequest
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.thread import ThreadExecutor
-from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
 from tests.kit.calls import write_request
@@ -59,7 +59,7 @@ async def test_a_call_finds_its_tool_by_name(pipeline: Pipeline) -> None:
 async def test_a_name_that_does_not_exist_is_told_to_the_model(pipeline: Pipeline) -> None:
     """With all names, and apart from them those that look like it."""
     message = await pipeline.run(_request("serch_web"))
-    text = "Error: serch_web is not a valid tool, try one of [search_web, greet, wait]."
+    text = "Error: serch_web is not a valid tool, try one of [search_web, greet, wait]. Did you mean search_web?"
 
     assert (message.content, message.status, message.name) == (text, "error", "serch_web")
     assert message.response_metadata == {

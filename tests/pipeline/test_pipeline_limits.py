@@ -1,6 +1,7 @@
 """Calls of one agent, alone or in batches, keep to the limits of tools and of the server."""
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -44,15 +45,18 @@ class Server:
     async def _fail(self, name: str) -> str:
         raise ToolException(f"{name} failed.") if name == "a" else ValueError
 
-    async def batch(self, *names: str, ready: Any = None) -> list[ToolMessage]:
+    async def batch(self, *names: str) -> list[ToolMessage]:
         """Run a batch of calls, which are called a, b, c and so on."""
-        requests = [_request(name, chr(ord("a") + index)) for index, name in enumerate(names)]
-        return await self.pipeline.run_all(requests, *([ready] if ready else []))
+        return await self.pipeline.run_all(_requests(names))
 
     @property
     def crowd(self) -> tuple[int, int]:
         """How many run, and how many wait."""
         return self.admission.running, self.admission.waiting
+
+
+def _requests(names: Iterable[str]) -> list[CallRequest]:
+    return [_request(name, chr(ord("a") + index)) for index, name in enumerate(names)]
 
 
 def _request(name: str, id: str = "a", caller: str = "ann") -> CallRequest:
@@ -109,13 +113,11 @@ async def test_each_answer_is_told_of_as_soon_as_it_is_there() -> None:
     server = Server()
     told: list[tuple[int, str, float]] = []
 
-    await server.batch(
-        "pair",
-        "pair",
-        "pair",
-        "nope",
-        "alone",
-        ready=lambda index, message: told.append((index, message.tool_call_id, round(now() - server.started, 6))),
+    async def note(index: int, message: ToolMessage) -> None:
+        told.append((index, message.tool_call_id, round(now() - server.started, 6)))
+
+    await server.pipeline.run_each(
+        _requests(["pair", "pair", "pair", "nope", "alone"]), note, lambda approval: pytest.fail(f"{approval} waits")
     )
 
     assert told == [(3, "d", 0), (0, "a", 1), (1, "b", 1), (2, "c", 2), (4, "e", 3)]

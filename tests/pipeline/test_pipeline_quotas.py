@@ -13,7 +13,7 @@ from sidecall.core.observer import Outcome
 from sidecall.core.overload import QuotaExceeded
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.inline import InlineExecutor
-from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.main import build_pipeline
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.decide import decide
@@ -149,9 +149,9 @@ async def test_an_approved_call_was_counted_when_it_came() -> None:
     """The person's word costs the caller nothing, and is not refused for what the caller did."""
     server = Server(1)
     said = [await server.call("risky", ANN), await server.call("risky", ANN)]
-    [waiting] = await server.approvals.list()
+    [waiting] = (await server.approvals.list()).approvals
 
-    decided = await decide(server.pipeline, server.approvals, waiting.approval.id, Decision(decision="approve"), "eve")
+    decided = await decide(server.pipeline, server.approvals, waiting.id, Decision(decision="approve"), "eve")
 
     assert said == ["ApprovalRequired", "QuotaExceeded"]
     assert decided.message is not None

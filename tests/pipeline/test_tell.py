@@ -231,3 +231,31 @@ async def test_a_call_that_its_caller_left_incomplete_has_not_started() -> None:
         await look.ainvoke({})
 
     assert diary.heard == []
+
+
+class Meeting(BaseCallbackHandler):
+    """Go on only when so many have come."""
+
+    def __init__(self, count: int) -> None:
+        self.heard: list[str] = []
+        self._all = threading.Barrier(count, timeout=60)
+
+    def on_tool_start(self, serialized: dict[str, Any], input_str: str, **_: Any) -> None:
+        """Wait for the others."""
+        del serialized
+        self._all.wait()
+        self.heard.append(input_str)
+
+
+async def test_a_handler_hears_of_all_calls_that_run_at_once() -> None:
+    """Only one that is not done in time is left behind."""
+    meeting = Meeting(12)
+
+    @tool(callbacks=[meeting])
+    async def count(number: int) -> int:
+        """Count."""
+        return number
+
+    await asyncio.gather(*(run(count, {"number": number}) for number in range(12)))
+
+    assert sorted(meeting.heard) == sorted(str({"number": number}) for number in range(12))

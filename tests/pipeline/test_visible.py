@@ -115,7 +115,7 @@ async def test_a_hidden_tool_is_unknown_to_a_call() -> None:
     hidden = await pipeline.run(CallRequest(call))
     shown = await pipeline.run(CallRequest(call, caller=ADA))
 
-    assert hidden.content == "Error: search_all is not a valid tool, try one of [search]."
+    assert hidden.content == "Error: search_all is not a valid tool, try one of [search]. Did you mean search?"
     assert hidden.response_metadata["error"]["kind"] == "unknown_tool"
     assert hidden.response_metadata["error"]["nearest"] == ["search"]
     assert shown.content == "search_all"
@@ -135,7 +135,7 @@ async def test_a_hidden_tool_is_nowhere_on_the_server(make_client: MakeClient, s
     assert detail.json()["detail"] == (
         "There is no tool 'search_all', or it is not visible to you. Did you mean search? GET /tools lists the tools."
     )
-    assert message["content"] == "Error: search_all is not a valid tool, try one of [search]."
+    assert message["content"] == "Error: search_all is not a valid tool, try one of [search]. Did you mean search?"
 
 
 async def test_a_tool_appears_when_its_predicate_changes_its_mind(make_client: MakeClient) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sidecall import StructuredTool, ToolMessage, tool
 from sidecall.core.tool import Schema
-from sidecall.schema.definitions import render_definitions
+from sidecall.schema.forms.definitions import render_definitions
 from tests.kit.calls import run
 from tests.properties.classes import kinds
 from tests.properties.composites import Kinds
@@ -22,8 +22,8 @@ from tests.properties.kinds import ANYTHING, MARK, Kind
 # What parameters may be called and what trips those who take the names for their own.
 NAMES = (
     "self cls args kwargs model_config model_fields _x __y schema type copy class_ json validate id name p0 p1 extra"
-    " größe 名前 π state context config tool_input input func title properties required description default store"
-    " construct dict model_dump callbacks run_manager signature values fields args_schema __arg1 model_extra"
+    " größe 名前 π state context tool_input input func title properties required description default store"
+    " construct dict model_dump signature values fields args_schema __arg1 model_extra"
 ).split()
 
 _HEADER = """import datetime, decimal, enum, pathlib, uuid

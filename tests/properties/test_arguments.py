@@ -53,10 +53,13 @@ def test_what_the_schema_allows_reaches_the_function(program: Program, policy: s
     note(program.source)
     with running(program, unknown_args=policy) as made:
         sent = data.draw(allowed_by(made.schema))
+        assume(str(sent).count("'unknown ") <= 20)  # Whoever sends more of them is told so.
         message = made.call(sent)
 
         assert (message.status, message.content) == ("success", "done"), message.content
-        assert message.response_metadata["ignored_args"] == _unknown(program, sent)
+        ignored = message.response_metadata["ignored_args"]
+        # Beside what no parameter takes, what no model inside one takes, which has a path.
+        assert [name for name in ignored if name in sent] == _unknown(program, sent)
         assert _misfits(made, program, sent) == []
 
 

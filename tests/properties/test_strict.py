@@ -8,8 +8,8 @@ from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
 from sidecall.core.tool import Schema
-from sidecall.schema.definitions import render_definitions
-from sidecall.schema.strict import find_strict_obstacles
+from sidecall.schema.forms.definitions import render_definitions
+from sidecall.schema.forms.strict import find_strict_obstacles
 from tests.properties.json_values import allowed_by
 from tests.properties.runs import examples
 from tests.properties.signatures import Made, Program, parameters, programs, running

@@ -114,7 +114,7 @@ async def test_calls_are_answered_in_their_places(parts: Parts) -> None:
     reply = await answer_calls(parts, calls, RequestContext())
     first, second, third = json.loads(reply.body)
 
-    assert (reply.status, reply.headers) == (200, {})
+    assert (reply.status, list(reply.headers)) == (200, ["X-Sidecall-Approvals"])
     assert (first["content"], first["tool_call_id"]) == ('["a", null, {}, {}]', "1")
     assert (second["type"], second["tool_use_id"], second["is_error"]) == ("tool_result", "2", True)
     assert (third["role"], third["tool_call_id"]) == ("tool", "3")

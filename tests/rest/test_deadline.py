@@ -125,6 +125,25 @@ async def test_a_call_that_waits_for_a_place_waits_no_longer(
     assert begun == ["a"]
 
 
+@pytest.mark.parametrize(
+    ("allowed", "said"), [("0.25", "0.25 seconds"), ("0.001", "0.001 seconds"), ("1e-9", "less than a millisecond")]
+)
+async def test_a_wait_is_named_however_short_it_was(
+    make_client: MakeClient, hang: StructuredTool, allowed: str, said: str
+) -> None:
+    """Whoever waited in vain, for a place or an answer, is told how long it was allowed to."""
+    client = await make_client(hang)
+    first = asyncio.ensure_future(client.post("/tool_calls", json=_call()))
+    await asyncio.sleep(0.1)
+
+    refused = await client.post("/tool_calls", params={"timeout": allowed}, json=_call("b"))
+    await first
+    late = await client.post("/tool_calls", params={"timeout": allowed}, json=_call("c"))
+
+    assert refused.json()["detail"] == f"The call waited {said} in vain."
+    assert late.json()["content"] == f"Error: hang timed out after {said}."
+
+
 async def test_an_approved_call_has_the_time_of_who_approves_it(make_client: MakeClient) -> None:
     """That of who sent it was for the answer that it waits."""
 

@@ -7,9 +7,12 @@ import pytest
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
+from sidecall.auth.browser import PageRule, Welcome
+from sidecall.auth.hosts import OwnHosts
 from sidecall.core.approval import Approval
 from sidecall.http.application import Application
 from sidecall.http.door import Door
+from sidecall.http.problems import refuse
 from sidecall.http.request_id import RequestId
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stage import Stage, Stages
@@ -113,8 +116,9 @@ async def test_the_plain_form_is_served_in_front(
         passed_on.append(scope["path"])
 
     peer = Peer([CALL])
-    door = RequestId(Door(framework, make_shortcuts(in_front.state.parts)))
-    await door(scope_of(method, target, headers), peer.receive, peer.send)
+    door = Door(framework, make_shortcuts(in_front.state.parts))
+    rule = PageRule(door, Welcome(OwnHosts("localhost")), lambda app: app, refuse, lambda _: False)
+    await RequestId(rule)(scope_of(method, target, headers), peer.receive, peer.send)
 
     assert passed_on == ([] if is_plain else [target.partition("?")[0]])
     assert [message.get("status") for message in peer.sent[:1]] == ([200] if is_plain else [])

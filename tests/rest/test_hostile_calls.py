@@ -34,7 +34,7 @@ NOT_CALLS: list[Any] = [
         pytest.param(
             body,
             'The body is not a call. A call has one of these types: "tool_call" with `args`, "function" with '
-            '`function`, "function_call" with `arguments`, "tool_use" with `input`.',
+            '`function`, "function_call" with `arguments`, "tool_use" with `input`; or it is Gemini\'s `functionCall`.',
             id=name,
         )
         for name, body in {
@@ -57,13 +57,8 @@ NOT_CALLS: list[Any] = [
         id="the type of another",
     ),
     pytest.param(
-        '{"name": "calculator", "args": "{}"}',
-        "The call has the form of langchain, but `args`: Input should be a JSON object.",
-        id="args that are text",
-    ),
-    pytest.param(
         '{"name": "calculator", "args": ["6 * 7"]}',
-        "The call has the form of langchain, but `args`: Input should be a JSON object.",
+        "The call has the form of langchain, but `args`: Input should be a JSON object or the text of one.",
         id="args that are a list",
     ),
     pytest.param(
@@ -85,14 +80,19 @@ NOT_CALLS: list[Any] = [
         id="a function that is text",
     ),
     pytest.param(
+        '{"function": {"name": "calculator", "arguments": 7}}',
+        "The call has the form of openai, but `function.arguments`: Input should be a JSON object or the text of one.",
+        id="arguments that are a number",
+    ),
+    pytest.param(
         '{"function": {"name": "calculator"}}',
         "The call has the form of openai, but `function.arguments`: Field required.",
         id="a function without arguments",
     ),
     pytest.param(
-        '{"type": "tool_use", "name": "calculator", "input": "6 * 7"}',
-        "The call has the form of anthropic, but `input`: Input should be a JSON object.",
-        id="an input that is text",
+        '{"type": "tool_use", "name": "calculator", "input": [6, 7]}',
+        "The call has the form of anthropic, but `input`: Input should be a JSON object or the text of one.",
+        id="an input that is a list",
     ),
     pytest.param(
         '{"type": "function_call", "call_id": "1", "arguments": "{}"}',

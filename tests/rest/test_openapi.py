@@ -89,6 +89,14 @@ def test_every_operation_has_a_stable_name() -> None:
         "get_tool": "GET /tools/{name}",
         "create_tool_call": "POST /tool_calls",
         "create_tool_call_batch": "POST /tool_calls/batch",
+        "list_tool_calls": "GET /tool_calls",
+        "export_tool_calls": "GET /tool_calls/export",
+        "get_tool_call": "GET /tool_calls/{call_id}",
+        "cancel_tool_call": "POST /tool_calls/{call_id}/cancel",
+        "watch_tool_call": "GET /tool_calls/{call_id}/events",
+        "replay_tool_call": "POST /tool_calls/{call_id}/replay",
+        "create_content": "POST /contents",
+        "delete_content": "DELETE /contents/{content_id}",
         "get_content": "GET /contents/{content_id}",
         "list_approvals": "GET /approvals",
         "get_approval": "GET /approvals/{approval_id}",
@@ -102,16 +110,19 @@ def test_every_operation_has_a_stable_name() -> None:
 @pytest.mark.parametrize(
     ("operation_id", "statuses"),
     [
-        ("list_tools", {"200", "304", "400", "422"}),
-        ("get_tool", {"200", "400", "404"}),
-        ("create_tool_call", {"200", "202", "400", "403", "413", "415", "422", "500", "503"}),
-        ("create_tool_call_batch", {"200", "400", "413", "415", "422"}),
+        ("list_tools", {"200", "304", "400", "403", "421", "422"}),
+        ("get_tool", {"200", "400", "403", "404", "421"}),
+        ("create_tool_call", {"200", "202", "400", "403", "413", "415", "421", "422", "500", "503"}),
+        ("create_tool_call_batch", {"200", "400", "403", "413", "415", "421", "422"}),
         ("list_approvals", {"200", "400", "422"}),
         ("get_approval", {"200", "400", "404", "422"}),
-        ("get_content", {"200", "400", "404"}),
+        ("get_content", {"200", "206", "304", "400", "404", "416", "422"}),
+        ("create_content", {"201", "400", "413", "415", "503"}),
+        ("delete_content", {"204", "400", "404", "503"}),
         ("decide_approval", {"200", "400", "404", "409", "413", "415", "422"}),
         ("get_health", {"200"}),
         ("get_readiness", {"200"}),
+        ("get_metrics", {"200", "403", "421"}),
     ],
 )
 def test_every_answer_is_documented(operation_id: str, statuses: set[str]) -> None:
@@ -151,16 +162,18 @@ def test_the_models_are_those_that_are_used() -> None:
 
 @pytest.mark.parametrize("operation_id", ["create_tool_call", "create_tool_call_batch"])
 def test_bodies_read_as_bytes_are_described_too(operation_id: str) -> None:
-    """The four forms of a call are in the document, though the routes read bytes."""
+    """The forms of a call are in the document, though the routes read bytes."""
     body = OPERATIONS[operation_id][2]["requestBody"]
     schema = body["content"]["application/json"]["schema"]
 
     assert body["required"] is True
-    assert [option["$ref"].rpartition("/")[2] for option in schema.get("items", schema)["anyOf"]] == [
+    options = schema["anyOf"][0]["items"]["anyOf"] if operation_id == "create_tool_call_batch" else schema["anyOf"]
+    assert [option["$ref"].rpartition("/")[2] for option in options] == [
         "LangChainToolCall",
         "OpenAIToolCall",
         "ResponsesFunctionCall",
         "AnthropicToolUse",
+        "GeminiFunctionCallPart",
     ]
 
 
@@ -169,7 +182,7 @@ def test_a_decision_is_described_too() -> None:
     body = OPERATIONS["decide_approval"][2]["requestBody"]
 
     assert body["required"] is True
-    assert body["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Decision"}
+    assert body["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/ApprovalDecision"}
 
 
 @pytest.mark.parametrize(("schema", "example"), list(_examples()))
@@ -183,7 +196,7 @@ def test_every_example_fits_its_schema(schema: dict[str, Any], example: Any) -> 
     [
         ("langchain", "success", "42"),
         ("clock", "success", "noon in Asia/Tokyo"),
-        ("failure", "error", "expression: Field required (string)"),
+        ("failure", "error", "expresion: There is no such argument; did you mean expression?"),
     ],
 )
 async def test_the_examples_of_calls_run(make_client: MakeClient, name: str, status: str, content: str) -> None:
@@ -196,7 +209,7 @@ async def test_the_examples_of_calls_run(make_client: MakeClient, name: str, sta
     assert message["content"] == content
 
 
-@pytest.mark.parametrize("name", ["openai", "openai-responses", "anthropic"])
+@pytest.mark.parametrize("name", ["openai", "openai-responses", "anthropic", "gemini"])
 async def test_the_examples_of_dialects_answer_as_shown(make_client: MakeClient, name: str) -> None:
     """The example of the answer is what the example of the request gets."""
     client = await make_client(calculator)
@@ -210,7 +223,7 @@ async def test_the_examples_of_dialects_answer_as_shown(make_client: MakeClient,
 async def test_every_example_of_a_call_is_tried_above() -> None:
     """A new example has to be added to the tables of this file."""
     assert set(_request_examples("create_tool_call")) == {
-        *("langchain", "openai", "openai-responses", "anthropic"),
+        *("langchain", "openai", "openai-responses", "anthropic", "gemini"),
         *("clock", "failure"),
     }
 

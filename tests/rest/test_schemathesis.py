@@ -54,25 +54,42 @@ schema = schemathesis.openapi.from_asgi("/openapi.json", app)
 
 # The same cases in every run: what fails here fails for everybody.
 reproducible = settings(max_examples=40, derandomize=True, database=None, deadline=None)
+# Their filters may come several times.
+_LISTS = ["list_tools", "list_tool_calls", "export_tool_calls"]
+# A body may be anything, and `ignore_case` goes with `grep`, which the document cannot say.
+_CONTENTS = ["create_content", "get_content"]
 
 
-@schema.exclude(path="/tools").parametrize()
+@schema.exclude(operation_id=[*_LISTS, *_CONTENTS]).parametrize()
 @reproducible
 def test_every_operation_does_what_the_document_says(case: Case) -> None:
     """No crash, no undocumented status or header or type, no body beside its schema, no wrong request accepted."""
     case.call_and_validate()
 
 
+@schema.hook
+def map_headers(_context: object, headers: Any) -> Any:
+    """Send no key, under which another case may have been known before."""
+    return {name: value for name, value in headers.items() if name != "Idempotency-Key"} if headers else headers
+
+
 # Left out: a query has no types, so a single `tag=0.5` that is meant to be a wrong number is a right list of texts.
-@schema.include(path="/tools").parametrize()
+@schema.include(operation_id=_LISTS).parametrize()
 @reproducible
 def test_the_listing_does_what_the_document_says(case: Case) -> None:
     """All but one of the checks hold for its filters too."""
     case.call_and_validate(excluded_checks=[negative_data_rejection])
 
 
+@schema.include(operation_id=_CONTENTS).parametrize()
+@reproducible
+def test_the_contents_do_what_the_document_says(case: Case) -> None:
+    """All but what it cannot say of a body and of two parameters together."""
+    case.call_and_validate(excluded_checks=[negative_data_rejection, positive_data_acceptance])
+
+
 def _waiting() -> str:
-    call = ToolCall(name="delete_order", args={"order": 7}, id="call_1")
+    call = ToolCall(name="delete_order", args={"order": 7}, id="")  # Which makes each a new one.
     with pytest.raises(ApprovalRequired) as caught:
         asyncio.run(app.state.parts.pipeline.run(CallRequest(call)))
     return caught.value.approval.id

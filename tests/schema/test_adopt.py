@@ -58,10 +58,10 @@ async def _content(made: BaseTool, args: dict[str, Any]) -> Any:
         # with every other mistake
         (
             {"name": "A", "zz": 1},
-            "name: String should have at least 2 characters\n"
-            "zz: There is no such argument; the arguments are: friends, name",
+            "zz: There is no such argument; the arguments are: friends, name\n"
+            "name: Input should be a string, at least 2 characters",
         ),
-        ({"name": "Crusoe"}, "arguments: Value error, has to have friends"),
+        ({"name": "Crusoe"}, "arguments: has to have friends"),
     ],
 )
 async def test_unknown_arguments_are_refused(args: dict[str, Any], content: str) -> None:

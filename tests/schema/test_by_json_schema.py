@@ -77,10 +77,10 @@ async def test_what_fits_is_passed_on_with_defaults(args: dict[str, Any], conten
 @pytest.mark.parametrize(
     ("args", "content"),
     [
-        ({}, "query: Field required (string, min length 2)"),
-        ({"query": "canary", "limit": "canary"}, "limit: Input should be integer, at most 10"),
-        ({"query": "canary", "limit": 11}, "limit: Input should be integer, at most 10"),
-        ({"query": "c"}, "query: Input should be string, min length 2"),
+        ({}, "query: Field required (string, at least 2 characters)"),
+        ({"query": "canary", "limit": "canary"}, "limit: Input should be an integer, at most 10"),
+        ({"query": "canary", "limit": 11}, "limit: Input should be an integer, at most 10"),
+        ({"query": "c"}, "query: Input should be a string, at least 2 characters"),
         ({"query": "tea", "sorted": ["up", "canary"]}, 'sorted[1]: Input should be one of "up", "down"'),
         ({"query": "tea", "box": {}}, "box.w: Field required (number)"),
         ({"query": "tea", "box": {"w": 1, "h": 2}}, "box.h: There is no such argument; the arguments are: unit, w"),

@@ -83,7 +83,7 @@ async def test_both_forms_are_taken(made: BaseTool, args: dict[str, Any], conten
             {"options": {"a": 2}},
             "options.a: This is an argument of its own; send it beside the others, not inside options",
         ),
-        ({"options": {"x": "canary"}}, "x: Input should be a valid integer, unable to parse string as an integer"),
+        ({"options": {"x": "canary"}}, "x: Input should be an integer"),
     ],
 )
 async def test_what_is_said_twice_is_refused(args: dict[str, Any], content: str) -> None:
@@ -141,7 +141,7 @@ async def test_values_that_only_this_process_has_are_left_where_they_are() -> No
 
     message = await run(take, {"options": {"x": object()}})
 
-    assert message.content == "x: Input should be a valid integer"
+    assert message.content == "x: Input should be an integer"
 
 
 def test_the_schema_says_where_free_arguments_stand() -> None:
@@ -154,3 +154,15 @@ def test_the_schema_says_where_free_arguments_stand() -> None:
         "description": "More. Further arguments, each under its own name beside the others.",
     }
     assert untyped.compiled.args_schema.flat["additionalProperties"] is True
+
+
+async def test_a_free_argument_may_be_called_as_a_positional_one() -> None:
+    """In the object, as in the OpenAI Agents SDK."""
+
+    @tool
+    async def take(a: int, /, **rest: int) -> str:
+        """Take."""
+        return f"{a} {rest}"
+
+    assert (await run(take, {"a": 1, "rest": {"a": 2, "b": 3}})).content == "1 {'b': 3, 'a': 2}"
+    assert (await run(take, {"rest": {"a": 2}})).content.startswith("rest.a: This is an argument of its own")

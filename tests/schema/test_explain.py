@@ -23,7 +23,7 @@ def detail(kind: str, msg: str, *loc: str | int, sent: Any = None, **ctx: Any) -
 @pytest.mark.parametrize(
     ("error", "text"),
     [
-        (detail("int_type", "Input should be a valid integer"), "Input should be a valid integer"),
+        (detail("int_type", "Input should be an integer"), "Input should be an integer"),
         (detail("model_type", "Input should be a valid dictionary or instance of X"), "Input should be a JSON object"),
         (
             detail("union_tag_invalid", "Input tag 'secret' …", discriminator="'kind'", expected_tags="'a', 'b'"),
@@ -32,7 +32,7 @@ def detail(kind: str, msg: str, *loc: str | int, sent: Any = None, **ctx: Any) -
         # a type that quotes what was sent
         (detail("custom", "bad value: secret", sent="secret", value="secret"), "Input is not valid"),
         # an author's own words
-        (detail("value_error", "Value error, secret is odd", sent="secret"), "Value error, secret is odd"),
+        (detail("value_error", "Value error, secret is odd", sent="secret"), "secret is odd"),
     ],
 )
 def test_errors_are_worded_for_a_model(error: ErrorDetails, text: str) -> None:
@@ -54,7 +54,7 @@ def test_errors_without_number_are_only_counted() -> None:
     with pytest.raises(ValidationError) as raised:
         TypeAdapter(list[int]).validate_python(["x"] * 10_001)
 
-    assert make_field_errors(list_details(raised.value), SCHEMA) == [
+    assert make_field_errors(list_details(raised.value), SCHEMA, []) == [
         {"loc": [], "type": "too_many_errors", "msg": "10,001 values do not fit"}
     ]
 
@@ -74,4 +74,7 @@ def test_errors_without_number_are_only_counted() -> None:
 )
 def test_what_is_allowed_is_said(error: ErrorDetails, text: str) -> None:
     """At that place of the schema, references followed."""
-    assert make_field_errors([error], SCHEMA) == [{"loc": list(error["loc"]), "type": error["type"], "msg": text}]
+    data = {"n": {"z": 1}, "inner": {"z": 1}, "list": [{}]}
+    (entry,) = make_field_errors([error], SCHEMA, data)
+
+    assert (entry["loc"], entry["type"], entry["msg"]) == (list(error["loc"]), error["type"], text)

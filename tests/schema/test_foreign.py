@@ -11,8 +11,8 @@ from pydantic import BaseModel
 import sidecall
 from sidecall import ToolContext, tool
 from sidecall.core.errors import MissingContext
-from sidecall.core.store import ItemStore
-from sidecall.ledger.items import MemoryItems
+from sidecall.core.store.tenant import ItemStore
+from sidecall.ledger.memory.items import MemoryItems
 from sidecall.schema.foreign import is_instance_of, match_marker, match_type
 from tests.authoring import agents_sdk
 
@@ -50,7 +50,7 @@ def test_markers_are_known_by_name(part: Any, expected: str | None) -> None:
 @pytest.mark.parametrize(
     ("annotation", "expected"),
     [
-        (ToolRuntime, "tool_context"),
+        (ToolRuntime, "tool_runtime"),
         (agents_sdk.RunContextWrapper, "tool_context"),
         (agents_sdk.ToolContext, "tool_context"),
         (RunnableConfig, "runnable_config"),
@@ -88,7 +88,8 @@ def moved(
     """Take one of each."""
     assert isinstance(maybe, ToolContext)
     contexts = [runtime.state, runtime.context, runtime.tool_call_id, runtime.store is store]
-    return [x, *contexts, wrapper.context, maybe.tool_name, call_id, state, one, user, config, own]
+    rest = {key: value for key, value in config.items() if key != "callbacks"}
+    return [x, *contexts, wrapper.context, maybe.tool_name, call_id, state, one, user, rest, own]
 
 
 def test_a_function_that_was_written_for_them_is_filled_in() -> None:
@@ -110,7 +111,7 @@ def test_a_function_that_was_written_for_them_is_filled_in() -> None:
         {"one": "first"},
         "first",
         "ada",
-        {"configurable": {"user": "ada"}, "tags": [], "metadata": {}},
+        {"tags": [], "metadata": {}, "recursion_limit": 25, "configurable": {"user": "ada"}},
         None,
     ]
     assert filled[3] == filled[7]

@@ -1,6 +1,7 @@
 """What authors say about a parameter reaches the schema, whatever form they say it in."""
 
 import math
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pytest
@@ -10,6 +11,7 @@ from typing_extensions import Doc
 from sidecall import ToolContext, tool
 
 
+@dataclass
 class User:
     """What a caller's context may hold."""
 

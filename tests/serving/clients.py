@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.serving.connections import Connection, Connections
-from sidecall.serving.responses import WholeResponses
+from sidecall.serving.room import RequestRoom
 from tests.kit.asgi import Wire
 
 
@@ -21,6 +21,8 @@ class Seen:
     line: str
     headers: list[tuple[bytes, bytes]]
     body: bytes
+    client: str | None = field(default=None, compare=False)
+    scheme: str = field(default="http", compare=False)
 
 
 @dataclass
@@ -43,7 +45,8 @@ class Application:
                 self.gone += 1
                 return
             body, more = body + message["body"], message["more_body"]
-        self.seen.append(Seen(f"{scope['method']} {scope['path']}", scope["headers"], body))
+        client = scope["client"] and scope["client"][0]
+        self.seen.append(Seen(f"{scope['method']} {scope['path']}", scope["headers"], body, client, scope["scheme"]))
         await self.may_answer.wait()
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body"})
@@ -91,9 +94,11 @@ class Client:
         if is_quick:
             self.application.may_answer.set()
         state: dict[str, Any] = {}
-        connections = Connections(Lifecycle(), Patience(), 100, 5)
+        connections = Connections(Lifecycle(), Patience(), 100, 5, RequestRoom(1_000_000_000))
         self.connection = Connection(_CONFIG, connections, state, asyncio.get_running_loop())
-        self.connection.app = WholeResponses(self.application)
+        self.connection.serve(self.application)
+        # As in a server; pytest listens to that log, and answers would go another way.
+        self.connection.access_log = False
         self.wire = Network()
         self.wire.protocol = self.connection
         self.connection.connection_made(self.wire)

@@ -9,6 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.serving.connections import Connection, Connections
+from sidecall.serving.room import RequestRoom
 from tests.kit.asgi import Wire
 
 REQUEST = b"POST /tool_calls HTTP/1.1\r\nHost: sidecall\r\nContent-Length: 2\r\n\r\n{}"
@@ -32,9 +33,29 @@ async def connection(wire: Wire) -> Connection:
     config = uvicorn.Config(answer, log_config=None)
     config.load()
     app_state: dict[str, Any] = {}
-    made = Connection(config, Connections(Lifecycle(), Patience(), 100, 5), app_state, asyncio.get_running_loop())
+    made = Connection(
+        config,
+        Connections(Lifecycle(), Patience(), 100, 5, RequestRoom(1_000_000_000)),
+        app_state,
+        asyncio.get_running_loop(),
+    )
     made.connection_made(wire)
     return made
+
+
+async def test_what_cannot_be_read_is_logged_once_in_ten_seconds(caplog: pytest.LogCaptureFixture) -> None:
+    """Else any client could fill the log."""
+    config = uvicorn.Config(answer, log_config=None)
+    config.load()
+    shared = Connections(Lifecycle(), Patience(), 100, 5, RequestRoom(1_000_000))
+    for request in (b"nonsense\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\nA: " + b"b" * 40_000) * 10:
+        made = Connection(config, shared, {}, asyncio.get_running_loop())
+        made.connection_made(Wire())
+        made.data_received(request)
+    for now in (0, 5, 9.5, 10, 20):
+        shared.sweep(now)
+
+    assert caplog.messages == ["requests that could not be read or were too large were refused: 30"]
 
 
 async def test_a_client_that_asks_the_same_again_and_again_is_not_idle(connection: Connection, wire: Wire) -> None:

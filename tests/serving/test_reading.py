@@ -245,6 +245,20 @@ async def test_nonsense_behind_a_slow_request_does_not_take_its_answer() -> None
         assert not client.wire.is_open
 
 
+async def test_nonsense_behind_an_answer_that_is_read_slowly_does_not_keep_the_connection() -> None:
+    """It is closed with the answer, which may have been ready before the nonsense came."""
+    client = Client()
+    client.connection.pause_writing()
+    await client.send(SECOND)
+    await client.send(b"nonsense\r\n\r\n")
+    client.connection.resume_writing()
+    await client.send()
+
+    assert client.statuses == [b"200"]
+    assert b"connection: close\r\n" in b"".join(client.wire.pieces)
+    assert not client.wire.is_open
+
+
 async def test_who_hangs_up_behind_what_was_sent_ahead_is_noticed() -> None:
     """After a second, reading goes on; where that is too much, the connection ends with the answer."""
     client = Client(is_quick=False)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.serving.connections import Connection, Connections
+from sidecall.serving.room import RequestRoom
 from tests.kit.asgi import Wire
 
 GET = b"GET / HTTP/1.1\r\nHost: sidecall\r\n\r\n"
@@ -33,7 +35,7 @@ class Client:
         self.wire = Wire()
         config = uvicorn.Config(self.app, log_config=None, interface="asgi3", ws="none")
         config.load()
-        self.shared = Connections(Lifecycle(), Patience(), 100, 5)
+        self.shared = Connections(Lifecycle(), Patience(), 100, 5, RequestRoom(1_000_000_000))
         app_state: dict[str, Any] = {}
         self.connection = Connection(config, self.shared, app_state, asyncio.get_running_loop())
         self.connection.access_log = access_log
@@ -135,6 +137,22 @@ async def test_a_client_that_was_asked_is_answered_in_one_piece() -> None:
 async def test_requests_on_one_connection_are_answered_one_by_one() -> None:
     """Each in one piece, also where they were sent ahead."""
     assert await Client(LENGTH, _body(b"{}")).send(GET + GET) == [HEAD + b"\r\n{}"] * 2
+
+
+async def test_no_request_begins_with_what_another_has_set() -> None:
+    """Neither one that was sent ahead, which begins where the one before it ends, nor one that comes later."""
+    variable: ContextVar[str] = ContextVar("variable", default="unset")
+    seen = []
+
+    def note() -> None:
+        seen.append(variable.get())
+        variable.set("set")
+
+    client = Client(note, LENGTH, _body(b"{}"))
+    await client.send(GET + GET)
+    await client.send()
+
+    assert seen == ["unset"] * 3
 
 
 async def test_a_connection_that_is_not_kept_is_closed() -> None:

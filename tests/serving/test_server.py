@@ -13,6 +13,7 @@ import uvicorn
 
 from sidecall.serving.connections import Connection
 from sidecall.lifecycle import Lifecycle, Patience
+from sidecall.serving.room import RequestRoom
 from sidecall.serving.server import Server
 
 
@@ -31,7 +32,8 @@ async def at_shutdown():
 {before}
 config = uvicorn.Config(app, port=0, http=Connection, ws="none", lifespan="on")
 patience = Patience(drain_grace=0, drain_timeout=0)
-Server(config, Lifecycle(), patience, 100, on_started=lambda: print("started", flush=True)).run()
+room = RequestRoom(1_000_000)
+Server(config, Lifecycle(), patience, 100, room, on_started=lambda: print("started", flush=True)).run()
 print("returned", flush=True)
 """
 

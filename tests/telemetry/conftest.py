@@ -15,7 +15,7 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.thread import ThreadExecutor
-from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
 from sidecall.telemetry.calls import CallTelemetry

@@ -54,6 +54,9 @@ def test_the_service_has_a_name(make_provider: Any, environment: dict[str, str],
         ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, "otlp_proto_grpc"),
         ({"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "grpc"}, "otlp_proto_grpc"),
         ({"OTEL_TRACES_EXPORTER": "otlp, zipkin"}, "zipkin"),
+        # What is empty is not set.
+        ({"OTEL_TRACES_EXPORTER": "", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, "otlp_proto_grpc"),
+        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": ""}, "otlp_proto_grpc"),
     ],
 )
 def test_an_exporter_that_is_missing_is_named(make_provider: Any, environment: dict[str, str], exporter: str) -> None:

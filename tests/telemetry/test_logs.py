@@ -171,6 +171,57 @@ def test_warnings_and_oddities_are_lines_too(log_as: Any) -> None:
     }
 
 
+async def test_what_callers_choose_is_cut(make_client: MakeClient, log_as: Any) -> None:
+    """Ids and names of megabytes would be lines of megabytes; the answer has them whole."""
+    log = log_as(as_json=True)
+    client = await make_client(talk, crash, log_calls=True, log_args=True)
+    long = "i" * 1_000_000
+
+    calls = [write_call("talk", id=long), write_call("crash", id=long), write_call("n" * 1_000_000, id=long)]
+    answers = await client.post("/tool_calls/batch", json=calls)
+    lines = log.lines
+    names = {name: {line[name] for line in lines} for name in ("call_id", "tool")}
+
+    assert [answer["tool_call_id"] for answer in answers.json()] == [long] * 3
+    assert names["call_id"] == {"i" * 256 + "… 999744 more characters"}
+    assert names["tool"] == {"talk", "crash", "n" * 256 + "… 999744 more characters"}
+    assert [line["event"] for line in lines[:2]] == ["page 3", "else"]
+    assert max(map(len, log.text.splitlines())) < 10_000
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_line_is_cut(log_as: Any, as_json: bool) -> None:
+    """Its message, a field's name, a field, and what many fields are together."""
+    log = log_as(as_json=as_json)
+    somebody = logging.getLogger("somebody")
+    many: Any = [["v" * 1000] * 50] * 50
+
+    somebody.warning("m" * 100_000)
+    somebody.warning("names", extra={"k" * 100_000: "v" * 100_000})
+    somebody.warning("many", extra={"values": many, "other": 1})
+    message, name, whole = log.text.splitlines()
+
+    assert 16_000 < len(message) < 17_000
+    assert "83616 characters left out" in message
+    assert 2_000 < len(name) < 3_000
+    assert name.count("… 99000 more characters") + name.count("\\u2026 99000 more characters") == 2
+    assert "left out, since the line would be too long" in whole
+    assert len(whole) < 300
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+@pytest.mark.parametrize("name", ["a\nb", "a\x1b[31mb", "a\u2028b", "a b=c", "stack", "exception"])
+def test_a_field_cannot_forge_lines(log_as: Any, name: str, as_json: bool) -> None:
+    """Neither by its name, nor by its value, at any depth."""
+    log = log_as(as_json=as_json)
+
+    logging.getLogger("somebody").warning("odd", extra={name: HOSTILE, "deep": {name: [HOSTILE]}})
+
+    assert len(log.text.splitlines()) == 1
+    assert log.text.rstrip("\n").isprintable()
+    assert f" {name}=" not in log.text
+
+
 def test_an_operator_may_name_more_secrets(log_as: Any) -> None:
     """Beside those that everybody has."""
     log = log_as(as_json=True, redact=("iban",))

@@ -58,6 +58,7 @@ def test_a_tool_that_nobody_called_has_one_series() -> None:
     read = _ours(_read(Metrics(lambda: ["add"])))
 
     assert read.pop(("sidecall_build_info", (("version", "0.1.0"),))) == 1
+    assert read.pop(("sidecall_log_lines_dropped_total", ())) == 0
     assert read == {
         ("sidecall_tools", ()): 1,
         ("sidecall_calls_total", (("outcome", "success"), ("tool", "add"))): 0,

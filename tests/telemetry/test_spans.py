@@ -74,6 +74,22 @@ async def test_a_span_has_the_names_of_the_conventions(run_watched: Run) -> None
     }
 
 
+async def test_long_attributes_are_cut(run_watched: Run) -> None:
+    """Whoever calls may make them as long as a body."""
+    traced = Traced(Redaction())
+    long = "i" * 1_000_000
+    request = write_request("login", {"user": [["v" * 1000] * 50] * 50, "password": "canary-4711"}, id=long)
+
+    message = await run_watched(traced.watch, login, request)
+    attributes = traced.spans["execute_tool login"].attributes or {}
+
+    assert message.tool_call_id == long
+    assert attributes["gen_ai.tool.call.id"] == "i" * 256 + "… 999744 more characters"
+    assert {name: len(str(value)) < 70_000 for name, value in attributes.items() if len(str(value)) > 1000} == {
+        "gen_ai.tool.call.arguments": True
+    }
+
+
 @pytest.mark.parametrize(("user", "kind"), [("nobody", "tool_error"), (1, "invalid_arguments")])
 async def test_a_failure_has_its_kind(run_watched: Run, user: Any, kind: str) -> None:
     """What it says may be nobody's business."""

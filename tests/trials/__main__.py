@@ -9,9 +9,11 @@ from rich.markdown import Markdown
 
 from bench.environments import ROOT
 from bench.machine import Cores, describe, raise_file_limit
+from tests.kit.postgres import find_programs
 from tests.trials import callers, contract, deadlines, lifetimes, overload, report, schemathesis, series, soak, traces
+from tests.trials.durable import drained, killed, shared
 from tests.trials.finding import Finding
-from tests.trials.hostile import bombs, floods, fuzz, loris, outputs
+from tests.trials.hostile import bombs, floods, framing, fuzz, hoards, loris, outputs, stalls, worst_mix
 
 Trial = Callable[[], Iterator[Finding]]
 GROUPS: Mapping[str, Sequence[Trial]] = {
@@ -19,8 +21,19 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     "callers": (callers.run,),
     "deadlines": (deadlines.run,),
     "lifetimes": (lifetimes.run,),
-    "hostile": (fuzz.run, bombs.run, floods.run, loris.run, outputs.run),
+    "hostile": (
+        fuzz.run,
+        framing.run,
+        bombs.run,
+        floods.run,
+        hoards.run,
+        loris.run,
+        stalls.run,
+        worst_mix.run,
+        outputs.run,
+    ),
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
+    "durable": (killed.run, shared.run, drained.run),
     "soak": (soak.run,),
 }
 # A minute of them, in pytest.
@@ -30,12 +43,17 @@ SHORT: Mapping[str, Trial] = {
     "deadlines": deadlines.run_shortly,
     "lifetimes": lifetimes.run_shortly,
     "fuzz": fuzz.run_shortly,
+    "framing": framing.run_shortly,
     "bombs": bombs.run_shortly,
     "floods": floods.run_shortly,
+    "hoards": hoards.run_shortly,
+    "worst mix": worst_mix.run_shortly,
     "outputs": outputs.run_shortly,
     "contract": contract.run,
     "traces": traces.run_shortly,
     "series": series.run_shortly,
+    "killed": killed.run_shortly,
+    **({} if find_programs() is None else {"shared": shared.run_shortly}),
     "soak": soak.run_shortly,
 }
 RESULTS = ROOT / "bench" / "results"

@@ -1,9 +1,12 @@
 """Provoke every answer that the OpenAPI document names, and look at each as a client would."""
 
 import json
+import sqlite3
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,6 +15,17 @@ from bench.environments import ROOT
 from tests.kit.lines import call
 from tests.kit.servers import Server, total
 from tests.kit.sockets import connection
+from tests.trials.contract_cases import (
+    BROKEN,
+    BUSY,
+    CASES,
+    COUNTED,
+    ENDING,
+    GONE,
+    REMEMBERED,
+    Case,
+    write_tool_call,
+)
 from tests.trials.finding import Finding
 from tests.trials.serving import serving
 
@@ -25,81 +39,8 @@ _MEMBERS = frozenset(("type", "title", "status", "detail", "instance"))
 _RETRYABLE = frozenset((429, 503))
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A request and the documented answer that it has to bring about; `{…}` in its path is filled in."""
-
-    operation: str
-    status: int
-    path: str
-    body: Any = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def method(self) -> str:
-        """The method, which the operation begins with."""
-        return self.operation.partition(" ")[0].upper()
-
-
-def _call(name: str, **args: Any) -> dict[str, Any]:
-    return {"name": name, "args": args, "id": "call_1"}
-
-
-def _posts(operation: str, path: str, right: Any) -> tuple[Case, ...]:
-    """List what every route that takes JSON refuses."""
-    return (
-        Case(operation, 400, path, b"{"),
-        Case(operation, 413, path, b" " * 5_000_000),
-        Case(operation, 415, path, json.dumps(right).encode(), {"content-type": "text/plain"}),
-    )
-
-
 # A case with what was wrong about its answer.
 Judged = tuple[Case, list[str]]
-
-CALLS, BATCH, DECIDE = "post /tool_calls", "post /tool_calls/batch", "post /approvals/{approval_id}"
-_NAMELESS = {"x-caller": "x" * 1000}
-CASES: tuple[Case, ...] = (
-    Case("get /tools", 200, "/tools"),
-    Case("get /tools", 304, "/tools", headers={"if-none-match": "*"}),
-    Case("get /tools", 400, "/tools?strict=false", headers=_NAMELESS),
-    Case("get /tools", 422, "/tools?format=cobol"),
-    Case("get /tools/{name}", 200, "/tools/rows"),
-    Case("get /tools/{name}", 400, "/tools/rows", headers=_NAMELESS),
-    Case("get /tools/{name}", 404, "/tools/none"),
-    Case(CALLS, 200, "/tool_calls", _call("choose", one="first")),
-    Case(CALLS, 202, "/tool_calls", _call("approved", amount=1)),
-    Case(CALLS, 403, "/tool_calls", _call("forbidden")),
-    Case(CALLS, 422, "/tool_calls", {"a": 1}),
-    Case(CALLS, 500, "/tool_calls", _call("fail_through")),
-    *_posts(CALLS, "/tool_calls", _call("kept")),
-    Case(BATCH, 200, "/tool_calls/batch", [_call("choose", one="first"), _call("fail_through"), _call("forbidden")]),
-    Case(BATCH, 422, "/tool_calls/batch", [1]),
-    *_posts(BATCH, "/tool_calls/batch", [_call("kept")]),
-    Case("get /contents/{content_id}", 200, "{content}"),
-    Case("get /contents/{content_id}", 400, "{content}", headers=_NAMELESS),
-    Case("get /contents/{content_id}", 404, "/contents/none"),
-    Case("get /approvals", 200, "/approvals?status=pending"),
-    Case("get /approvals", 400, "/approvals", headers=_NAMELESS),
-    Case("get /approvals", 422, "/approvals?status=lost"),
-    Case("get /approvals/{approval_id}", 200, "{approval}"),
-    Case("get /approvals/{approval_id}", 400, "{approval}", headers=_NAMELESS),
-    Case("get /approvals/{approval_id}", 404, "/approvals/none"),
-    Case("get /approvals/{approval_id}", 422, "{approval}?format=cobol"),
-    *_posts(DECIDE, "{approval}", {"decision": "reject"}),
-    Case(DECIDE, 404, "/approvals/none", {"decision": "reject"}),
-    Case(DECIDE, 422, "{approval}", {"decision": "perhaps"}),
-    Case(DECIDE, 200, "{approval}", {"decision": "approve"}),
-    Case(DECIDE, 409, "{approval}", {"decision": "reject"}),
-    Case("get /healthz", 200, "/healthz"),
-    Case("get /readyz", 200, "/readyz"),
-    Case("get /metrics", 200, "/metrics"),
-    Case("get nothing", 404, "/nowhere"),
-    Case("delete nothing", 405, "/tool_calls"),
-)
-# What needs a server that is busy, or about to end.
-BUSY = (Case(CALLS, 429, "/tool_calls", _call("kept")), Case(CALLS, 503, "/tool_calls", _call("approved", amount=1)))
-ENDING = (Case("get /readyz", 503, "/readyz"),)
 
 
 def run() -> Iterator[Finding]:
@@ -107,7 +48,8 @@ def run() -> Iterator[Finding]:
     said: list[Judged] = []
     with serving(_CONDITIONAL, SIDECALL_CALLER_HEADER="X-Caller") as server, _client(server) as client:
         known = _known(client)
-        said += [_tried(client, case, known) for case in CASES]
+        said += [_tried(client, case, known) for case in (*CASES, *REMEMBERED)]
+    said += _try_stores()
     with serving(TOOLS, SIDECALL_MAX_CONCURRENCY="1", SIDECALL_MAX_QUEUE="0") as server, _client(server) as client:
         said += _while_busy(server, client, BUSY[1:])
     with serving(TOOLS, SIDECALL_MAX_CONCURRENCY_PER_CALLER="1") as server, _client(server) as client:
@@ -150,9 +92,42 @@ def _client(server: Server) -> httpx.Client:
 
 def _known(client: httpx.Client) -> dict[str, str]:
     """Make a cut content and an approval, whose addresses later requests need."""
-    cut = client.post("/tool_calls", json=_call("kept")).json()
-    waiting = client.post("/tool_calls", json=_call("approved", amount=1))
-    return {"{content}": cut["response_metadata"]["artifact_url"], "{approval}": waiting.headers["location"]}
+    cut = client.post("/tool_calls", json=write_tool_call("kept")).json()
+    waiting = client.post("/tool_calls", json=write_tool_call("approved", amount=1))
+    ended = _remember(client, write_tool_call("choose", one="first"), "wait=20")
+    held = _remember(client, write_tool_call("approved", amount=2), "wait=1")
+    return {
+        "{content}": cut["response_metadata"]["artifact_url"],
+        "{approval}": waiting.headers["location"],
+        "{call}": ended,
+        "{held}": held,
+    }
+
+
+def _remember(client: httpx.Client, tool_call: Any, prefer: str) -> str:
+    """Have a call remembered, and return its address."""
+    client.post("/tool_calls", json=tool_call, headers={"prefer": prefer}).raise_for_status()
+    newest: str = client.get("/tool_calls?limit=1").json()[0]["id"]
+    return f"/tool_calls/{newest}"
+
+
+def _try_stores() -> Iterator[Judged]:
+    """Try what depends on what is in the store, and on whether it can be written."""
+    with serving(_CONDITIONAL, SIDECALL_RATE_LIMIT="4/hour") as server, _client(server) as client:
+        known = _known(client)
+        yield from [_tried(client, case, known) for case in COUNTED]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "ledger.db"
+        with serving(_CONDITIONAL, SIDECALL_STORE=f"sqlite:///{file}") as server, _client(server) as client:
+            known = _known(client)
+            with closing(sqlite3.connect(file, isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                yield from [_tried(client, case, known) for case in BROKEN]
+                other.execute("UPDATE calls SET record = NULL")
+                other.execute("COMMIT")
+            while client.get("/readyz").status_code != httpx.codes.OK:
+                time.sleep(_MOMENT)
+            yield from [_tried(client, case, known) for case in GONE]
 
 
 def _tried(client: httpx.Client, case: Case, known: Mapping[str, str]) -> Judged:

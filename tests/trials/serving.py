@@ -13,13 +13,14 @@ TOOLS = "tests/trials/served/plain.py"
 
 @contextmanager
 def serving(tools: str = TOOLS, **settings: str) -> Iterator[Server]:
-    """Start a server with these settings, give it when it listens, and stop it afterwards.
+    """Start a server of tools, separated by commas, with these settings; give it when it listens, stop it afterwards.
 
     Raises:
         Unavailable: It does not start; the message says why.
     """
     with tempfile.TemporaryDirectory() as folder:
-        server = start(Path(folder), "--tools", tools, environment={"SIDECALL_DRAIN_TIMEOUT": "1", **settings})
+        wanted = [word for part in tools.split(",") for word in ("--tools", part)]
+        server = start(Path(folder), *wanted, environment={"SIDECALL_DRAIN_TIMEOUT": "1", **settings})
         try:
             yield server
         finally:

@@ -4,8 +4,6 @@ import pytest
 
 from tests.trials.__main__ import SHORT
 
-pytestmark = pytest.mark.unmeasured
-
 
 @pytest.mark.parametrize("name", SHORT)
 def test_the_servers_worst_is_met(name: str) -> None:

@@ -38,7 +38,8 @@ class CallerHeader:
 
     def _caller(self, value: str) -> Caller:
         try:
-            subject = value.strip().encode("latin-1").decode()
+            # Each character is a byte so far; blanks of other kinds may be the end of a letter.
+            subject = value.strip(" \t").encode("latin-1").decode()
         except UnicodeDecodeError:
             raise InvalidCaller(f"The header {self._header} must be UTF-8.") from None
         if len(subject) > _LONGEST or not subject.isprintable():

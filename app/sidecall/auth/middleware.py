@@ -49,7 +49,7 @@ class Authentication:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] == "http" and not self._is_open(_path(scope)):
+        if scope["type"] == "http" and not self._is_open(path_of(scope)):
             try:
                 scope[_CALLER] = await self._authenticator.authenticate(Headers(scope=scope))
             except RequestError as error:
@@ -58,7 +58,7 @@ class Authentication:
         await self._app(scope, receive, send)
 
 
-def _path(scope: Scope) -> str:
+def path_of(scope: Scope) -> str:
     """Return the path below the place where the application is mounted."""
     path: str = scope["path"]
     root: str = scope.get("root_path", "")

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, overload
 
 from sidecall.authoring.foreign.adopt import adopt
+from sidecall.authoring.single import Tool
 from sidecall.authoring.spellings import rename_options
-from sidecall.authoring.structured import StructuredTool, Tool
+from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.tool import BaseTool
 from sidecall.core.errors import InvalidToolOption
 
@@ -76,4 +77,6 @@ def _offer(
         return foreign
     if not callable(thing) and not isinstance(thing, classmethod):
         raise InvalidToolOption(f"{wanted}, not {type(thing).__name__}.")
+    if options.get("parse_docstring"):
+        options.setdefault("error_on_invalid_docstring", True)  # As LangChain's decorator has it.
     return kind.from_function(thing, name=name, **options)

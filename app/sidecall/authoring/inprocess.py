@@ -3,61 +3,139 @@
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
 
+from pydantic import BaseModel, ValidationError
 from uuid_utils import uuid4
 
+from sidecall.core.callbacks import make_callback
+from sidecall.core.context import Caller
+from sidecall.core.errors import InvalidArguments, NotAToolCall, ToolException, ToolFailure
 from sidecall.core.invocation import CallRequest, Invocation, Surroundings
 from sidecall.core.messages import ToolCall
-from sidecall.core.store import Store, SyncStore
+from sidecall.core.options import ToolOptions
+from sidecall.core.pointer import format_path
+from sidecall.core.run.runtime import RunnableConfig
+from sidecall.core.store.protocol import Store, SyncStore
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.table import EXECUTORS, ExecutorSettings
-from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
 
+# What lists the tools of a module. A process loads it by this name, when all that it stands on is there.
+_TOOLS_OF = f"{__package__}.offers:tools_of"
+# A ToolCall, its dict, arguments alone, or the text of a tool's first argument.
+ToolInput = ToolCall | Mapping[str, Any] | str
+
+
+class Beside(TypedDict, total=False):
+    """What comes beside a call when there is no server to supply it.
+
+    `state` is for InjectedState, `context` for InjectedToolArg, by name, `store` for InjectedStore. `approved` runs a
+    call that its tool wants a person to approve.
+    """
+
+    state: Any
+    context: Mapping[str, Any] | None
+    store: Store | SyncStore | None
+    approved: bool
+
 
 @dataclass(frozen=True, slots=True)
-class CallInputs:
-    """What comes beside a call when there is no server to supply it."""
+class _Plan:
+    """A call made ready; `wants_message` says that it is to be answered like a model's."""
 
-    state: Any = None
-    context: Mapping[str, Any] = field(default_factory=dict)
-    store: Store | SyncStore | None = None
-    approved: bool = False
+    tool: CompiledTool
+    request: CallRequest
+    store: Store | SyncStore | None
+    wants_message: bool
 
 
-async def ainvoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], beside: CallInputs) -> Any:
+class _SentCall(BaseModel):
+    """A ToolCall as a program writes it; the tool is known already."""
+
+    args: dict[str, Any] | str | None
+    id: str | int | None = None
+
+
+async def ainvoke(tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside) -> Any:
     """Answer a ToolCall with its ToolMessage, and plain arguments with the tool's plain result."""
-    is_call = isinstance(input, ToolCall) or input.get("type") == "tool_call"
-    call = _make_tool_call(tool, input, is_call)
-    request = CallRequest(call, state=beside.state, context=beside.context, approved=beside.approved)
+    plan = _plan(tool, input, config or {}, beside)
     # In a task of its own, which code that outlives its deadline may go on to cancel.
-    invocation = await asyncio.create_task(_run(tool, request, beside.store))
-    if is_call:
-        return invocation.message
-    if invocation.error is not None:
-        raise invocation.error
-    return invocation.output[0] if tool.options.response_format == "content_and_artifact" else invocation.output
+    invocation = await asyncio.create_task(_run(plan))
+    return invocation.message if plan.wants_message else _take_result(invocation)
 
 
-def invoke(tool: CompiledTool, input: ToolCall | Mapping[str, Any], beside: CallInputs) -> Any:
+def invoke(tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside) -> Any:
     """Do the same from sync code, inside a running event loop too (which it blocks)."""
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(lambda: asyncio.run(ainvoke(tool, input, beside))).result()
+        return thread.submit(lambda: asyncio.run(ainvoke(tool, input, config, beside))).result()
 
 
-async def _run(tool: CompiledTool, request: CallRequest, store: Store | SyncStore | None) -> Invocation:
-    executor = EXECUTORS[tool.executor](ExecutorSettings())
+def _plan(tool: CompiledTool, input: ToolInput, config: RunnableConfig, beside: Beside) -> _Plan:
+    is_call = isinstance(input, ToolCall) or (isinstance(input, Mapping) and input.get("type") == "tool_call")
+    context = {**config.get("configurable", {}), **(beside.get("context") or {})}
+    request = CallRequest(
+        _make_tool_call(tool, input, is_call),
+        state=beside.get("state"),
+        context=context,
+        approved=beside.get("approved", False),
+    )
+    return _Plan(_configure(tool, config), request, beside.get("store"), is_call)
+
+
+def _configure(tool: CompiledTool, config: RunnableConfig) -> CompiledTool:
+    """Add to a tool what a config says for one call: who listens too, and what they are told."""
+    listeners = config.get("callbacks") or []
+    handlers = listeners if isinstance(listeners, list | tuple) else getattr(listeners, "handlers", [])
+    if not (handlers or config.get("tags") or config.get("metadata")):
+        return tool
+    options: ToolOptions = replace(
+        tool.options,
+        callbacks=(*tool.options.callbacks, *map(make_callback, handlers)),
+        tags=(*config.get("tags", ()), *tool.options.tags),
+        metadata={**config.get("metadata", {}), **tool.options.metadata},
+    )
+    return replace(tool, options=options)
+
+
+async def _run(plan: _Plan) -> Invocation:
+    tool = plan.tool
+    executor = EXECUTORS[tool.executor](ExecutorSettings(tools_of=_TOOLS_OF))
     try:
         await executor.start([tool])
         stages = default_stages({tool.executor: executor}, MemoryApprovals(), _make_budget(tool))
-        return await Pipeline(Registry([tool]), stages, surroundings=Surroundings(store)).invoke(tool, request)
+        pipeline = Pipeline(Registry([tool]), stages, surroundings=Surroundings(plan.store))
+        return await pipeline.invoke(tool, plan.request)
     finally:
         await executor.close()
+
+
+def _take_result(invocation: Invocation) -> Any:
+    """Return the plain result, or what the author's handlers make of a failure; raise any other.
+
+    Raises:
+        ToolFailure: The call failed.
+    """
+    if invocation.error is None:
+        paired = invocation.tool.options.response_format == "content_and_artifact"
+        return invocation.output[0] if paired else invocation.output
+    options, error = invocation.tool.options, invocation.error
+    if isinstance(error, ToolException) and options.handle_tool_error:
+        return error.content if options.handle_tool_error is True else _read_content(invocation, error)
+    if isinstance(error, InvalidArguments) and options.handle_validation_error:
+        return _read_content(invocation, error)
+    raise error
+
+
+def _read_content(invocation: Invocation, error: ToolFailure) -> Any:
+    if invocation.message is None:
+        raise error
+    return invocation.message.content
 
 
 def _make_budget(tool: CompiledTool) -> Budget | None:
@@ -66,16 +144,38 @@ def _make_budget(tool: CompiledTool) -> Budget | None:
     return None if most is None else Budget(most, _keep_nothing)
 
 
-async def _keep_nothing(_body: str | bytes, _tenant: str) -> None:
+async def _keep_nothing(_body: str | bytes, _caller: Caller) -> None:
     pass
 
 
-def _make_tool_call(tool: CompiledTool, input: ToolCall | Mapping[str, Any], is_call: bool) -> ToolCall:
+def _make_tool_call(tool: CompiledTool, input: ToolInput, is_call: bool) -> ToolCall:
+    """Read what a program calls a tool with, as the server reads a request.
+
+    Raises:
+        NotAToolCall: It is no call.
+    """
     if isinstance(input, ToolCall):
         return input
+    if isinstance(input, str):
+        return ToolCall(name=tool.name, args=_name_text(tool, input), id=new_call_id())
+    if not isinstance(input, Mapping):
+        raise NotAToolCall(f"A tool is called with a ToolCall, its arguments or a text, not {type(input).__name__}.")
     if not is_call:
         return ToolCall(name=tool.name, args=dict(input), id=new_call_id())
-    return ToolCall(name=tool.name, args=input["args"], id=str(input.get("id") or new_call_id()))
+    try:
+        sent = _SentCall.model_validate(dict(input))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        text = f"The call has the form of langchain, but `{format_path(first['loc'][:1])}`: {first['msg']}."
+        raise NotAToolCall(text) from None
+    args = {} if sent.args is None else sent.args
+    return ToolCall(name=tool.name, args=args, id=new_call_id() if sent.id is None else str(sent.id))
+
+
+def _name_text(tool: CompiledTool, text: str) -> dict[str, Any]:
+    """Take a text for the first argument, as LangChain does; a tool without arguments needs none."""
+    first = next(iter(tool.args_schema.flat["properties"]), None)
+    return {} if first is None else {first: text}
 
 
 def new_call_id() -> str:

@@ -1,5 +1,6 @@
 """Recognize the methods of classes, and bind them."""
 
+import dis
 import inspect
 from collections.abc import Callable
 from types import MethodType
@@ -26,6 +27,19 @@ def find_missing_owner(function: Any, *, is_method: bool) -> str | None:
 
 
 _FIRST = ("self", "cls")
+
+
+def only_refuses(function: Any) -> bool:
+    """Return whether all that a function ever does is to raise NotImplementedError."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None or "NotImplementedError" not in code.co_names:
+        return False
+    steps = {step.opname for step in dis.get_instructions(code)} - {"RETURN_GENERATOR"}
+    return "RAISE_VARARGS" in steps and not any(step.startswith(_WAYS_ON) for step in steps)
+
+
+# What would lead elsewhere than to the error.
+_WAYS_ON = ("RETURN_", "GET_AWAITABLE", "JUMP", "POP_JUMP", "FOR_ITER", "SETUP_", "BEFORE_", "YIELD_")
 
 
 def bind(function: Callable[..., Any] | None, holder: object) -> Callable[..., Any] | None:

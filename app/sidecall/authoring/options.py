@@ -1,18 +1,20 @@
 """The options of a tool, as authors write them."""
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from sidecall.core.callbacks import make_callback
+from sidecall.authoring.hook_contexts import give_context, give_guardrail_context
+from sidecall.authoring.switches import make_switch, takes
+from sidecall.core.callbacks import CallWriter, make_callback
 from sidecall.core.errors import InvalidToolOption
 from sidecall.core.guardrails import make_input_guardrail, make_output_guardrail
 from sidecall.core.options import (
     Condition,
     ExecutorName,
+    Idempotency,
     ResponseFormat,
     TimeoutBehavior,
     ToolAnnotations,
@@ -20,6 +22,7 @@ from sidecall.core.options import (
     UnknownArgs,
 )
 from sidecall.core.retry import Retry
+from sidecall.core.run.typed_context import ReadContext
 
 HandlerOption = StrictBool | Annotated[str, Field(min_length=1)] | Callable[..., Any]
 SwitchOption = StrictBool | Callable[..., Any]
@@ -32,6 +35,7 @@ class OptionFields(BaseModel):
 
     return_direct: bool = False
     response_format: ResponseFormat = "content"
+    verbose: bool = False
     tags: list[str] | None = None
     metadata: dict[str, Any] | None = None
     timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
@@ -43,21 +47,24 @@ class OptionFields(BaseModel):
     extras: dict[str, Any] | None = None
     annotations: ToolAnnotations | None = None
     handle_tool_error: HandlerOption | None = False
-    handle_validation_error: HandlerOption = False
+    handle_validation_error: HandlerOption | None = False
     failure_error_function: Callable[..., Any] | None = None
     callbacks: list[Any] | None = None
     tool_input_guardrails: list[Any] | None = None
     tool_output_guardrails: list[Any] | None = None
     is_enabled: SwitchOption = True
     requires_approval: SwitchOption = False
+    preview: Callable[..., Any] | None = None
     strict: StrictBool | None = None
     max_concurrency: Annotated[int, Field(ge=1)] | None = None
     sequential: bool = False
     retry: Retry | None = None
     max_content_bytes: Annotated[int, Field(ge=200)] | None = None
+    background: bool = False
+    idempotency: Idempotency | None = None
 
-    def _compile_options(self) -> ToolOptions:
-        """Compile the options, once.
+    def _compile_options(self, own: ReadContext | None = None) -> ToolOptions:
+        """Compile the options, once; `own` reads the context for functions around the tool that say no type of it.
 
         Raises:
             InvalidToolOption: A function does not take what it will be given, or a handler has no method.
@@ -68,30 +75,47 @@ class OptionFields(BaseModel):
         given = {field.name: getattr(self, field.name) for field in fields(ToolOptions)}
         made = {
             **given,
+            "handle_validation_error": self.handle_validation_error or False,
             "tags": tuple(self.tags or ()),
             "metadata": self.metadata or {},
             "extras": self.extras or {},
             "annotations": self.annotations or ToolAnnotations(),
-            "callbacks": tuple(map(make_callback, self.callbacks or ())),
-            "tool_input_guardrails": tuple(map(make_input_guardrail, self.tool_input_guardrails or ())),
-            "tool_output_guardrails": tuple(map(make_output_guardrail, self.tool_output_guardrails or ())),
-            "requires_approval": _make_policy(self.requires_approval),
+            "callbacks": tuple(
+                map(make_callback, [*(self.callbacks or ()), *([CallWriter()] if self.verbose else [])])
+            ),
+            **_make_guardrails(self, own),
+            "is_enabled": make_switch(self.is_enabled, own),
+            "requires_approval": _make_policy(self.requires_approval, own),
+            **{name: give_context(getattr(self, name), own) for name in _ERROR_FUNCTIONS},
         }
         return ToolOptions(**made)
 
 
-def _make_policy(given: SwitchOption) -> Condition:
+_ERROR_FUNCTIONS = ("failure_error_function", "timeout_error_function")
+
+
+def _make_guardrails(options: OptionFields, own: ReadContext | None) -> dict[str, tuple[Any, ...]]:
+    inputs = map(make_input_guardrail, options.tool_input_guardrails or ())
+    outputs = map(make_output_guardrail, options.tool_output_guardrails or ())
+    return {
+        "tool_input_guardrails": tuple(give_guardrail_context(it, own) for it in inputs),
+        "tool_output_guardrails": tuple(give_guardrail_context(it, own) for it in outputs),
+    }
+
+
+def _make_policy(given: SwitchOption, own: ReadContext | None) -> Condition:
     """Make a policy take the ToolContext and the arguments, whichever of the two forms it was written in."""
     if isinstance(given, bool):
         return given
     if takes(given, 1):
         return lambda _, args: given(args)
-    return lambda context, args: given(context, args, context.tool_call_id)
+    policy = give_context(given, own)
+    return lambda context, args: policy(context, args, context.tool_call_id)
 
 
 # How many positional arguments each function may be given; the first number that fits is used.
 _TAKES: Mapping[str, tuple[tuple[int, ...], str]] = {
-    "is_enabled": ((1,), "the Caller"),
+    "is_enabled": ((1, 2), "the Caller, or of the ToolContext and an agent"),
     "requires_approval": ((1, 3), "the arguments, or of the ToolContext, the arguments and the call's id"),
     "failure_error_function": ((2,), "the ToolContext and the exception"),
     "timeout_error_function": ((2,), "the ToolContext and the exception"),
@@ -103,14 +127,3 @@ def _refuse_unfit(options: OptionFields) -> None:
         function = getattr(options, name)
         if callable(function) and not any(takes(function, count) for count in counts):
             raise InvalidToolOption(f"option `{name}` has to be a function of {what}.")
-
-
-def takes(function: Callable[..., Any], count: int) -> bool:
-    """Return whether a function can be called with so many positional arguments."""
-    try:
-        inspect.signature(function).bind(*range(count))
-    except TypeError:
-        return False
-    except ValueError:  # Some functions written in C do not say what they take.
-        return True
-    return True

@@ -29,7 +29,7 @@ def create_retriever_tool(
     name: str,
     description: str,
     *,
-    document_prompt: PromptTemplate | str = "{page_content}",
+    document_prompt: PromptTemplate | str | None = None,
     document_separator: str = "\n\n",
     response_format: ResponseFormat = "content",
 ) -> StructuredTool:
@@ -40,7 +40,7 @@ def create_retriever_tool(
             documents: texts, mappings or objects with `page_content` and `metadata`.
         name: The tool's name.
         description: What the model reads.
-        document_prompt: How one document is written; its metadata can be named too.
+        document_prompt: How one document is written; its metadata can be named too. Its text alone when None.
         document_separator: What stands between documents.
         response_format: With `content_and_artifact` the documents are the artifact.
 
@@ -48,12 +48,12 @@ def create_retriever_tool(
         InvalidToolOption: The retriever cannot be called.
     """
     look_up = _find_lookup(retriever, name)
+    prompt = "{page_content}" if document_prompt is None else document_prompt
 
     def write(found: Iterable[Any]) -> Any:
         documents = [_read_document(item) for item in found]
         content = document_separator.join(
-            document_prompt.format(page_content=document["page_content"], **document["metadata"])
-            for document in documents
+            prompt.format(page_content=document["page_content"], **document["metadata"]) for document in documents
         )
         return (content, documents) if response_format == "content_and_artifact" else content
 

@@ -6,15 +6,16 @@ from collections.abc import Callable
 from typing import Any, Self
 from weakref import WeakValueDictionary
 
-from pydantic import BaseModel, PrivateAttr
+from pydantic import PrivateAttr
 
 from sidecall.authoring.methods import bind, find_missing_owner, is_written_in, unwrap_method
+from sidecall.authoring.overrides import find_override, stand_around
+from sidecall.authoring.pickled import find_again, find_place
 from sidecall.authoring.tool import BaseTool
 from sidecall.core.errors import DefinitionError, InvalidToolOption
-from sidecall.core.tool import ArgsSchema, CompiledTool
+from sidecall.core.tool import CompiledTool
 from sidecall.schema.models import ModelType
 from sidecall.schema.signature import find_source, unwrap
-from sidecall.schema.single_input import SingleInputArgsSchema
 
 
 class StructuredTool(BaseTool):
@@ -33,23 +34,27 @@ class StructuredTool(BaseTool):
     _bound: WeakValueDictionary[int, Self] = PrivateAttr(default_factory=WeakValueDictionary)
 
     @classmethod
-    def from_function(
+    def from_function(  # noqa: PLR0913  LangChain's arguments
         cls,
         func: Callable[..., Any] | None = None,
         coroutine: Callable[..., Any] | None = None,
         name: str | None = None,
         description: str | None = None,
+        return_direct: bool = False,
         args_schema: ModelType | dict[str, Any] | None = None,
+        infer_schema: bool = True,
         **options: Any,
     ) -> Self:
-        """Make a tool of a function.
+        """Make a tool of a function, with its arguments in LangChain's order.
 
         Args:
             func: A sync function, or an async one.
             coroutine: An async function to prefer.
             name: Its own name when None.
             description: Its docstring's text when None.
+            return_direct: Whether the caller may end its loop with the answer.
             args_schema: A pydantic model or JSON Schema of the arguments; made from the signature when None.
+            infer_schema: Whether it is; there is no other way to know the arguments.
             options: The other fields of BaseTool.
 
         Raises:
@@ -58,14 +63,19 @@ class StructuredTool(BaseTool):
         target = func or coroutine
         if target is None:
             raise InvalidToolOption("Function and/or coroutine must be provided")
+        if not infer_schema and args_schema is None:
+            raise InvalidToolOption(f"{find_source(target)}: infer_schema=False needs an args_schema; or use Tool.")
         if description is not None:
             options["description"] = description
         name = name or _find_name(target)
-        made = cls(
-            name=name, func=unwrap_method(func), coroutine=unwrap_method(coroutine), args_schema=args_schema, **options
-        )
+        functions = {"func": unwrap_method(func), "coroutine": unwrap_method(coroutine)}
+        made = cls(name=name, **functions, return_direct=return_direct, args_schema=args_schema, **options)
         made._kind = type(target).__name__
         return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        place = find_place(self, self.func or self.coroutine)
+        return super().__reduce_ex__(protocol) if place is None else (find_again, place)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._is_method = self._is_method or is_written_in(self.func or self.coroutine, owner)
@@ -103,51 +113,25 @@ class StructuredTool(BaseTool):
     def _get_function(self) -> Callable[..., Any]:
         return self.func or self._get_target()
 
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
+        return self._get_function()(*args, **kwargs)
+
+    async def _arun(self, *args: Any, **kwargs: Any) -> Any:
+        answer = (self.coroutine or self._get_function())(*args, **kwargs)
+        return await answer if inspect.isawaitable(answer) else answer
+
     def _get_target(self) -> Callable[..., Any]:
         target = self.coroutine or self.func
         if target is None:
             raise InvalidToolOption(f"Tool {self.name!r} has to be given a function: func=... or coroutine=...")
-        return target
+        own = find_override(self, StructuredTool)
+        return target if own is None else stand_around(own, target)
 
     def _get_origin(self) -> object:
         return self._get_target()
 
     def _get_docstring(self) -> str | None:
         return _find_docstring(self.func or self._get_target())
-
-
-class Tool(StructuredTool):
-    """Offer a function of one text: LangChain's single-input tool.
-
-    The model sees one string argument, `__arg1`; what it sends may have any name.
-    """
-
-    def __init__(
-        self, name: str, func: Callable[[str], Any] | None = None, description: str = "", **options: Any
-    ) -> None:
-        super().__init__(name=name, func=func, **({"description": description} if description else {}), **options)
-
-    def _get_function(self) -> Callable[..., Any]:
-        return self.func or super()._get_target()
-
-    def _get_target(self) -> Callable[..., Any]:
-        return _wrap_single_input(super()._get_target())
-
-    def _get_origin(self) -> object:
-        return super()._get_target()
-
-    def _get_args_schema(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
-        return SingleInputArgsSchema(self.name)
-
-
-def _wrap_single_input(function: Callable[[str], Any]) -> Callable[..., Any]:
-    def run(tool_input: str) -> Any:
-        return function(tool_input)
-
-    async def arun(tool_input: str) -> Any:
-        return await function(tool_input)
-
-    return arun if inspect.iscoroutinefunction(function) else run
 
 
 def _find_docstring(function: Callable[..., Any]) -> str | None:
@@ -161,6 +145,8 @@ def _find_docstring(function: Callable[..., Any]) -> str | None:
 
 def _find_name(function: Any) -> str:
     name = getattr(function, "__name__", None)
+    if name is None and not isinstance(function, functools.partial):
+        return type(function).__name__
     if name is None:
         raise InvalidToolOption(f"{find_source(function)}: this callable has no name of its own; give one: name='...'.")
     return str(name)

@@ -1,29 +1,37 @@
 """The class behind every tool, and the way to call one without a server."""
 
+import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self, Unpack, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from sidecall.authoring.inprocess import CallInputs, ainvoke, invoke
+from sidecall.authoring.face import ToolFace, infer_args_schema_of
+from sidecall.authoring.hook_contexts import plan_own_reading
+from sidecall.authoring.inprocess import Beside, ToolInput, ainvoke, invoke
+from sidecall.authoring.late import fill_late, forget, forget_made
+from sidecall.authoring.methods import only_refuses
 from sidecall.authoring.options import OptionFields
-from sidecall.core.errors import InvalidToolOption
-from sidecall.core.messages import ToolCall
+from sidecall.authoring.preview import fit_preview
+from sidecall.authoring.runnable import ConfiguredTool, RunnableFace
+from sidecall.core.errors import DefinitionError, InvalidToolOption, SchemaAnnotationError
 from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
-from sidecall.core.store import Store, SyncStore
+from sidecall.core.run.runtime import RunnableConfig
 from sidecall.core.tool import ArgsSchema, CompiledTool
-from sidecall.schema.compile import DescriptionTexts, compile_tool
+from sidecall.schema.compile import DescriptionTexts, compile_tool, find_description
 from sidecall.schema.docstrings import DocstringStyle
-from sidecall.schema.models import ModelType
 from sidecall.schema.signature import find_source
 
 
-class BaseTool(OptionFields):
+@fill_late(description=lambda it: it._find_description(), args_schema=infer_args_schema_of)
+class BaseTool(ToolFace, RunnableFace):
     """Write a tool as a class: set `name`, define `_run` or `_arun`, and make an instance in your module.
 
-    Fields beside those below are yours, for clients and settings. When both methods are there, `_arun` serves.
+    Fields beside those below are yours, for clients and settings. When both methods are there, `_arun` serves, unless
+    all that it does is to raise NotImplementedError.
 
     Raises:
         InvalidToolOption: An option does not exist or has a value it does not take.
@@ -32,9 +40,6 @@ class BaseTool(OptionFields):
     # A tool in a class's body is a method, not a field.
     model_config = ConfigDict(ignored_types=(OptionFields,))
 
-    name: str
-    description: str = ""
-    args_schema: ModelType | dict[str, Any] | None = None
     parse_docstring: bool | None = None
     error_on_invalid_docstring: bool = False
     docstring_style: DocstringStyle | None = None
@@ -45,6 +50,35 @@ class BaseTool(OptionFields):
             super().__init__(**options)
         except ValidationError as error:
             raise InvalidToolOption(_explain(type(self), options, error)) from None
+        forget(self, description="", args_schema=None)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if vars(cls).get("__annotations__", {}).get("args_schema") in (BaseModel, "BaseModel"):
+            raise SchemaAnnotationError(
+                f"{find_source(cls)}: class {cls.__name__} says args_schema: BaseModel, which would be an instance;"
+                " write args_schema: type[BaseModel] = ..."
+            )
+
+    def __copy__(self) -> Self:
+        """Copy the tool; the copy is made ready anew, since whoever copies it mostly changes something."""
+        made = super().__copy__()
+        forget_made(made)
+        return made
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        made = super().__deepcopy__(memo)
+        forget_made(made)
+        return made
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in type(self).model_fields:
+            forget_made(self)
+
+    def __getstate__(self) -> dict[Any, Any]:
+        # Without what was made of the fields, which no pickle can hold.
+        return super(BaseTool, self.model_copy()).__getstate__()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function as it was written, past schema and pipeline."""
@@ -52,68 +86,93 @@ class BaseTool(OptionFields):
 
     @cached_property
     def compiled(self) -> CompiledTool:
-        """The tool made ready to run; compiled once, so later changes of the fields have no effect.
+        """The tool made ready to run; compiled once, and again after one of its fields was changed.
 
         Raises:
             DefinitionError: The tool cannot be offered.
         """
-        texts = DescriptionTexts(
+        made = compile_tool(
+            self._get_target(),
+            self._compile_located_options(),
+            name=self.name,
+            texts=self._gather_texts(),
+            args_schema=self._get_args_schema(),
+            origin=self._get_origin(),
+        )
+        return made if self.preview is None else replace(made, preview=fit_preview(self.preview, made))
+
+    async def ainvoke(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Any:
+        """Run a call through the pipeline that the server uses.
+
+        Args:
+            input: A ToolCall (a dict with `"type": "tool_call"` counts) is answered with a ToolMessage; a dict of
+                arguments, or the text of the first one, with the plain result, as in LangChain.
+            config: LangChain's: `configurable` joins the context; `callbacks`, `tags` and `metadata` count for this
+                call.
+            beside: What InjectedState parameters (`state`), InjectedToolArg parameters (`context`, by name) and
+                InjectedStore parameters (`store`) get. `approved` runs a call that wants a person's approval.
+
+        Raises:
+            ApprovalRequired: The call has to be approved.
+            ToolFailure: The call failed, `input` was no ToolCall, and no handler words the failure.
+            MissingContext: An injected parameter has no value.
+            NotAToolCall: `input` is no call.
+        """
+        return await ainvoke(self.compiled, input, config, beside)
+
+    def invoke(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Any:
+        """Do what `ainvoke` does from code that is not async."""
+        return invoke(self.compiled, input, config, beside)
+
+    def with_config(self, config: RunnableConfig | None = None, **options: Any) -> ConfiguredTool:
+        """Give the tool a config for all its calls, as LangChain does; what is made is not offered itself."""
+        return ConfiguredTool(self, cast("RunnableConfig", {**(config or {}), **options}))
+
+    async def arun(self, tool_input: ToolInput, *, tool_call_id: str | None = None, **options: Any) -> Any:
+        """Run a call by its arguments; with `tool_call_id` it is answered with a ToolMessage.
+
+        Args:
+            tool_input: The arguments, or the text of the first one.
+            tool_call_id: The id of the call.
+            options: `config`, `callbacks`, `tags`, `metadata`, and what `ainvoke` takes beside the call.
+        """
+        return await ainvoke(self.compiled, *self._read_run(tool_input, tool_call_id, options))
+
+    def run(self, tool_input: ToolInput, *, tool_call_id: str | None = None, **options: Any) -> Any:
+        """Do what `arun` does from code that is not async."""
+        return invoke(self.compiled, *self._read_run(tool_input, tool_call_id, options))
+
+    def _read_run(
+        self, tool_input: ToolInput, call_id: str | None, options: Mapping[str, Any]
+    ) -> tuple[ToolInput, RunnableConfig, Beside]:
+        config: Any = dict(options.get("config") or {})
+        config.update({name: options[name] for name in ("callbacks", "tags", "metadata") if options.get(name)})
+        beside: Any = {name: options[name] for name in Beside.__annotations__ if name in options}
+        unknown = options.keys() - {"config", "callbacks", "tags", "metadata"} - Beside.__annotations__.keys()
+        if unknown:
+            raise InvalidToolOption(f"tool {self.name!r}: run has no option {', '.join(sorted(unknown))}.")
+        if call_id is None:
+            return tool_input, config, beside
+        return {"type": "tool_call", "id": call_id, "args": self._name_input(tool_input)}, config, beside
+
+    def _name_input(self, tool_input: ToolInput) -> Any:
+        if not isinstance(tool_input, str):
+            return tool_input
+        first = next(iter(self.compiled.args_schema.flat["properties"]), None)
+        return {} if first is None else {first: tool_input}
+
+    def _gather_texts(self) -> DescriptionTexts:
+        return DescriptionTexts(
             description=self._get_description(),
             docstring=self._get_docstring() if self.use_docstring_info else None,
             style=self.docstring_style,
             parse=self.parse_docstring,
             strict=self.error_on_invalid_docstring,
         )
-        return compile_tool(
-            self._get_target(),
-            self._compile_located_options(),
-            name=self.name,
-            texts=texts,
-            args_schema=self._get_args_schema(),
-            origin=self._get_origin(),
-        )
-
-    async def ainvoke(
-        self,
-        input: ToolCall | Mapping[str, Any],
-        *,
-        state: Any = None,
-        context: Mapping[str, Any] | None = None,
-        store: Store | SyncStore | None = None,
-        approved: bool = False,
-    ) -> Any:
-        """Run a call through the pipeline that the server uses.
-
-        Args:
-            input: A ToolCall (a dict with `"type": "tool_call"` counts) is answered with a ToolMessage; a dict of
-                arguments with the plain result, as in LangChain.
-            state: What InjectedState parameters get.
-            context: What InjectedToolArg parameters get, by name.
-            store: What InjectedStore parameters get.
-            approved: Whether to run a call that its tool wants a person to approve.
-
-        Raises:
-            ApprovalRequired: The call has to be approved.
-            ToolFailure: The call failed and `input` was a dict of arguments.
-            MissingContext: An injected parameter has no value.
-        """
-        return await ainvoke(self.compiled, input, CallInputs(state, context or {}, store, approved))
-
-    def invoke(
-        self,
-        input: ToolCall | Mapping[str, Any],
-        *,
-        state: Any = None,
-        context: Mapping[str, Any] | None = None,
-        store: Store | SyncStore | None = None,
-        approved: bool = False,
-    ) -> Any:
-        """Do what `ainvoke` does from code that is not async."""
-        return invoke(self.compiled, input, CallInputs(state, context or {}, store, approved))
 
     def _compile_located_options(self) -> ToolOptions:
         try:
-            return self._compile_options()
+            return self._compile_options(plan_own_reading(self._get_target()))
         except InvalidToolOption as error:
             raise InvalidToolOption(
                 f"{find_source(self._get_origin())}: tool {self.name!r}: {error.message}"
@@ -123,30 +182,47 @@ class BaseTool(OptionFields):
         return self._get_target()
 
     def _get_target(self) -> Callable[..., Any]:
-        method = getattr(self, "_arun", None) or getattr(self, "_run", None)
-        if method is None:
+        found = [method for name in ("_arun", "_run") if (method := getattr(self, name, None)) is not None]
+        if not found:
             kind = type(self)
             raise InvalidToolOption(f"{find_source(kind)}: tool {self.name!r} has to define `_run` or `_arun`.")
-        bound: Callable[..., Any] = method
+        bound: Callable[..., Any] = next((method for method in found if not only_refuses(method)), found[0])
         return bound
 
     def _get_origin(self) -> object:
         return self._get_target()
 
     def _get_args_schema(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
-        return self.args_schema
+        """Return what the author has given; `self.args_schema` would make what is missing."""
+        given: type[BaseModel] | dict[str, Any] | None = vars(self).get("args_schema")
+        return given
 
     def _get_description(self) -> str | None:
-        """Return the description, None where none was given; an empty one counts, and a JSON Schema may bring one."""
-        if self.description or "description" in self.model_fields_set:
-            return self.description
-        from_schema = self.args_schema.get("description") if isinstance(self.args_schema, dict) else None
-        return None if self._get_docstring() else from_schema
+        """Return the description, None where none was given; an empty one counts, and an args_schema may bring one."""
+        given: str = vars(self).get("description", "")
+        if given or "description" in self.model_fields_set:
+            return given
+        return None if self._get_docstring() else _read_schema_text(self._get_args_schema())
+
+    def _find_description(self) -> str:
+        """Find the description that is listed; empty where the tool cannot be offered."""
+        try:
+            return find_description(self._gather_texts())
+        except DefinitionError:
+            return ""
 
     def _get_docstring(self) -> str | None:
         """Return the docstring of the method, else of the class."""
         own = type(self).__doc__ if type(self).__doc__ != BaseTool.__doc__ else None
         return self._get_target().__doc__ or own
+
+
+def _read_schema_text(schema: object) -> str | None:
+    """Read what an author's own schema says of itself; what models inherit from pydantic says nothing."""
+    if isinstance(schema, dict):
+        return schema.get("description")
+    text = getattr(schema, "__doc__", None) if isinstance(schema, type) else None
+    return None if not text or "base class for creating Pydantic models" in text else inspect.cleandoc(text)
 
 
 def _explain(kind: type[BaseTool], options: Mapping[str, Any], error: ValidationError) -> str:

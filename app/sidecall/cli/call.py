@@ -2,7 +2,12 @@
 
 import asyncio
 import contextlib
+import logging
 import sys
+import traceback
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import httpx
@@ -11,13 +16,18 @@ from pydantic_core import from_json, to_json
 from rich.console import Console
 
 from sidecall.cli.options import Tools, load_registry, read_settings
+from sidecall.core.errors import SEE_LOG, ToolCallFailed
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
 from sidecall.main import build_pipeline
+from sidecall.pipeline.pipeline import Pipeline
 from sidecall.registry import Registry
 from sidecall.settings import Settings
 
 _ID = "call_cli"
+# There is no server here, and its log has been printed.
+_SEE_ABOVE = "The details are above."
+_OURS = Path(__file__).parents[1]
 # The server bounds its tools; this only keeps the terminal from hanging on one that is gone.
 _PATIENCE = httpx.Timeout(10.0, read=600.0)
 
@@ -54,14 +64,50 @@ def _call_here(
     # Whoever types this command approves of it.
     request = CallRequest(call, state=beside["state"], context=beside["context"] or {}, approved=True)
     # What the tool prints must not mix with the answer.
-    with contextlib.redirect_stdout(sys.stderr):
+    with contextlib.redirect_stdout(sys.stderr), _showing_failures():
         return asyncio.run(_run(registry, request, settings))
 
 
 async def _run(registry: Registry, request: CallRequest, settings: Settings) -> dict[str, Any]:
     async with build_pipeline(registry, settings) as pipeline:
-        message: dict[str, Any] = from_json(to_json(await pipeline.run(request)))
+        await _tell_of_approval(pipeline, registry, request)
+        try:
+            answer = to_json(await pipeline.run(request)).decode()
+        except ToolCallFailed as failed:
+            raise ToolCallFailed(failed.message.replace(SEE_LOG, _SEE_ABOVE), **failed.members) from failed
+        message: dict[str, Any] = from_json(answer.replace(SEE_LOG, _SEE_ABOVE))
         return message
+
+
+async def _tell_of_approval(pipeline: Pipeline, registry: Registry, request: CallRequest) -> None:
+    tool = registry.get(request.call.name)
+    if tool is None or tool.options.requires_approval is False:
+        return
+    if (await pipeline.rehearse(replace(request, approved=False))).requires_approval:
+        typer.echo("On a server this call waits for a person's approval; here you gave yours by typing it.", err=True)
+
+
+class _AuthorsLines(logging.Formatter):
+    """Writes of a failure what its author can mend: the lines that are not ours."""
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802  the library's name
+        """Write the traceback from where the author's code begins."""
+        failure = traceback.TracebackException(*ei)
+        lines = [line for line in failure.stack if not Path(line.filename).is_relative_to(_OURS)]
+        failure.stack = traceback.StackSummary.from_list(lines)
+        return "".join(failure.format(chain=False)).rstrip()
+
+
+@contextlib.contextmanager
+def _showing_failures() -> Iterator[None]:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_AuthorsLines("%(message)s"))
+    logger = logging.getLogger("sidecall")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 def _call_remote(url: str, name: str, args: str | None, pairs: list[str], beside: dict[str, Any]) -> dict[str, Any]:

@@ -4,8 +4,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from sidecall.cli.options import Tools, load_registry, read_settings
-from sidecall.discovery import discover
+from sidecall.authoring.offers import tools_of
+from sidecall.cli.moved import find_unmet
+from sidecall.cli.options import Tools, load_registry, read_settings, write_count
+from sidecall.cli.tokens import estimate_tokens
 from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import find_unfit
 from sidecall.schema.lint import Finding, lint
@@ -16,13 +18,14 @@ _COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
 def check(tools: Tools = None) -> None:
     """Check every tool for missing descriptions, types a provider refuses, names too alike and what stops the start.
 
-    The exit code is 1 when there is an error; warnings and notes leave it 0.
+    The exit code is 1 when there is an error; warnings and notes leave it 0. Tokens of definitions are estimated.
     """
     settings = read_settings(tools=tools)
     registry = load_registry(settings)
-    finder = Finder(discover, settings.tools, use_entry_points=settings.entry_points)
+    finder = Finder(tools_of)
     findings = [
         *lint(list(registry)),
+        *find_unmet(registry),
         *(
             Finding(tool.name, "error", f"cannot have executor='process': {reason}")
             for tool, reason in find_unfit(registry, finder)
@@ -33,5 +36,12 @@ def check(tools: Tools = None) -> None:
         level = f"[{_COLORS[finding.level]}]{finding.level:7}[/]"
         console.print(f"{level} [cyan]{finding.tool}[/] {escape(finding.message)}")
     errors = sum(finding.level == "error" for finding in findings)
-    console.print(f"{len(registry)} tools, {errors} errors, {len(findings) - errors} warnings and notes")
+    tokens = {tool.name: estimate_tokens(tool) for tool in registry}
+    for name, count in tokens.items():
+        console.print(f"[dim]tokens [/] [cyan]{name}[/] about {count}")
+    console.print(
+        f"{write_count(len(registry), 'tool')}, {write_count(errors, 'error')},"
+        f" {len(findings) - errors} warnings and notes,"
+        f" about {sum(tokens.values())} tokens"
+    )
     raise typer.Exit(1 if errors else 0)

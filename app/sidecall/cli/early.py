@@ -1,13 +1,16 @@
-"""End `sidecall serve` on SIGTERM while it still imports the rest, which takes most of a second.
+"""Do first what `sidecall serve` needs: files behind its standard streams, and an end on SIGTERM and Ctrl+C.
+
+The rest of its imports takes most of a second, and whatever is opened takes the first descriptor that is free.
 
 To import this module is enough. Nothing happens in other programs, tools' authors' and worker processes among them.
 """
 
+import os
 import signal
 import sys
 
 from sidecall.cli.project import is_program
-from sidecall.serving.leaving import leave_on
+from sidecall.serving.leaving import INTERRUPTED, leave_on
 
 
 def is_serve(command_line: list[str], arguments: int) -> bool:
@@ -20,5 +23,19 @@ def is_serve(command_line: list[str], arguments: int) -> bool:
     return is_program(command_line, arguments) and command_line[-arguments:][1:2] == ["serve"]
 
 
+def open_closed_streams() -> None:
+    """Put the null device where a standard stream was closed, so that no connection gets what is printed."""
+    for fd, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # Those before it are open, so this is the first that is free.
+            os.set_inheritable(fd, True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(fd, mode, closefd=False))
+
+
 if is_serve(sys.orig_argv, len(sys.argv)):
+    open_closed_streams()
     leave_on(signal.SIGTERM)
+    leave_on(signal.SIGINT, code=INTERRUPTED)

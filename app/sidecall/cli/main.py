@@ -5,13 +5,18 @@ from typing import Annotated
 
 import typer
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 from rich.console import Console
 from rich.markup import escape
 
-from sidecall.cli import call, check, new, openapi, serve, tools
+from sidecall.cli import approvals, call, calls, check, new, openapi, serve, tools
+from sidecall.cli.refusals import word_refusal
 from sidecall.core.errors import SidecallError
 from sidecall.loading import add_project
 from sidecall.version import __version__
+
+# Characters of a wrong value that are said back.
+_MOST_OF_VALUE = 200
 
 cli = typer.Typer(
     name="sidecall",
@@ -23,6 +28,8 @@ cli = typer.Typer(
 cli.command()(serve.serve)
 cli.command()(tools.tools)
 cli.command()(call.call)
+cli.add_typer(calls.calls, name="calls")
+cli.add_typer(approvals.approvals, name="approvals")
 cli.command()(new.new)
 cli.command()(check.check)
 cli.command()(openapi.openapi)
@@ -53,9 +60,20 @@ def main() -> None:
         _complain(error.message)
     except ValidationError as error:
         for item in error.errors():
-            setting = "_".join(str(part) for part in item["loc"]).upper()
-            _complain(f"setting SIDECALL_{setting}: {item['msg']}")
+            _complain(_word(item))
+    except (OSError, RuntimeError) as error:
+        refusal = word_refusal(error)
+        if refusal is None:
+            raise
+        _complain(refusal)
     sys.exit(1)
+
+
+def _word(item: ErrorDetails) -> str:
+    """Word which setting is wrong, why, and what was read, where unmeant quotes and spaces are seen."""
+    setting = "_".join(str(part) for part in item["loc"]).upper()
+    reason = str(item.get("ctx", {}).get("error", item["msg"]))
+    return f"setting SIDECALL_{setting}: {reason}; it is {repr(item['input'])[:_MOST_OF_VALUE]}"
 
 
 def _complain(message: str) -> None:

@@ -36,7 +36,13 @@ from {module} import {function}
 
 def test_repeats_the_text() -> None:
     """The text comes back as often as asked."""
-    message = {function}.invoke({call})
+    call = {{
+        "name": "{title}",
+        "args": {{"text": "hello", "times": 2}},
+        "id": "call_1",
+        "type": "tool_call",
+    }}
+    message = {function}.invoke(call)
 
     assert message.status == "success"
     assert message.content == "hello hello"
@@ -44,7 +50,13 @@ def test_repeats_the_text() -> None:
 
 def test_tells_the_model_what_to_repair() -> None:
     """A wrong argument is answered with an error that names it."""
-    message = {function}.invoke({wrong})
+    call = {{
+        "name": "{title}",
+        "args": {{"text": "hello", "times": 0}},
+        "id": "call_1",
+        "type": "tool_call",
+    }}
+    message = {function}.invoke(call)
 
     assert message.status == "error"
     assert message.content == "times must be at least 1"
@@ -63,13 +75,10 @@ def new(
     tests = Path("tests") / folder.name if is_package and Path("tests").is_dir() else folder
     module = f"{folder.name}.{stem}" if is_package else stem
     fields = {"title": name, "function": stem, "module": module, "option": "" if stem == name else f'("{name}")'}
-    calls = {"call": _make_call(name, "hello", 2), "wrong": _make_call(name, "hello", 0)}
-    files = {
-        folder / f"{stem}.py": _TOOL.format(**fields),
-        tests / f"test_{stem}.py": _TEST.format(**fields, **calls),
-    }
-    _write(files)
+    test = tests / f"test_{stem}.py"
+    _write({folder / f"{stem}.py": _TOOL.format(**fields), test: _TEST.format(**fields)})
     typer.echo(f"Try it: sidecall call {name} text=hello times=2 --tools {folder}")
+    typer.echo(f"Test it, with pytest installed: python -m pytest {test}")
 
 
 def _make_identifier(name: str) -> str:
@@ -78,10 +87,6 @@ def _make_identifier(name: str) -> str:
     is_taken = keyword.iskeyword(stem) or stem in sys.stdlib_module_names
     is_left_alone = stem.startswith(("_", "test_", "conftest")) or stem == "tests"
     return f"tool_{stem}" if is_taken or is_left_alone or not stem.isidentifier() else stem
-
-
-def _make_call(name: str, text: str, times: int) -> str:
-    return f'{{"name": "{name}", "args": {{"text": "{text}", "times": {times}}}, "id": "call_1", "type": "tool_call"}}'
 
 
 def _write(files: Mapping[Path, str]) -> None:

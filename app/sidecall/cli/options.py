@@ -20,11 +20,16 @@ Tools = Annotated[
 
 
 def read_settings(**given: Any) -> Settings:
-    """Read the settings; what was given on the command line beats the environment."""
-    chosen = {name: value for name, value in given.items() if value is not None}
-    return Settings(**{**chosen, **({"tools": tuple(chosen["tools"])} if chosen.get("tools") else {})})
+    """Read the settings; what was given on the command line, if it is not empty, beats the environment."""
+    given["tools"] = tuple(place for place in given.get("tools") or () if place)
+    return Settings(**{name: value for name, value in given.items() if value not in (None, "", ())})
 
 
 def load_registry(settings: Settings) -> Registry:
     """Load the tools that the settings name."""
     return Registry(discover(settings.tools, use_entry_points=settings.entry_points))
+
+
+def write_count(number: int, noun: str) -> str:
+    """Write a number with its noun, such as `1 tool` and `2 tools`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

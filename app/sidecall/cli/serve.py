@@ -1,5 +1,7 @@
 """sidecall serve: run the server."""
 
+import errno
+import faulthandler
 import gc
 import logging
 import logging.config
@@ -14,20 +16,31 @@ from typing import Annotated, Any
 import typer
 import uvicorn
 
-from sidecall.cli.options import Tools, load_registry, read_settings
+from sidecall.cli.options import Tools, load_registry, read_settings, write_count
+from sidecall.cli.refusals import word_refusal
+from sidecall.cli.store import choose_store
 from sidecall.core.errors import InvalidToolOption, SidecallError
+from sidecall.http.backlog import Backlog
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.main import create_app
 from sidecall.registry import Registry
 from sidecall.serving.connections import Connection
-from sidecall.serving.leaving import leave_on
+from sidecall.serving.leaving import INTERRUPTED, leave_on
+from sidecall.serving.memory import give_memory_back
 from sidecall.serving.open_files import room_for
+from sidecall.serving.room import RequestRoom
 from sidecall.serving.server import LAST_STEPS, Server
 from sidecall.serving.supervisor import START_FAILED, Supervisor
 from sidecall.settings import Settings, unknown_names
 from sidecall.telemetry.logs import make_log_config
+from sidecall.telemetry.standard_streams import leave_at_once, redirect_streams, say_last
 
 logger = logging.getLogger("sidecall")
+
+_REMEDIES = {
+    errno.EADDRNOTAVAIL: "no interface of this machine has this address; choose another with --host or SIDECALL_HOST",
+    errno.EACCES: "ports below 1024 are for root; choose another with --port or SIDECALL_PORT",
+}
 
 
 def serve(
@@ -39,38 +52,97 @@ def serve(
 ) -> None:
     """Serve the tools over HTTP."""
     leave_on(signal.SIGTERM)
+    leave_on(signal.SIGINT, code=INTERRUPTED)
     settings = read_settings(host=host, port=port, tools=tools, workers=workers, reload=reload)
     if settings.reload and settings.workers > 1:
         raise InvalidToolOption("--reload works with one worker; leave out --workers.")
-    logging.config.dictConfig(_configure_logs(settings))
+    _begin_to_log(settings)
+    leave_on(signal.SIGTERM, end=_leave_unserved)
+    leave_on(signal.SIGINT, end=_leave_unserved, code=INTERRUPTED)
     for name in unknown_names(os.environ):
         logger.warning("%s is not a setting of this version and changes nothing", name)
-    registry = load_registry(settings)
-    logger.info("serving %d tools: %s", len(registry), ", ".join(registry.names) or "none")
+    registry = _prepare(settings)
+    settings = _find_store(settings)
+    logger.info("serving %s: %s", write_count(len(registry), "tool"), ", ".join(registry.names) or "none")
+    for finding in (f"{tool.source}: {text}" for tool in registry for text in tool.unmet):
+        logger.warning("not done here: %s", finding)
+    _listen(settings).close()  # Before anybody is told to try it; nobody is let in to be dropped.
     if settings.port:
         logger.info("try http://%s:%s/docs", settings.host, settings.port)
     if settings.workers == 1:
-        _serve(settings, registry)
+        _serve_alone(settings, registry)
     else:
         seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
         raise typer.Exit(
-            Supervisor(settings.workers, partial(_serve_in_worker, settings), _listen(settings), seconds).run()
+            Supervisor(settings.workers, partial(_serve_in_worker, settings), _listen(settings, 2048), seconds).run()
         )
 
 
-def _listen(settings: Settings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+def _prepare(settings: Settings) -> Registry:
+    """Load the tools; what keeps them from being served is a line of the log, since it has begun."""
     try:
-        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+        _find_address(settings)
+    except (OSError, UnicodeError) as error:
+        logger.error(
+            "SIDECALL_HOST (or --host) is %r, which is no address: %s; write one without a port, such as 127.0.0.1, "
+            "0.0.0.0 or ::1",
+            settings.host,
+            error,
+        )
+        raise typer.Exit(1) from None
+    try:
+        return load_registry(settings)
+    except SidecallError as error:
+        logger.error("%s", error.message)
     except OSError as error:
-        logger.error("%s", error)
+        logger.error("the tools cannot be loaded: %s", word_refusal(error))
+    raise typer.Exit(1)
+
+
+def _find_store(settings: Settings) -> Settings:
+    try:
+        return choose_store(settings)
+    except SidecallError as error:
+        logger.error("%s", error.message)
+    raise typer.Exit(1)
+
+
+def _find_address(settings: Settings) -> tuple[int, Any]:
+    """Return the family of the address to listen on, and the address; a name may have several, and has one here."""
+    found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    return found[0][0], found[0][4]
+
+
+def _listen(settings: Settings, backlog: int = 0) -> socket.socket:
+    """Bind the address, and listen there where connections may wait; end where that cannot be."""
+    family, address = _find_address(settings)
+    sock = socket.socket(family)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address)
+        if backlog:
+            sock.listen(backlog)
+    except OSError as error:
+        sock.close()
+        remedy = _REMEDIES.get(error.errno or 0, "choose another with --port or SIDECALL_PORT")
+        logger.error("cannot listen on %s:%s: %s; %s", *address[:2], error.strerror or error, remedy)
         sys.exit(START_FAILED)
+    return sock
+
+
+def _serve_alone(settings: Settings, registry: Registry) -> None:
+    try:
+        _serve(settings, registry)
+    except SidecallError as error:
+        logger.error("%s", error.message)
+        raise typer.Exit(1) from None
 
 
 def _serve_in_worker(settings: Settings, sock: socket.socket, on_started: Callable[[], None]) -> None:
     """Serve in a worker process, which loads the tools for itself."""
     leave_on(signal.SIGTERM, signal.SIGINT)
-    logging.config.dictConfig(_configure_logs(settings))
+    _begin_to_log(settings)
+    leave_on(signal.SIGTERM, signal.SIGINT, end=leave_at_once)
     try:
         _serve(settings, load_registry(settings), sock, on_started)
     except SidecallError as error:
@@ -85,10 +157,19 @@ def _serve(
     on_started: Callable[[], None] | None = None,
 ) -> None:
     lifecycle = Lifecycle()
-    config = _make_config(settings, create_app(settings, registry, lifecycle))
+    room = RequestRoom(settings.max_body_bytes_in_flight, settings.max_body_bytes, Backlog(settings.max_unread_bytes))
+    config = _make_config(settings, create_app(settings, registry, lifecycle, room.unread))
     _spare_the_collector()
-    server = Server(config, lifecycle, _read_patience(settings), room_for(settings.max_connections), on_started)
-    server.run([sock] if sock else None)
+    give_memory_back()
+    server = Server(config, lifecycle, _read_patience(settings), room_for(settings.max_connections), room, on_started)
+    try:
+        server.run([sock] if sock else None)
+    except (OSError, RuntimeError) as error:
+        refusal = word_refusal(error)
+        if server.started or refusal is None:
+            raise
+        logger.error("the server cannot start: %s", refusal)
+        leave_at_once(START_FAILED)  # What is half made could not be closed.
     if not server.started:
         sys.exit(START_FAILED)
 
@@ -111,12 +192,10 @@ def _make_config(settings: Settings, app: Any = None) -> uvicorn.Config:
         port=settings.port,
         http=Connection,
         ws="none",
-        log_config=_configure_logs(settings),
+        log_config=None,  # It was set before anything was logged.
         log_level=settings.log_level,
         access_log=settings.log_level == "debug",
         server_header=False,
-        # Else a request that was sent ahead begins with what the tool of the one before it has set.
-        reset_contextvars=True,
     )
 
 
@@ -130,6 +209,14 @@ def _read_patience(settings: Settings) -> Patience:
     )
 
 
-def _configure_logs(settings: Settings) -> dict[str, Any]:
-    """Log in one way, in worker processes too."""
-    return make_log_config(settings.log_level, settings.log_format, settings.log_redact)
+def _begin_to_log(settings: Settings) -> None:
+    """Log in one way, in worker processes too; a crash of the interpreter itself says where it was."""
+    redirect_streams(settings.log_buffer_bytes)
+    faulthandler.enable(all_threads=False)
+    logging.config.dictConfig(make_log_config(settings.log_level, settings.log_format, settings.log_redact))
+
+
+def _leave_unserved(code: int) -> None:
+    """End on a signal, which a file of tools may have sent itself; a start that just ends would be a riddle."""
+    say_last("ended by a signal before anything was served")
+    leave_at_once(code)

@@ -7,10 +7,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sidecall.cli.options import Tools, load_registry, read_settings
+from sidecall.cli.options import Tools, load_registry, read_settings, write_count
+from sidecall.cli.tokens import estimate_tokens
 from sidecall.core.tool import CompiledTool
-from sidecall.schema.definitions import DefinitionFormat, render_definitions
 from sidecall.schema.describe import describe
+from sidecall.schema.forms.definitions import DefinitionFormat, render_definitions
 
 
 def tools(
@@ -24,11 +25,20 @@ def tools(
     if format is not None:
         console.print_json(data=render_definitions(list(registry), format, strict=strict))
         return
-    table = Table("tool", "arguments", "description", "tags", "source", box=None, header_style="bold")
+    table = Table("tool", "tokens", "arguments", "description", "tags", "source", box=None, header_style="bold")
+    tokens: dict[str, int] = {}
     for tool in registry:
-        texts = (_describe_arguments(tool), _summarize(tool), " ".join(tool.options.tags), tool.source)
+        tokens[tool.name] = estimate_tokens(tool)
+        texts = (
+            str(tokens[tool.name]),
+            _describe_arguments(tool),
+            _summarize(tool),
+            " ".join(tool.options.tags),
+            tool.source,
+        )
         table.add_row(f"[cyan]{tool.name}[/]", *(escape(text) for text in texts))
     console.print(table)
+    console.print(f"{write_count(len(tokens), 'tool')}, about {sum(tokens.values())} tokens")
 
 
 def _describe_arguments(tool: CompiledTool) -> str:

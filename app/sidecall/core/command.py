@@ -1,9 +1,13 @@
 """What a tool asks of the graph that its caller runs, beside its answer."""
 
+import dataclasses
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import GenericAlias
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel
 
 from sidecall.core.errors import ToolOutputError
 from sidecall.core.messages import Status
@@ -14,15 +18,30 @@ _WANTED = "a mapping of the state's keys to their new values, or a list of such 
 
 
 @dataclass(frozen=True, slots=True)
+class Send:
+    """Name a node of the caller's graph and what it is to be given, as in LangGraph."""
+
+    node: str
+    arg: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
     """Return this from a tool to change the caller's state or to say where its graph goes on, as in LangGraph.
 
     `update` maps keys of the state to new values. The message in its `messages` that answers the call is what the
-    model reads. `goto` names the next nodes. The caller finds both in the answer's `response_metadata`.
+    model reads. `goto` names the next nodes, in this graph or in the one that `graph` names, `resume` is what an
+    interrupted graph goes on with. The caller finds all of them in the answer's `response_metadata`.
     """
 
     update: Any = None
     goto: Any = ()
+    graph: str | None = None
+    resume: Any = None
+
+    PARENT: ClassVar[Literal["__parent__"]] = "__parent__"
+    # Authors say which nodes may come next: `Command[Literal["pay"]]`.
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +56,17 @@ class MessageParts:
 
 @dataclass(frozen=True, slots=True)
 class CommandParts:
-    """The parts of a command; `goto` is empty when the graph goes on as it would."""
+    """The parts of a command; `goto` is empty when the graph goes on as it would.
+
+    Of several commands they are what these ask for together, and `each` has what every one asks for.
+    """
 
     answer: MessageParts
     update: Mapping[str, Any]
     goto: Any
+    graph: str | None = None
+    resume: Any = None
+    each: tuple["CommandParts", ...] = ()
 
 
 def is_command(value: Any) -> bool:
@@ -54,9 +79,15 @@ def is_message(value: Any) -> bool:
     return type(value).__name__ == "ToolMessage" and hasattr(value, "content") and hasattr(value, "tool_call_id")
 
 
+def is_series(value: Any) -> bool:
+    """Return whether a result is a list of commands and messages, of which one answers the call."""
+    return type(value) in (list, tuple) and bool(value) and all(is_command(it) or is_message(it) for it in value)
+
+
 def is_command_type(annotation: Any) -> bool:
-    """Return whether an annotation promises a command, `Command[Literal["node"]]` included."""
-    return getattr(typing.get_origin(annotation) or annotation, "__name__", "") == "Command"
+    """Return whether an annotation promises a command, `Command[Literal["node"]]` included, or messages."""
+    name = getattr(typing.get_origin(annotation) or annotation, "__name__", "")
+    return name in ("Command", "ToolMessage") or any(is_command_type(part) for part in typing.get_args(annotation))
 
 
 def read_message(message: Any) -> MessageParts:
@@ -79,22 +110,80 @@ def read_command(tool: str, command: Any, call_id: str) -> CommandParts:
     Raises:
         ToolOutputError: Its update is no mapping, or has no message that answers the call, as in LangGraph's ToolNode.
     """
-    update = _read_update(tool, command.update)
-    messages = update.get("messages", ())
-    messages = list(messages) if isinstance(messages, (list, tuple)) else [messages]
-    answers = [index for index, message in enumerate(messages) if _is_answer(message, call_id)]
-    goto = _write_goto(command.goto)
-    if answers:
-        answer = read_message(messages.pop(answers[0]))
-        rest = {key: value for key, value in update.items() if key != "messages"}
-        return CommandParts(answer, {**rest, **({"messages": messages} if messages else {})}, goto)
-    is_expected = command.update is not None and getattr(command, "graph", None) is None
-    if is_expected and not any(_get(message, "id") == _REMOVE_ALL for message in messages):
+    return read_series(tool, (command,), call_id)
+
+
+def read_series(tool: str, outputs: Sequence[Any], call_id: str) -> CommandParts:
+    """Take commands and messages apart: what answers the call, and what is asked for beside it.
+
+    The answer is the first message that names the call; else the first that names none; else, where no command tells
+    more, the first there is. The other messages join those of the update, so that none is lost.
+
+    Raises:
+        ToolOutputError: There is no answer among them, as in LangGraph's ToolNode, or commands contradict each other.
+    """
+    updates = [
+        _read_update(tool, output.update) if is_command(output) else {"messages": [output]} for output in outputs
+    ]
+    messages = [_list_messages(update) for update in updates]
+    place = _find_answer(messages, call_id, any_id=not any(map(is_command, outputs)))
+    if place is None and any(_wants_answer(*pair) for pair in zip(outputs, messages, strict=True)):
         raise ToolOutputError(
             f"Error: {tool} returned a Command whose update has no message that answers the call; it should have one"
             " among its messages: Command(update={'messages': [ToolMessage(content='...')], ...})."
         )
-    return CommandParts(MessageParts(None), update, goto)
+    answer = MessageParts(None) if place is None else read_message(messages[place[0]].pop(place[1]))
+    kept = [_put_messages(update, left) for update, left in zip(updates, messages, strict=True)]
+    parts = [
+        CommandParts(answer, update, write_goto(_get(it, "goto", ())), _get(it, "graph"), _get(it, "resume"))
+        for it, update in zip(outputs, kept, strict=True)
+    ]
+    return parts[0] if len(parts) == 1 else _join(tool, answer, parts, list(map(is_command, outputs)))
+
+
+def _find_answer(messages: list[list[Any]], call_id: str, *, any_id: bool) -> tuple[int, int] | None:
+    places = [
+        (i, j, _get(it, "tool_call_id", _ABSENT)) for i, group in enumerate(messages) for j, it in enumerate(group)
+    ]
+    named = [place[:2] for place in places if place[2] == call_id]
+    nameless = [place[:2] for place in places if place[2] in ("", None)]
+    others = [place[:2] for place in places] if any_id else []
+    return next(iter([*named, *nameless, *others]), None)
+
+
+def _wants_answer(output: Any, messages: list[Any]) -> bool:
+    """Return whether somebody would wait in vain, were there no answer."""
+    is_expected = _get(output, "update") is not None and _get(output, "graph") is None
+    return is_expected and not any(_get(message, "id") == _REMOVE_ALL for message in messages)
+
+
+def _list_messages(update: Mapping[str, Any]) -> list[Any]:
+    messages = update.get("messages", ())
+    return list(messages) if isinstance(messages, (list, tuple)) else [messages]
+
+
+def _put_messages(update: Mapping[str, Any], messages: list[Any]) -> Mapping[str, Any]:
+    rest = {key: value for key, value in update.items() if key != "messages"}
+    return {**rest, "messages": messages} if messages else rest
+
+
+def _join(tool: str, answer: MessageParts, parts: list[CommandParts], are_commands: list[bool]) -> CommandParts:
+    """Join what several commands ask for: lists one after the other, as the reducers of a state do."""
+    update: dict[str, Any] = {}
+    for key, value in (item for part in parts for item in part.update.items()):
+        if key not in update:
+            update[key] = value
+        elif isinstance(value, (list, tuple)) and isinstance(update[key], (list, tuple)):
+            update[key] = [*update[key], *value]
+        elif update[key] != value:
+            raise ToolOutputError(f"Error: {tool} returned Commands that give the state's {key!r} different values.")
+    gotos = [node for part in parts for node in (part.goto if isinstance(part.goto, list) else [part.goto])]
+    graphs = {part.graph for part, is_one in zip(parts, are_commands, strict=True) if is_one}
+    resume = next((part.resume for part in parts if part.resume is not None), None)
+    each = tuple(part for part, is_one in zip(parts, are_commands, strict=True) if is_one)
+    graph = next(iter(graphs)) if len(graphs) == 1 else None
+    goto = gotos[0] if len(gotos) == 1 else gotos
+    return CommandParts(answer, update, goto, graph, resume, each if len(each) > 1 else ())
 
 
 def _read_update(tool: str, update: Any) -> Mapping[str, Any]:
@@ -102,6 +191,11 @@ def _read_update(tool: str, update: Any) -> Mapping[str, Any]:
         return {}
     if isinstance(update, Mapping):
         return update
+    fields = _read_fields(update)
+    if fields is not None:
+        return fields
+    if isinstance(update, (list, tuple)) and update and all(_is_any_message(item) for item in update):
+        return {"messages": update}  # Of a graph whose state is a list of messages.
     if isinstance(update, (list, tuple)) and all(_is_pair(item) for item in update):
         mapping = dict(update)
         if len(mapping) == len(update):
@@ -113,8 +207,23 @@ def _read_update(tool: str, update: Any) -> Mapping[str, Any]:
     raise ToolOutputError(f"Error: {tool} returned a Command whose update is of type {kind}; it should be {_WANTED}.")
 
 
+def _read_fields(update: Any) -> Mapping[str, Any] | None:
+    """Read an object of the state's own class: the fields that were set, as in LangGraph."""
+    if isinstance(update, BaseModel):
+        return {name: getattr(update, name) for name in update.model_fields_set}
+    if dataclasses.is_dataclass(update) and not isinstance(update, type):
+        return {it.name: getattr(update, it.name) for it in dataclasses.fields(update)}
+    return None
+
+
 def _is_pair(item: Any) -> bool:
     return isinstance(item, (list, tuple)) and len(item) == 2 and isinstance(item[0], str)
+
+
+def _is_any_message(item: Any) -> bool:
+    if isinstance(item, Mapping):
+        return "content" in item and ("role" in item or "type" in item or "tool_call_id" in item)
+    return hasattr(item, "content") and hasattr(item, "type")
 
 
 _ABSENT = object()
@@ -124,12 +233,8 @@ def _get(message: Any, name: str, default: Any = None) -> Any:
     return message.get(name, default) if isinstance(message, Mapping) else getattr(message, name, default)
 
 
-def _is_answer(message: Any, call_id: str) -> bool:
-    return _get(message, "tool_call_id", _ABSENT) in (call_id, "", None)
-
-
-def _write_goto(goto: Any) -> Any:
-    """Write LangGraph's Send as an object; it has no JSON form of its own."""
+def write_goto(goto: Any) -> Any:
+    """Write where a graph goes on: a Send as an object; it has no JSON form of its own."""
     if isinstance(goto, Sequence) and not isinstance(goto, str):
-        return [_write_goto(node) for node in goto]
+        return [write_goto(node) for node in goto]
     return {"node": goto.node, "arg": goto.arg} if type(goto).__name__ == "Send" else goto

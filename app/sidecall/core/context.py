@@ -3,11 +3,15 @@
 import logging
 import time
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field
-from types import GenericAlias
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Protocol
 
-from sidecall.core.store import DEFAULT_TENANT, Store
+from typing_extensions import TypeVar
+
+from sidecall.core.jsonable import to_text
+from sidecall.core.run.usage import Usage
+from sidecall.core.store.protocol import Store
+from sidecall.core.store.tenant import DEFAULT_TENANT
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,18 @@ class Caller:
 
 
 ANONYMOUS = Caller()
+
+
+# Characters of an id that are logged; who sends one may make it as long as a body.
+_MOST_OF_ID = 256
+# What is left out says so in about as many; so nothing is cut twice.
+_MARK = 32
+
+
+def cut_id(text: str) -> str:
+    """Return an id as the log shows it: its head, where it is long."""
+    rest = len(text) - _MOST_OF_ID
+    return text if rest <= _MARK else f"{text[:_MOST_OF_ID]}… {rest} more characters"
 
 
 class HeaderMap(dict[str, str]):
@@ -80,27 +96,55 @@ class Signals:
     presence: Presence | None = None
 
 
+# What the program's context is; whoever says no type gets it as it was sent.
+Context = TypeVar("Context", default=Mapping[str, Any])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext:
+class ToolContext(Generic[Context]):
     """What a tool may ask about the call it serves; a parameter of this type is never shown to the model.
 
-    `state` and `context` are what the calling program sent beside the call. `deadline` is a reading of
-    `time.monotonic()`, or None when the tool may run for ever.
+    `state` and `context` are what the calling program sent beside the call; as `ToolContext[User]` the tool gets the
+    context as a User. `deadline` is a reading of `time.monotonic()`, or None when the tool may run for ever. `approved`
+    says that a person has approved the call, `rejection` why one has rejected what the tool wanted to do itself, and
+    `args` is what the model wrote.
+
+    The OpenAI Agents SDK has more: here is no `agent`, no `run_config` and no namespace, and the model's `usage` is the
+    program's to count.
     """
 
     tool_name: str
     tool_call_id: str
-    invocation_id: str
+    invocation_id: str = ""
     caller: Caller = ANONYMOUS
     state: Any = None
-    context: Mapping[str, Any] = field(default_factory=dict)
+    context: Context = field(default_factory=dict)  # type: ignore[assignment]  # where no type is said
     headers: Mapping[str, str] = field(default_factory=dict)
     store: Store | None = None
     deadline: float | None = None
+    approved: bool = False
+    rejection: str | None = None
+    args: Mapping[str, Any] | str = field(default_factory=dict, repr=False)
     signals: Signals = field(default_factory=Signals, repr=False)
+    usage: Usage = field(default_factory=Usage, repr=False)
+    agent: None = field(default=None, repr=False)
+    run_config: None = field(default=None, repr=False)
+    tool_call: None = field(default=None, repr=False)
+    tool_namespace: None = field(default=None, repr=False)
 
-    # Tools that come from the OpenAI Agents SDK say what their context holds: `ToolContext[User]`.
-    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
+    @property
+    def tool_arguments(self) -> str:
+        """The arguments as JSON text, as the model wrote them."""
+        return self.args if isinstance(self.args, str) else to_text(self.args)
+
+    def with_context(self, context: Any) -> "ToolContext[Any]":
+        """Return the same with another context."""
+        return replace(self, context=context)
+
+    @property
+    def qualified_tool_name(self) -> str:
+        """The tool's name; there are no namespaces here."""
+        return self.tool_name
 
     @property
     def remaining(self) -> float | None:
@@ -126,5 +170,5 @@ class ToolContext:
     @property
     def log(self) -> CallLog:
         """The logger `sidecall.tool`; its lines carry the tool's name and the call's id."""
-        ids = {"tool": self.tool_name, "call_id": self.tool_call_id, "invocation_id": self.invocation_id}
+        ids = {"tool": self.tool_name, "call_id": cut_id(self.tool_call_id), "invocation_id": self.invocation_id}
         return CallLog(logging.getLogger("sidecall.tool"), ids)

@@ -1,7 +1,9 @@
-"""Take coroutines over that have begun."""
+"""Take coroutines over that have begun, and end them."""
 
+import asyncio
 import types
 from collections.abc import Coroutine, Generator
+from contextvars import Context
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -25,3 +27,11 @@ def await_rest(coroutine: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any
     except StopIteration as done:
         result: T = done.value
         return result
+
+
+def cancel_from_outside(task: "asyncio.Future[Any]") -> None:
+    """Cancel a task for a reason that lies outside of what it runs, whose own tasks and timers may do the same.
+
+    They are told apart by their context variables, which reach everywhere, so here there are none.
+    """
+    Context().run(task.cancel)

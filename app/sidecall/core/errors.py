@@ -2,13 +2,11 @@
 
 * SidecallError
   x DefinitionError            the tool's author: the start fails
-    + InvalidToolName
-    + InvalidToolOption
-    + SchemaInferenceError
-    + InvalidDocstring
-    + ToolAlreadyRegistered
-    + DiscoveryError
+    + InvalidToolName, InvalidToolOption, InvalidDocstring
+    + SchemaInferenceError, SchemaAnnotationError
+    + ToolAlreadyRegistered, DiscoveryError
   x RequestError               the client program: problem+json
+    + UnknownParameter, InvalidParameter
     + MalformedJSON, UnsupportedMediaType, BodyTooLarge
     + NotAToolCall, BatchTooLarge
     + UnknownTool
@@ -17,7 +15,8 @@
     + ToolCallFailed           for tools whose failures are not the model's: 500
     + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownContent
     + Overloaded, TooManyCalls, QuotaExceeded, TooManyApprovals in `app/sidecall/core/overload.py`
-    + InvalidCaller in `app/sidecall/auth/caller.py`
+    + RangeUnsatisfiable in `app/sidecall/http/ranges.py`
+    + InvalidCaller in `app/sidecall/auth/caller_header.py`; ForeignHost, ForeignPage in `app/sidecall/auth/browser.py`
   x ApprovalRequired           a person: 202
   x ToolFailure                the model: ToolMessage with status "error"
     + ToolNotFound
@@ -28,45 +27,23 @@
     + ToolTimeout
     + ToolOutputError
     + CallDenied, CallRejected by a guardrail, by a person
-    + CallUnanswered           in a batch, for what a single call is told as a problem
+    + CallUnanswered           in a batch, for what a single call is told as a problem; more in `core/calls/errors.py`
 
 A class's docstring is its default message. How an error is shown over HTTP is said in `app/sidecall/http/problems.py`.
 """
 
 import inspect
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
-from sidecall.core.pointer import format_path
+from sidecall.core.mistakes.error_kind import ErrorKind
+from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError, write_lines
 from sidecall.core.quota import Quota
 
-# Twice what a tool may be called: enough to see a typing error, too little to fill a context.
-_MAX_NAME = 128
-# Fields that are named as wrong; a model that gets more of them wrong has misunderstood the tool.
-MOST_FIELDS = 100
-
-ErrorKind = Literal[
-    "unknown_tool",
-    "malformed_arguments",
-    "invalid_arguments",
-    "tool_error",
-    "execution_error",
-    "timeout",
-    "output_error",
-    "denied",
-    "rejected",
-    "approval_required",
-    "overloaded",
-    "missing_context",
-]
-
-
-class FieldError(TypedDict):
-    """What is wrong with one argument: where (path), which rule, and the sentence for people."""
-
-    loc: list[str | int]
-    type: str
-    msg: str
+SEE_LOG = "The details are in the server's log."
+# As long as a tool's name may be: enough to see a typing error, too little to fill a context.
+_MAX_NAME = 64
 
 
 class SidecallError(Exception):
@@ -97,6 +74,10 @@ class SchemaInferenceError(DefinitionError):
     """The arguments of a tool cannot be said in JSON Schema."""
 
 
+class SchemaAnnotationError(DefinitionError, TypeError):
+    """A tool's class annotates `args_schema` as an instance, not as a class."""
+
+
 class InvalidDocstring(DefinitionError):
     """The docstring of a tool does not fit its parameters."""
 
@@ -117,6 +98,14 @@ class RequestError(SidecallError):
     def __init__(self, message: str | None = None, **members: Any) -> None:
         super().__init__(message)
         self.members: Mapping[str, Any] = members
+
+
+class UnknownParameter(RequestError):
+    """The query has a parameter that this request does not know."""
+
+
+class InvalidParameter(RequestError):
+    """A parameter of the request is wrong."""
 
 
 class MalformedJSON(RequestError):
@@ -179,6 +168,7 @@ class ToolFailure(SidecallError):
     retry_after_ms: int | None = None
     errors: Sequence[FieldError] = ()
     nearest: Sequence[str] = ()
+    details: Mapping[str, Any] = MappingProxyType({})  # What else the program is told.
 
     @property
     def content(self) -> Any:
@@ -193,8 +183,9 @@ class ToolNotFound(ToolFailure):
 
     def __init__(self, name: str, available: Sequence[str], nearest: Sequence[str]) -> None:
         # LangGraph's ToolNode says exactly this, and models have learnt to repair from it.
-        shown = name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}…"
-        super().__init__(f"Error: {shown} is not a valid tool, try one of [{', '.join(available)}].")
+        shown = name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
+        meant = f" Did you mean {nearest[0]}?" if nearest else ""
+        super().__init__(f"Error: {shown} is not a valid tool, try one of [{', '.join(available)}].{meant}")
         self.nearest = nearest
 
 
@@ -204,6 +195,10 @@ class MalformedArguments(ToolFailure):
     kind = "malformed_arguments"
     retryable = True
 
+    def __init__(self, message: str | None = None, errors: Sequence[FieldError] = ()) -> None:
+        super().__init__(message)
+        self.errors = errors
+
 
 class InvalidArguments(ToolFailure):
     """The arguments do not fit the tool's schema: one line per field, never the rejected value."""
@@ -211,11 +206,18 @@ class InvalidArguments(ToolFailure):
     kind = "invalid_arguments"
     retryable = True
 
-    def __init__(self, errors: Sequence[FieldError], original: Exception | None = None) -> None:
+    def __init__(
+        self, errors: Sequence[FieldError], find_original: Callable[[], Exception | None] | None = None
+    ) -> None:
+        """Refuse arguments; `find_original` finds the error of their validator, for the few who ask for it."""
         self.errors = errors[:MOST_FIELDS]
-        lines = [f"{format_path(error['loc'])}: {error['msg']}" for error in self.errors]
-        super().__init__("\n".join([*lines, "… and more"] if len(errors) > MOST_FIELDS else lines))
-        self.original = original
+        super().__init__(write_lines(self.errors, is_whole=len(errors) <= MOST_FIELDS))
+        self._find_original = find_original
+
+    @property
+    def original(self) -> Exception | None:
+        """The validator's own error, where there is one."""
+        return None if self._find_original is None else self._find_original()
 
 
 class ToolException(ToolFailure):
@@ -253,7 +255,7 @@ class ToolExecutionError(ToolFailure):
     kind = "execution_error"
 
     def __init__(self, tool: str, call_id: str) -> None:
-        super().__init__(f"Error: {tool} failed unexpectedly (call {call_id}). The details are in the server's log.")
+        super().__init__(f"Error: {tool} failed unexpectedly (call {call_id}). {SEE_LOG}")
 
 
 class ToolTimeout(ToolFailure):
@@ -263,7 +265,13 @@ class ToolTimeout(ToolFailure):
     retryable = True
 
     def __init__(self, tool: str, seconds: float) -> None:
-        super().__init__(f"Error: {tool} timed out after {seconds:g} seconds.")
+        super().__init__(f"Error: {tool} timed out after {write_seconds(seconds)}.")
+        self.seconds = seconds
+
+
+def write_seconds(seconds: float) -> str:
+    """Write a time as people say it, also one that is hardly any."""
+    return f"{seconds:.3f}".rstrip("0").rstrip(".") + " seconds" if seconds >= 0.001 else "less than a millisecond"
 
 
 class ToolOutputError(ToolFailure):

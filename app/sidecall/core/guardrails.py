@@ -1,8 +1,9 @@
 """Judge what goes into a tool and what comes out of it, as the OpenAI Agents SDK does."""
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Self, TypeVar, get_args, overload
 
 from sidecall.core.context import ToolContext
@@ -16,44 +17,60 @@ class ToolGuardrailFunctionOutput:
     """The verdict of a guardrail; make one with the class methods.
 
     `output_info` is for the calling program: it stands in the answer's `response_metadata`, never in its content.
+    `behavior` has the verdict as its `type`, and the `message` or the `value` that goes with it.
     """
 
-    verdict: Verdict
-    message: str = ""
-    value: Any = None
     output_info: Any = None
+    behavior: Mapping[str, Any] = field(default_factory=lambda: {"type": "allow"})
 
     def __post_init__(self) -> None:
-        if self.verdict not in get_args(Verdict):
-            raise ValueError(f"a verdict is one of {', '.join(get_args(Verdict))}, not {self.verdict!r}")
+        if self.behavior.get("type") not in get_args(Verdict):
+            raise ValueError(f"a verdict is one of {', '.join(get_args(Verdict))}, not {self.behavior.get('type')!r}")
 
     @classmethod
     def allow(cls, output_info: Any = None) -> Self:
         """Let the call go on."""
-        return cls("allow", output_info=output_info)
+        return cls(output_info)
 
     @classmethod
     def reject_content(cls, message: str, output_info: Any = None) -> Self:
         """Answer with this text instead, as an error of kind `denied`."""
-        return cls("reject_content", message=message, output_info=output_info)
+        return cls(output_info, {"type": "reject_content", "message": message})
 
     @classmethod
     def raise_exception(cls, output_info: Any = None) -> Self:
         """Refuse the request itself, with a problem for the calling program."""
-        return cls("raise_exception", output_info=output_info)
+        return cls(output_info, {"type": "raise_exception"})
 
     @classmethod
     def replace(cls, value: Any, output_info: Any = None) -> Self:
         """Go on with other arguments (a mapping), or with another output."""
-        return cls("replace", value=value, output_info=output_info)
+        return cls(output_info, {"type": "replace", "value": value})
+
+    @property
+    def verdict(self) -> Verdict:
+        """What happens to the call."""
+        verdict: Verdict = self.behavior["type"]
+        return verdict
+
+    @property
+    def message(self) -> str:
+        """What the model reads instead."""
+        return str(self.behavior.get("message", ""))
+
+    @property
+    def value(self) -> Any:
+        """What takes the place of the arguments, or of the output."""
+        return self.behavior.get("value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolInputGuardrailData:
-    """What an input guardrail judges: the validated arguments by name, without what is injected."""
+    """What an input guardrail judges: the validated arguments by name, without what is injected; there is no agent."""
 
     context: ToolContext
     args: Mapping[str, Any]
+    agent: None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +80,7 @@ class ToolOutputGuardrailData:
     context: ToolContext
     args: Mapping[str, Any]
     output: Any
+    agent: None = None
 
 
 Judged = TypeVar("Judged", ToolInputGuardrailData, ToolOutputGuardrailData)
@@ -70,10 +88,18 @@ Judged = TypeVar("Judged", ToolInputGuardrailData, ToolOutputGuardrailData)
 
 @dataclass(frozen=True, slots=True)
 class Guardrail(Generic[Judged]):
-    """A guardrail's function and its name."""
+    """A guardrail's function and its name, which is the function's own where none is given."""
 
     guardrail_function: Callable[[Judged], Any]
-    name: str
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        function = _require_function(self.guardrail_function)
+        object.__setattr__(self, "name", self.name or _choose_name(function))
+
+    def get_name(self) -> str:
+        """Return the name, under which its verdicts are told."""
+        return self.name
 
     async def judge(self, judged: Judged) -> ToolGuardrailFunctionOutput:
         """Ask for the verdict.
@@ -121,8 +147,8 @@ def tool_output_guardrail(function: OutputJudge | None = None, /, *, name: str |
 
 def _make(kind: type[Guardrail[Any]], function: Any, name: str | None) -> Any:
     if function is None:
-        return lambda it: _make(kind, _require_function(it), name)
-    return kind(_require_function(function), name or _choose_name(function))
+        return functools.partial(kind, name=name or "")
+    return kind(function, name or "")
 
 
 def _require_function(function: Any) -> Any:

@@ -8,8 +8,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import MissingContext, SidecallError, ToolExecutionError
+from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
-from sidecall.core.store import Store
+from sidecall.core.store.protocol import Store
 
 
 class InjectedToolArg:
@@ -44,14 +45,6 @@ class FromCaller(InjectedToolArg):
     """Hide a parameter and fill it from `context` by its name, or else from `state`."""
 
 
-class FromFunction(InjectedToolArg):
-    """Hide a parameter and fill it with what a function makes of the call's ToolContext."""
-
-    def __init__(self, make: Callable[[ToolContext], Any]) -> None:
-        """Inject what this function returns."""
-        self.make = make
-
-
 ABSENT = object()
 
 Source = Literal["context", "call_id", "state", "store", "secret", "tool_context", "caller", "made"]
@@ -61,7 +54,7 @@ Source = Literal["context", "call_id", "state", "store", "secret", "tool_context
 class Supply:
     """What one call may be given besides its arguments.
 
-    `tool_context` is what a ToolContext parameter gets; `secrets` finds a secret by its name.
+    `tool_context` is what a ToolContext parameter gets; `secrets` finds a secret by its name. `options` are the tool's.
     """
 
     call_id: str
@@ -69,6 +62,16 @@ class Supply:
     context: Mapping[str, Any]
     tool_context: ToolContext
     secrets: Callable[[str], str | None]
+    options: ToolOptions
+    is_async: bool
+
+
+class FromFunction(InjectedToolArg):
+    """Hide a parameter and fill it with what a function makes of the call."""
+
+    def __init__(self, make: Callable[[Supply], Any]) -> None:
+        """Inject what this function returns."""
+        self.make = make
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class Injection:
     field: str | None
     required: bool
     adapter: TypeAdapter[Any] | None
-    make: Callable[[ToolContext], Any] | None = None
+    make: Callable[[Supply], Any] | None = None
 
     def fill(self, values: dict[str, Any], supply: Supply) -> None:
         """Add this parameter's value to `values`; leave it out when the function's default is to be used.
@@ -102,7 +105,7 @@ class Injection:
         elif self.source == "secret":
             self._fill_secret(values, supply)
         elif self.make is not None:
-            made = self.make(supply.tool_context)
+            made = self.make(supply)
             values.update({} if made is ABSENT else {self.parameter: made})
         else:
             self._fill_from_caller(values, self._choose_given(supply), supply)
@@ -123,7 +126,7 @@ class Injection:
             values[self.parameter] = secret if self.adapter is None else self.adapter.validate_python(secret)
         except ValidationError as error:
             rule = error.errors(include_url=False, include_input=False)[0]["type"]
-        except Exception as error:  # A validator of the author's crashed.
+        except BaseException as error:  # A validator of the author's crashed.
             rule = type(error).__name__
         else:
             return
@@ -162,7 +165,7 @@ class Injection:
             first = error.errors(include_url=False, include_input=False)[0]
             where = format_path((self.place, *first["loc"]))
             raise MissingContext(f"The tool cannot use what was sent as `{where}`: {first['msg']}.") from None
-        except Exception as error:  # A validator of the author's crashed.
+        except BaseException as error:  # A validator of the author's crashed.
             context = supply.tool_context
             raise ToolExecutionError(context.tool_name, context.tool_call_id) from error
 

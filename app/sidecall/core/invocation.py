@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,8 @@ from uuid_utils import uuid7
 from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence, Signals, ToolContext
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
-from sidecall.core.store import Store, SyncStore, pick_tenant
+from sidecall.core.results.room import ResultRoom, Share
+from sidecall.core.store.protocol import Store, SyncStore, pick_tenant
 from sidecall.core.tool import CompiledTool
 
 
@@ -19,8 +20,11 @@ from sidecall.core.tool import CompiledTool
 class CallRequest:
     """A ToolCall and what its sender, never the model, supplies beside it.
 
-    `approved` says that a person has approved the call, where its tool requires that. `listener` hears of its progress.
-    `deadline` is when the sender wants an answer, on the monotonic clock; it only ever shortens what the tool has.
+    `approved` says that a person has approved the call, where its tool requires that; `rejection` are a person's words
+    about what the tool wanted to do itself, and has to do without. `listener` hears of its progress. `deadline` is when
+    the sender wants an answer, on the monotonic clock; it only ever shortens what the tool has. `id` is that of
+    the invocation, where the call has one already; `is_counted` says that its caller's quota was asked before.
+    `holder` is under what the result counts until the sender releases it; without one it counts while it is made.
     """
 
     call: ToolCall
@@ -29,9 +33,13 @@ class CallRequest:
     context: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     approved: bool = False
+    rejection: str | None = None
     listener: EventListener | None = None
     presence: Presence | None = None
     deadline: float | None = None
+    id: str | None = None
+    is_counted: bool = False
+    holder: Hashable = None
 
 
 def _from_environment(name: str) -> str | None:
@@ -55,13 +63,14 @@ class Surroundings:
     """What a server offers to all its calls.
 
     `abandon` is told when something of a call runs on although the call has been answered. `trace` names the span that
-    is current, as headers.
+    is current, as headers. Without `results` it does not matter how large results are.
     """
 
     store: Store | SyncStore | None = None
     secrets: Callable[[str], str | None] = _from_environment
     abandon: Callable[[CompiledTool], Release] = _count_nothing
     trace: Callable[[], Mapping[str, str]] = dict
+    results: ResultRoom | None = None
 
 
 NOWHERE = Surroundings()
@@ -99,6 +108,7 @@ class Invocation:
     notes: list[str] = field(default_factory=list)  # format_output
     message: ToolMessage | None = None  # format_output, format_failure; budget cuts its content
     error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
+    share: Share | None = None  # whoever first finds the result to be large
     _context: ToolContext | None = None  # whoever asks first
 
     @property
@@ -120,6 +130,9 @@ class Invocation:
                 headers=self.request.headers,
                 store=pick_tenant(self.surroundings.store, self.request.caller.tenant),
                 deadline=self.deadline,
+                approved=self.request.approved,
+                rejection=self.request.rejection,
+                args=self.call.args,
                 signals=Signals(listener=self.request.listener, presence=self.request.presence),
             )
         return self._context
@@ -128,6 +141,8 @@ class Invocation:
         """Note why a stage failed; the message that was made before, if any, is not the answer any more."""
         self.error = error
         self.message = None
+        if self.share is not None:
+            self.share.settle(0)
 
     def pop_error(self) -> BaseException:
         """Return the error and forget it, since its traceback holds frames in which this invocation stands."""
@@ -145,14 +160,36 @@ class Invocation:
         """Note that something of this call runs on; it keeps its tool's place until what this returns is called."""
         return self.surroundings.abandon(self.tool)
 
+    def open_share(self) -> Share | None:
+        """Return what counts the result, if anything does."""
+        if self.share is None and self.surroundings.results is not None:
+            holder = self.id if self.request.holder is None else self.request.holder
+            self.share = self.surroundings.results.open(holder, self.tool.name)
+        return self.share
+
+    def close_share(self) -> None:
+        """Note that the result is made; where nobody else releases it, it counts no more."""
+        if self.share is not None:
+            self.share.finish(is_kept=self.message is not None)
+            if self.request.holder is None and self.surroundings.results is not None:
+                self.surroundings.results.release(self.share.holder)
+
+    def look_around(self) -> None:
+        """Look whether anybody waits for the result.
+
+        Raises:
+            GivenUp: Nobody does, so no more of it should be made.
+        """
+        if self.is_given_up:
+            raise GivenUp
+
     def say_part(self, part: Any) -> None:
         """Pass on a part of the result, to whoever listens.
 
         Raises:
             GivenUp: Nobody waits for the result, so no more of it should be made.
         """
-        if self.is_given_up:
-            raise GivenUp
+        self.look_around()
         # Not where guardrails have to see the whole first.
         if self.request.listener is not None and not self.tool.options.tool_output_guardrails:
             self.request.listener("partial", self.call.id, {"content": part})
@@ -165,7 +202,13 @@ class Invocation:
     def supply(self) -> Supply:
         """Gather what injected parameters may be filled with."""
         return Supply(
-            self.call.id, self.request.state, self.request.context, self.tool_context, self.surroundings.secrets
+            self.call.id,
+            self.request.state,
+            self.request.context,
+            self.tool_context,
+            self.surroundings.secrets,
+            self.tool.options,
+            self.tool.is_async,
         )
 
 
@@ -183,4 +226,4 @@ def new_invocation(
     deadline = None if seconds is None else now + seconds
     if request.deadline is not None and (deadline is None or request.deadline < deadline):
         deadline = request.deadline
-    return Invocation(new_invocation_id(), request, tool, now, deadline, surroundings)
+    return Invocation(request.id or new_invocation_id(), request, tool, now, deadline, surroundings)

@@ -8,6 +8,7 @@ from pydantic_core import from_json
 
 # A number that a float may round to infinity: a large exponent, or more digits than a float reaches.
 _MAYBE_HUGE = re.compile(rb"[eE]\+?\d{3}|\b\d{309}")
+_LONG = 4096
 # What stands before a value within another; and texts, whose commas and brackets do not. Nothing is ever tried twice:
 # a text that does not end goes to the end, and `++` and `*+` give nothing back.
 _BEFORE_VALUE = re.compile(rb',|[\[{](?!\s*+[\]}])|"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
@@ -28,7 +29,8 @@ def parse_json(text: bytes, most: int | None = MOST_VALUES) -> Any:
     if most is not None and holds_more(text, most):
         raise ValueError(f"more than {most:,} values")
     value = from_json(text, allow_inf_nan=False)
-    if _MAYBE_HUGE.search(text) and not is_finite(value):
+    # In a long text it takes longer to look for such numbers than to look at all there are.
+    if (len(text) > _LONG or _MAYBE_HUGE.search(text)) and not is_finite(value):
         raise ValueError("number out of range")
     return value
 

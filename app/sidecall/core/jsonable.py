@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, ItemsView, KeysView, ValuesView
 from types import GeneratorType
 from typing import Any
 
@@ -14,6 +14,9 @@ from sidecall.core.errors import ToolFailure, ToolOutputError
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _anything: TypeAdapter[Any] = TypeAdapter(Any)
+
+# An encoder takes ten times as long for a number that has no second form.
+_PLAIN = 2**63
 
 # Is told of each number that JSON does not have, and of the keys and indexes that lead to it.
 Lose = Callable[[float, tuple[str | int, ...]], None]
@@ -29,6 +32,8 @@ def to_text(value: Any, lose: Lose = lose_silently) -> str:
     Raises:
         ValueError: JSON cannot say it.
     """
+    if type(value) is int and abs(value) <= _PLAIN:
+        return str(value)
     try:
         text = _encode(value)
     except BaseException:  # JSON does not know it, or its own code crashed.
@@ -48,6 +53,8 @@ def to_plain(value: Any, lose: Lose = lose_silently) -> Any:
     Raises:
         ValueError: JSON cannot say it.
     """
+    if type(value) is str:  # Which may be long.
+        return replace_surrogates(value)
     try:
         return from_json(replace_surrogates(_dump(_reduce(_write_keys(value)), lose)))
     except (TypeError, ValueError, RecursionError) as error:
@@ -80,11 +87,17 @@ def _write_key(key: Any) -> Any:
     return "null" if key is None else replace_surrogates(key) if type(key) is str else key
 
 
+# What reads like a list, and has no form of its own in JSON.
+_LISTS = (range, memoryview, KeysView, ValuesView, ItemsView)
+
+
 def _reduce_unknown(value: Any) -> Any:
     """Reduce what pydantic does not know: models of pydantic 1 to objects, others to text if their type defines one.
 
     Python's default repr helps nobody.
     """
+    if isinstance(value, _LISTS):
+        return value.tolist() if isinstance(value, memoryview) else list(value)
     kind: Any = type(value)
     if hasattr(kind, "__fields__") and hasattr(kind, "parse_obj"):
         return value.dict(by_alias=True)
@@ -115,6 +128,42 @@ def no_json_form(tool_name: str, value: Any) -> ToolOutputError:
     """Return the error that says that JSON has no form for what a tool returned."""
     kind = type(value).__name__
     return ToolOutputError(f"Error: {tool_name} returned a value of type {kind}, which cannot be said in JSON.")
+
+
+def too_large(tool_name: str, what: str, size: int, most: int) -> ToolOutputError:
+    """Return the error that says that a part of what a tool returned is larger than may be passed on."""
+    return ToolOutputError(
+        f"Error: {tool_name} returned {what} of {size:,} bytes as JSON; at most {most:,} are passed on."
+    )
+
+
+# How much may be written as JSON while others wait: some 2 ms.
+_MOST_VALUES = 10_000
+_CHARACTERS = 256
+
+
+def is_bulky(value: Any) -> bool:
+    """Return whether it takes so long to write plain values, or an object that holds them, that none should wait."""
+    left = _MOST_VALUES
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        inside = _look_into(item)
+        left -= len(item) // _CHARACTERS if type(item) is str else len(inside)
+        if left < 0:
+            return True
+        pending.extend(inside)
+    return False
+
+
+def _look_into(value: Any) -> Collection[Any]:
+    if isinstance(value, (list, tuple)):
+        return value
+    if isinstance(value, dict):
+        return value.values()
+    if hasattr(value, "__dict__"):
+        return [*vars(value).values()]
+    return [getattr(value, name) for name in getattr(type(value), "__slots__", ())]
 
 
 def render_failure(failure: ToolFailure) -> str:

@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from sidecall.core.jsonable import no_json_form, to_text
+
 ContentBlock = dict[str, Any]
 Content = str | list[str | ContentBlock]
 Status = Literal["success", "error"]
@@ -53,6 +55,8 @@ class ToolMessage(BaseModel):
     and `error` (`kind`, `message`, `retryable`, `errors`, `nearest`, `retry_after_ms`) when `status` is `error`.
     """
 
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
     content: Content = Field(description="What the model reads.")
     artifact: Any = Field(default=None, description="What the program keeps; never sent to the model.")
     tool_call_id: str = Field(default="", description="The id of the call this answers.")
@@ -62,3 +66,29 @@ class ToolMessage(BaseModel):
     id: str | None = Field(default=None, description="The id of the invocation, a UUIDv7.")
     additional_kwargs: dict[str, Any] = Field(default_factory=dict)
     response_metadata: dict[str, Any] = Field(default_factory=dict)
+
+    def __init__(self, content: Any = None, content_blocks: Any = None, **fields: Any) -> None:
+        """Make a message as in LangChain; content that is neither text nor a list of both becomes JSON.
+
+        Raises:
+            ToolOutputError: JSON cannot say the content.
+        """
+        said = _write_content(content if content_blocks is None else content_blocks)
+        call_id = fields.get("tool_call_id", "")
+        if not isinstance(call_id, str):
+            fields["tool_call_id"] = "" if call_id is None else str(call_id)
+        super().__init__(content=said, **fields)
+
+    # Validation makes messages past it, as if it were pydantic's own.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+
+def _write_content(content: Any) -> Content:
+    if isinstance(content, str) or (isinstance(content, list) and all(isinstance(it, str | dict) for it in content)):
+        return content
+    if are_blocks(content):
+        return list(content)
+    try:
+        return to_text(content)
+    except ValueError as error:
+        raise no_json_form("ToolMessage", content) from error

@@ -2,12 +2,12 @@
 
 from typing import Any, Literal, Protocol
 
-from sidecall.core.errors import ErrorKind
 from sidecall.core.invocation import CallRequest, Invocation
+from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.core.tool import CompiledTool
 
 # One of few words, whatever a caller sends: a success, a failure's kind, or what no answer tells of.
-Outcome = ErrorKind | Literal["success", "cancelled", "internal_error"]
+Outcome = ErrorKind | Literal["success", "internal_error"]
 
 
 class Observer(Protocol):

@@ -12,7 +12,8 @@ from sidecall.core.retry import Retry
 
 ResponseFormat = Literal["content", "content_and_artifact"]
 ExecutorName = Literal["inline", "thread", "process"]
-UnknownArgs = Literal["ignore", "forbid"]
+UnknownArgs = Literal["ignore", "tell", "forbid"]
+Idempotency = Literal["tool_call_id"]
 TimeoutBehavior = Literal["error_as_result", "raise"]
 Handler = bool | str | Callable[[Any], Any] | None
 Condition = bool | Callable[..., Any]
@@ -48,18 +49,22 @@ class ToolOptions:
 
     `timeout` is in seconds; None means the server's default. `executor` None means inline for async functions and a
     thread for the others; `memory_limit_mb` bounds what a call in a process may take, None means the server's bound.
-    `unknown_args` says what happens to an argument that no parameter takes.
+    `unknown_args` says what happens to an argument that no parameter takes; "tell" ignores it and says so to the model.
 
     The handlers word what the model reads of a ToolException and of arguments that do not fit: True and False keep the
     default (for arguments True is LangChain's fixed text), a text replaces it, a function makes it from the exception.
     `failure_error_function` does so for failures of any kind, from the ToolContext and the exception. A
     `handle_tool_error` of None lets the call itself fail, as `timeout_behavior="raise"` does when the time is up.
 
-    `is_enabled` may be a function of the Caller, `requires_approval` one of the validated arguments. `strict` True
-    offers the definition in OpenAI's strict form only, False never in it, None as the caller asks.
+    `is_enabled` may be a function of the ToolContext, `requires_approval` one of it and the validated arguments.
+    `preview` takes arguments of the tool by their names, and says what the call would do.
+    `strict` True offers the definition in OpenAI's strict form only, False never in it, None as the caller asks.
 
     `max_concurrency` bounds how many calls run at once; a `sequential` tool runs one at a time, and alone among the
     calls of a batch. `max_content_bytes` bounds what the model reads of one answer; None means the server's bound.
+
+    Calls of a `background` tool are answered with where to ask for their answers. With `idempotency="tool_call_id"` a
+    call runs once for each id that a model gives it.
     """
 
     return_direct: bool = False
@@ -82,8 +87,11 @@ class ToolOptions:
     tool_output_guardrails: tuple[ToolOutputGuardrail, ...] = ()
     is_enabled: Condition = True
     requires_approval: Condition = False
+    preview: Callable[..., Any] | None = None
     strict: bool | None = None
     max_concurrency: int | None = None
     sequential: bool = False
     retry: Retry | None = None
     max_content_bytes: int | None = None
+    background: bool = False
+    idempotency: Idempotency | None = None

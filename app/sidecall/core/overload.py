@@ -1,6 +1,6 @@
 """What a calling program is told when there is no room for its calls."""
 
-from sidecall.core.errors import RequestError
+from sidecall.core.errors import RequestError, SidecallError
 from sidecall.core.quota import Quota
 
 
@@ -20,9 +20,9 @@ class TooManyCalls(Overloaded):
 class TooManyApprovals(Overloaded):
     """So many calls wait for a person's approval that this server takes no more."""
 
-    def __init__(self) -> None:
+    def __init__(self, message: str | None = None) -> None:
         # A person needs a while.
-        super().__init__(None, retry_after=60)
+        super().__init__(message, retry_after=60)
 
 
 class QuotaExceeded(TooManyCalls):
@@ -32,3 +32,14 @@ class QuotaExceeded(TooManyCalls):
         allowed = f"Calls that one caller may make in {quota.seconds} s: {quota.most}."
         super().__init__(f"{allowed} The next one may come in {quota.more_in} s.", retry_after=quota.more_in)
         self.quota = quota
+
+
+class StoreUnavailable(Overloaded):
+    """What this server remembers cannot be reached just now, so it accepts nothing that has to be remembered."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message, retry_after=5)
+
+
+class StoreUnfit(SidecallError):
+    """What the setting SIDECALL_STORE names cannot be used by this program."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 EMPTY = inspect.Parameter.empty
+# Stands before the name of a free argument that is called as a positional-only parameter is.
+FREE = "**"
 
 
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

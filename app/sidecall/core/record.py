@@ -16,6 +16,8 @@ from sidecall.core.pointer import format_path
 
 # As deep as JSON from outside may be; what is nested deeper in this process mostly leads back to itself.
 _DEEPEST = 200
+# What proves who somebody is belongs to the request, and must not lie about longer than that.
+_SECRET_HEADERS = frozenset(("authorization", "cookie", "proxy-authorization"))
 
 
 class CallNotRecorded(SidecallError):
@@ -83,7 +85,15 @@ class CallRecord(BaseModel):
         if self.lost:
             lost = ", ".join(f"`{place}`" for place in self.lost)
             raise CallNotRecorded(f"The call cannot be run from its record: JSON cannot say {lost}.")
-        return CallRequest(self.tool_call, self.caller, self.state, self.context, HeaderMap(self.headers))
+        return CallRequest(
+            self.tool_call,
+            self.caller,
+            self.state,
+            self.context,
+            HeaderMap(self.headers),
+            id=self.id,
+            is_counted=True,
+        )
 
     @field_serializer("caller")
     def _write_caller(self, caller: Caller) -> dict[str, Any]:
@@ -93,7 +103,7 @@ class CallRecord(BaseModel):
 
 def _copy_headers(headers: Mapping[str, str]) -> dict[str, str]:
     # Of headers that came twice the first counts, as for whoever looks one up.
-    return {name.lower(): headers[name] for name in headers}
+    return {name.lower(): headers[name] for name in headers if name.lower() not in _SECRET_HEADERS}
 
 
 class _Copy:

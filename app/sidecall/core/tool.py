@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from sidecall.core.callbacks import Hook
 from sidecall.core.errors import ToolOutputError
 from sidecall.core.injection import Injection
+from sidecall.core.messages import ObjectList
 from sidecall.core.options import ExecutorName, ToolOptions
-from sidecall.core.parameter import Parameter
+from sidecall.core.parameter import FREE, Parameter
+from sidecall.core.run.outputs import read_outputs
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -39,14 +42,15 @@ class ArgsSchema(Protocol):
     def reserved(self) -> frozenset[str]:
         """Names that a model must not use."""
 
-    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
-        """Name the arguments that no parameter takes and that would be dropped silently."""
-
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Name values as a model names its arguments, where `validate` names them otherwise."""
 
-    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
-        """Check the arguments and return the values by parameter name; what was mended is added to `repaired`.
+    def validate(
+        self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
+    ) -> dict[str, Any]:
+        """Check the arguments and return the values by parameter name.
+
+        What was mended is added to `repaired`, what was dropped to `ignored`; at every depth, by its path.
 
         Raises:
             ToolFailure: They do not fit.
@@ -57,7 +61,10 @@ class ArgsSchema(Protocol):
 class CompiledTool:
     """A tool made ready to run; immutable, shared by all calls.
 
-    `source` is the file and line of the function, for the author's eyes only.
+    `source` is the file and line of the function, for the author's eyes only. `unmet` is what its author asks for and
+    no server of tools does. `declaration` is the wire form of a tool that its provider runs, which is only listed.
+    `reads_dicts` says that a dict which it returns may stand for an image, a file or a text, and a list of texts not.
+    `preview` says what a call would do.
     """
 
     name: str
@@ -74,6 +81,10 @@ class CompiledTool:
     options: ToolOptions
     source: str
     notes: tuple[str, ...] = ()
+    unmet: tuple[str, ...] = ()
+    declaration: Schema | None = None
+    reads_dicts: bool = False
+    preview: Hook | None = None
 
     def bind(self, values: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """Sort values by parameter name into positional and keyword arguments of the function."""
@@ -83,11 +94,13 @@ class CompiledTool:
         positional: list[Any] = []
         for parameter in self.parameters:
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-                positional.extend(rest.pop(parameter.name))
+                positional.extend(rest.pop(parameter.name, ()))
                 break
             if parameter.kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
                 break
             positional.append(rest.pop(parameter.name, parameter.default))
+            if parameter.kind is inspect.Parameter.POSITIONAL_ONLY and f"{FREE}{parameter.name}" in rest:
+                rest[parameter.name] = rest.pop(f"{FREE}{parameter.name}")
         return positional, rest
 
     def split(self, output: Any) -> tuple[Any, Any]:
@@ -97,13 +110,19 @@ class CompiledTool:
             ToolOutputError: `response_format` promises both, and the output is no pair.
         """
         if self.options.response_format == "content":
-            return output, None
+            return self._read(output), None
         if not isinstance(output, tuple) or len(output) != 2:
             raise ToolOutputError(
                 f"Error: {self.name} has response_format='content_and_artifact' and must return a pair "
                 f"(content, artifact), but returned {type(output).__name__}."
             )
-        return output
+        return self._read(output[0]), output[1]
+
+    def _read(self, content: Any) -> Any:
+        blocks = read_outputs(content, with_dicts=self.reads_dicts)
+        if blocks is not None:
+            return blocks
+        return ObjectList(content) if self.reads_dicts and isinstance(content, list | tuple) else content
 
 
 class Compilable(Protocol):

@@ -22,6 +22,9 @@ class Executor(Protocol):
             DefinitionError: One of them cannot run here.
         """
 
+    def follow(self, tools: Iterable[CompiledTool]) -> None:
+        """Make ready for tools that were loaded again, as far as that takes no waiting."""
+
     async def run(self, invocation: Invocation) -> Any:
         """Return what the tool returns, and raise what it raises."""
 

@@ -23,12 +23,16 @@ class InlineExecutor:
     async def start(self, _: Iterable[CompiledTool]) -> None:
         """Do nothing: there is nothing to make ready."""
 
+    def follow(self, _: Iterable[CompiledTool]) -> None:
+        """Do nothing: whatever is called comes with its code."""
+
     async def run(self, invocation: Invocation) -> Any:
         """Call the function here, and wait until what it returns is complete."""
         self._busy += 1
         try:
             positional, keywords = invocation.tool.bind(invocation.values)
-            return await complete(invocation.tool.function(*positional, **keywords), invocation.say_part)
+            result = invocation.tool.function(*positional, **keywords)
+            return await complete(result, invocation.say_part, invocation.open_share)
         finally:
             self._busy -= 1
 

@@ -8,18 +8,39 @@ from contextlib import AbstractContextManager, aclosing, closing, nullcontext, s
 from types import CoroutineType
 from typing import Any
 
+from sidecall.core.results.room import SMALL, Share, estimate_size
+
 # What most tools return: nothing of these is left to wait for.
 _COMPLETE = frozenset((str, int, float, bool, dict, list, tuple, type(None)))
 
 # Seconds of making parts after which others have their turn on the event loop.
 _TURN = 0.01
 
-# Called with each part that a generator yields.
+# Called with each part that a generator yields; it may raise when no more are wanted.
 Say = Callable[[Any], None]
+# Begins to count what is gathered, where that is bounded.
+OpenShare = Callable[[], Share | None]
 
 
-async def complete(result: Any, say: Say) -> Any:
-    """Await an awaitable and drain an async generator, as often as one comes out of the other."""
+# Looks whether the parts are still wanted, and raises if they are not.
+Look = Callable[[], object]
+# What an object takes beside a text that it may be.
+_OVERHEAD = 64
+
+
+def count_nothing() -> None:
+    """Gather without a bound."""
+
+
+def look_nowhere() -> None:
+    """Go on, whoever waits."""
+
+
+async def complete(result: Any, say: Say, open_share: OpenShare = count_nothing) -> Any:
+    """Await an awaitable and drain an async generator, as often as one comes out of the other.
+
+    What is gathered of a large one counts, and no more is asked for until there is room.
+    """
     if type(result) is CoroutineType:
         result = await result
     if type(result) in _COMPLETE:
@@ -27,46 +48,79 @@ async def complete(result: Any, say: Say) -> Any:
     while inspect.isawaitable(result):
         result = await result
     if isinstance(result, Iterator):
-        return await _drain_in_turns(result, say)
-    return await _drain_async(result, say) if isinstance(result, AsyncGenerator) else result
+        return await _drain_in_turns(result, _Gathered(say, open_share))
+    return await _drain_async(result, _Gathered(say, open_share)) if isinstance(result, AsyncGenerator) else result
 
 
-def drain(result: Any, say: Say) -> Any:
-    """Drain an iterator; the parts of a text that a generator yields become one text, any others a list."""
+def drain(result: Any, say: Say, open_share: OpenShare = count_nothing, look: Look = look_nowhere) -> Any:
+    """Drain an iterator; the parts of a text that a generator yields become one text, any others a list.
+
+    Where there is no room for more, this thread waits, and asks `look` now and then.
+    """
     if not isinstance(result, Iterator):
         return result
-    parts = []
+    gathered = _Gathered(say, open_share)
     with _close_after(result):
         for part in result:
-            say(part)
-            parts.append(part)
-    return _join(result, parts)
+            share = gathered.add(part)
+            if share is not None:
+                share.wait_here(0, look)
+    return gathered.join(result)
 
 
-async def _drain_in_turns(result: Iterator[Any], say: Say) -> Any:
+async def _drain_in_turns(result: Iterator[Any], gathered: "_Gathered") -> Any:
     """Drain an iterator on the event loop, which others need too, and where the deadline comes."""
-    parts = []
     turn = _Turn()
     with _close_after(result):
         for part in result:
-            say(part)
-            parts.append(part)
+            share = gathered.add(part)
+            if share is not None:
+                await share.wait()
             if turn.is_over():
                 await turn.pass_on()
-    return _join(result, parts)
+    return gathered.join(result)
 
 
-async def _drain_async(result: AsyncGenerator[Any, None], say: Say) -> Any:
+async def _drain_async(result: AsyncGenerator[Any, None], gathered: "_Gathered") -> Any:
     """Drain an async generator, which may never wait either."""
-    parts = []
     turn = _Turn()
     async with aclosing(result):
         async for part in result:
-            say(part)
-            parts.append(part)
+            share = gathered.add(part)
+            if share is not None:
+                await share.wait()
             if turn.is_over():
                 await turn.pass_on()
-    return _join(result, parts)
+    return gathered.join(result)
+
+
+class _Gathered:
+    """The parts that a generator has yielded."""
+
+    def __init__(self, say: Say, open_share: OpenShare) -> None:
+        self._say = say
+        self._open_share = open_share
+        self._parts: list[Any] = []
+        self._size = 0
+        self._counted = 0
+
+    def add(self, part: Any) -> Share | None:
+        """Take a part; return what is to wait before the next, if it should."""
+        self._say(part)
+        self._parts.append(part)
+        self._size += _OVERHEAD + (len(part) if type(part) is str else estimate_size(part))
+        if self._size - self._counted < SMALL:
+            return None
+        self._counted = self._size
+        share = self._open_share()
+        return share if share is not None and share.grow_to(self._size) else None
+
+    def join(self, source: Any) -> Any:
+        """Return what they are together."""
+        parts, self._parts = self._parts, []
+        if not isinstance(source, (AsyncGenerator, Generator)):
+            return parts
+        return "".join(parts) if parts and all(isinstance(part, str) for part in parts) else parts
 
 
 class _Turn:
@@ -88,12 +142,6 @@ class _Turn:
 def _close_after(result: Iterator[Any]) -> AbstractContextManager[Any]:
     """Make a generator clean up when no more of it is wanted, and not whenever it is collected."""
     return closing(result) if isinstance(result, Generator) else nullcontext()
-
-
-def _join(source: Any, parts: list[Any]) -> Any:
-    if not isinstance(source, (AsyncGenerator, Generator)):
-        return parts
-    return "".join(parts) if parts and all(isinstance(part, str) for part in parts) else parts
 
 
 def hand_over(future: asyncio.Future[Any], value: Any) -> None:

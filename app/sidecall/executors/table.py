@@ -8,7 +8,6 @@ from sidecall.core.tool import CompiledTool
 from sidecall.executors.base import Executor
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.process.executor import ProcessExecutor
-from sidecall.executors.process.finder import IN_MODULES, ToolSearch
 from sidecall.executors.thread import ThreadExecutor
 
 Executors = Mapping[ExecutorName, Executor]
@@ -16,21 +15,29 @@ Executors = Mapping[ExecutorName, Executor]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorSettings:
-    """What executors are made with; as it stands, enough for one call.
+    """What executors are made with; beside `tools_of` as it stands, enough for one call.
 
-    `memory_limit_mb` is what a tool in a process may take unless it says otherwise, and `search` how a process finds
-    the tools. `traces` says whether the spans of tools in processes go where the environment says.
+    `tools_of` is how a process lists the tools of a module, as `module:function`, and `memory_limit_mb` what a tool may
+    take there unless it says otherwise. `max_result_bytes` bounds what a process may return as structure. `traces` says
+    whether the spans of tools in processes go where the environment says.
     """
 
+    tools_of: str
     threads: int = 1
     processes: int = 1
     memory_limit_mb: int = 1024
-    search: ToolSearch = IN_MODULES
+    max_result_bytes: int | None = None
     traces: bool = False
 
 
 def _make_process(settings: ExecutorSettings) -> ProcessExecutor:
-    return ProcessExecutor(settings.processes, settings.memory_limit_mb, settings.search, traces=settings.traces)
+    return ProcessExecutor(
+        settings.processes,
+        settings.tools_of,
+        settings.memory_limit_mb,
+        max_result_bytes=settings.max_result_bytes,
+        traces=settings.traces,
+    )
 
 
 # A new kind is a line here, and its name in `ExecutorName`.
@@ -55,6 +62,13 @@ async def start_all(executors: Executors, tools: Iterable[CompiledTool]) -> None
     offered = list(tools)
     for name, executor in executors.items():
         await executor.start([tool for tool in offered if tool.executor == name])
+
+
+def follow_all(executors: Executors, tools: Iterable[CompiledTool]) -> None:
+    """Make each ready for the tools that run there and were loaded again."""
+    offered = list(tools)
+    for name, executor in executors.items():
+        executor.follow([tool for tool in offered if tool.executor == name])
 
 
 async def close_all(executors: Executors) -> None:

@@ -14,8 +14,12 @@ from typing import Any
 
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.occupancy import Occupancy
+from sidecall.core.results.room import SMALL, estimate_size
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.results import complete, drain, hand_over
+
+# Results that are never large.
+_SMALL = frozenset((int, float, bool, type(None)))
 
 
 @dataclass(slots=True)
@@ -54,17 +58,34 @@ class _Job:
             return _Outcome(error=error)
 
     def _call(self) -> Any:
-        tool = self.invocation.tool
-        positional, keywords = tool.bind(self.invocation.values)
+        invocation = self.invocation
+        tool, room = invocation.tool, invocation.surroundings.results
+        if room is not None and room.used and tool.name in room.large:
+            self._wait_for_room(room.large[tool.name])
+        positional, keywords = tool.bind(invocation.values)
         result = tool.function(*positional, **keywords)
-        # Its author wants an async function here because it blocks, so it has to have a loop of its own.
-        return asyncio.run(self._settle(result)) if tool.is_async else drain(result, self.invocation.say_part)
+        if tool.is_async:
+            # Its author wants an async function here because it blocks, so it has to have a loop of its own.
+            result = asyncio.run(self._settle(result))
+        else:
+            result = drain(result, invocation.say_part, invocation.open_share, invocation.look_around)
+        if type(result) not in _SMALL and (size := estimate_size(result)) > SMALL:
+            share = invocation.open_share()
+            if share is not None:
+                share.grow_to(size)
+        return result
+
+    def _wait_for_room(self, size: int) -> None:
+        """Wait once more: others may have made large results since this call was let in."""
+        share = self.invocation.open_share()
+        if share is not None and not share.size:
+            share.wait_here(size, self.invocation.look_around)
 
     async def _settle(self, result: Any) -> Any:
         task = asyncio.current_task()
         assert task is not None
         self.interrupt = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
-        return await complete(result, self.invocation.say_part)
+        return await complete(result, self.invocation.say_part, self.invocation.open_share)
 
 
 _Inbox = SimpleQueue[_Job | None]
@@ -96,6 +117,9 @@ class ThreadExecutor:
     async def start(self, _: Iterable[CompiledTool]) -> None:
         """Start no thread before there is a call for it."""
 
+    def follow(self, _: Iterable[CompiledTool]) -> None:
+        """Do nothing: whatever is called comes with its code."""
+
     async def run(self, invocation: Invocation) -> Any:
         """Call the function in a thread that sees the caller's context variables."""
         job = _Job(invocation, contextvars.copy_context(), asyncio.get_running_loop().create_future())
@@ -105,7 +129,7 @@ class ThreadExecutor:
         except asyncio.CancelledError:
             self._give_up(job)
             raise
-        return await complete(outcome.take(), invocation.say_part)
+        return await complete(outcome.take(), invocation.say_part, invocation.open_share)
 
     async def close(self) -> None:
         """Start nothing more; what runs is left to end."""

@@ -1,11 +1,14 @@
 """A FastAPI application with plain ASGI wrappers of its own around the framework."""
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sidecall.core.errors import SidecallError
 
 # Puts something around an application.
 Wrapper = Callable[[ASGIApp], ASGIApp]
@@ -39,7 +42,7 @@ class Application(FastAPI):
         Requests do not take FastAPI's own way to the same stack, which is there for spans of requests and costs.
         """
         if scope["type"] != "http" or self.root_path or self.middleware_stack is None:
-            await super().__call__(scope, receive, send)
+            await super().__call__(scope, receive, _word_failures(send) if scope["type"] == "lifespan" else send)
             return
         scope["app"] = self
         await self.middleware_stack(scope, receive, send)
@@ -54,6 +57,19 @@ class Application(FastAPI):
             return super().build_middleware_stack()
         finally:
             self.user_middleware = foreign
+
+
+def _word_failures(send: Send) -> Send:
+    """Word why the application cannot start where the error has words of its own; a traceback is for what has none."""
+
+    async def say(message: Message) -> None:
+        error = sys.exception()  # That which the framework is about to tell of.
+        if message["type"] == "lifespan.startup.failed" and isinstance(error, SidecallError | OSError):
+            await send({**message, "message": f"the server cannot start: {error}"})
+        else:
+            await send(message)
+
+    return say
 
 
 def _wrap(app: ASGIApp, wrappers: Sequence[Wrapper]) -> ASGIApp:

@@ -65,9 +65,7 @@ async def read_body(request: Request, bounds: Bounds) -> bytes:
         UnsupportedMediaType: It is not, or is compressed.
         BodyTooLarge: It is longer than the bounds, and the rest is not read; or holds too many values.
     """
-    coding = request.headers.get("content-encoding", "identity").strip().lower()
-    if coding not in ("", "identity"):
-        raise UnsupportedMediaType("The body must be sent as it is, without a `Content-Encoding`.")
+    _refuse_coded(request)
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json" and not (
         media_type.startswith("application/") and media_type.endswith("+json")
@@ -75,6 +73,23 @@ async def read_body(request: Request, bounds: Bounds) -> bytes:
         given = f"not {media_type}" if media_type else "which is missing"
         raise UnsupportedMediaType(f"The body must be sent with `Content-Type: application/json`, {given}.")
     return bounds.hold(await _read(request, bounds.size))
+
+
+async def read_bytes(request: Request, bounds: Bounds) -> bytes:
+    """Read a body of any kind.
+
+    Raises:
+        UnsupportedMediaType: It is compressed.
+        BodyTooLarge: It is longer than the bounds, and the rest is not read.
+    """
+    _refuse_coded(request)
+    return await _read(request, bounds.size)
+
+
+def _refuse_coded(request: Request) -> None:
+    coding = request.headers.get("content-encoding", "identity").strip().lower()
+    if coding not in ("", "identity"):
+        raise UnsupportedMediaType("The body must be sent as it is, without a `Content-Encoding`.")
 
 
 async def _read(request: Request, limit: int) -> bytes:

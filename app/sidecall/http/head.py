@@ -19,4 +19,6 @@ class HeadAsGet:
         def send_without_body(message: Message) -> Awaitable[None]:
             return send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
-        return self._app({**scope, "method": "GET"}, receive, send_without_body)
+        # Ranges are for GET only: who asks for the head wants to know how large the whole is.
+        headers = [header for header in scope["headers"] if header[0] != b"range"]
+        return self._app({**scope, "method": "GET", "headers": headers}, receive, send_without_body)

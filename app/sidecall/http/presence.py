@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
-from sidecall.core.coroutines import await_rest
+from sidecall.core.coroutines import await_rest, cancel_from_outside
 
 T = TypeVar("T")
 
@@ -56,6 +56,9 @@ class DisconnectListener:
             timer.cancel()
             if self._listener is not None:
                 self._listener.cancel()
+            # Whoever is cancelled keeps what it was doing, and so this; the request and its answer must not wait for
+            # the collector, which seldom comes.
+            self._listener = self._task = None
 
     def _start(self) -> None:
         self._listener = asyncio.ensure_future(self._listen())
@@ -64,4 +67,4 @@ class DisconnectListener:
         await until_gone(self._receive)
         self.is_gone = True
         assert self._task is not None  # since requests are served in tasks
-        self._task.cancel()
+        cancel_from_outside(self._task)

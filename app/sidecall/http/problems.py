@@ -14,13 +14,24 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
+from sidecall.auth.browser import ForeignHost, ForeignPage
 from sidecall.auth.caller_header import InvalidCaller
+from sidecall.core.calls.errors import (
+    CallEnded,
+    CallNotKept,
+    InvalidReplay,
+    KeyReused,
+    NotRepeatable,
+    TooManyJobs,
+    UnknownCall,
+)
 from sidecall.core.errors import (
     ApprovalConflict,
     BatchTooLarge,
     BodyTooLarge,
     GuardrailTripped,
     InvalidDecision,
+    InvalidParameter,
     MalformedJSON,
     MissingContext,
     NotAToolCall,
@@ -28,11 +39,14 @@ from sidecall.core.errors import (
     ToolCallFailed,
     UnknownApproval,
     UnknownContent,
+    UnknownParameter,
     UnknownTool,
     UnsupportedMediaType,
 )
-from sidecall.core.overload import Overloaded, QuotaExceeded, TooManyApprovals, TooManyCalls
+from sidecall.core.overload import Overloaded, QuotaExceeded, StoreUnavailable, TooManyApprovals, TooManyCalls
+from sidecall.http.preferences import InvalidKey, InvalidPreference
 from sidecall.http.quota import quota_headers
+from sidecall.http.ranges import RangeUnsatisfiable
 
 logger = logging.getLogger("sidecall")
 
@@ -43,22 +57,37 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     RequestError: (400, "bad-request"),
     MalformedJSON: (400, "malformed-json"),
     InvalidCaller: (400, "invalid-caller"),
+    InvalidPreference: (400, "invalid-preference"),
+    InvalidKey: (400, "invalid-key"),
+    ForeignPage: (403, "foreign-page"),
     GuardrailTripped: (403, "guardrail-tripped"),
     UnknownTool: (404, "unknown-tool"),
     UnknownApproval: (404, "unknown-approval"),
     UnknownContent: (404, "unknown-content"),
+    UnknownCall: (404, "unknown-call"),
     ApprovalConflict: (409, "approval-conflict"),
+    CallEnded: (409, "call-ended"),
+    NotRepeatable: (409, "not-repeatable"),
+    CallNotKept: (410, "call-not-kept"),
     BodyTooLarge: (413, "body-too-large"),
     UnsupportedMediaType: (415, "unsupported-media-type"),
+    RangeUnsatisfiable: (416, "range-not-satisfiable"),
+    ForeignHost: (421, "foreign-host"),
+    KeyReused: (422, "key-reused"),
+    UnknownParameter: (422, "unknown-parameter"),
+    InvalidParameter: (422, "invalid-parameter"),
     NotAToolCall: (422, "not-a-tool-call"),
     BatchTooLarge: (422, "batch-too-large"),
     MissingContext: (422, "missing-context"),
     InvalidDecision: (422, "invalid-decision"),
+    InvalidReplay: (422, "invalid-replay"),
     ToolCallFailed: (500, "tool-call-failed"),
     TooManyCalls: (429, "too-many-calls"),
     QuotaExceeded: (429, "quota-exceeded"),
     Overloaded: (503, "overloaded"),
     TooManyApprovals: (503, "too-many-approvals"),
+    TooManyJobs: (503, "too-many-jobs"),
+    StoreUnavailable: (503, "store-unavailable"),
 }
 
 
@@ -126,6 +155,8 @@ async def _answer_request_error(request: Request, error: Exception) -> Response:
     if isinstance(error, BodyTooLarge):
         # The rest of the body is not read, so the connection cannot be used again.
         response.headers["Connection"] = "close"
+    if isinstance(error, RangeUnsatisfiable):
+        response.headers["Content-Range"] = f"bytes */{error.size}"
     if isinstance(error, Overloaded):
         response.headers["Retry-After"] = str(error.retry_after)
     response.headers.update(quota_headers(error.quota))
@@ -153,10 +184,7 @@ async def _answer_http(request: Request, error: Exception) -> Response:
 
 def _methods(request: Request) -> list[str]:
     """List what may be done here; the framework names the first of several routes only."""
-    # FastAPI keeps the routes of a router inside one route of its own.
-    nested = [getattr(route, "original_router", None) for route in request.app.routes]
-    routes = [*request.app.routes, *(route for router in nested if router is not None for route in router.routes)]
-    methods = {method for route in routes if _leads_to(route, request) for method in route.methods or ()}
+    methods = {method for route in request.app.routes if _leads_to(route, request) for method in route.methods or ()}
     return sorted(methods | {"HEAD"} if "GET" in methods else methods)
 
 

@@ -1,1 +1,1 @@
-"""What is remembered: approvals, contents and the items of tools, in memory."""
+"""What is remembered, wherever it is kept."""

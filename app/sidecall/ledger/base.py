@@ -1,16 +1,48 @@
 """What one server remembers, wherever it is kept."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from uuid import uuid4
 
 from sidecall.core.approval import Approvals
+from sidecall.core.calls.places import CallQueue, Calls
 from sidecall.core.contents import Contents
-from sidecall.core.store import Items
+from sidecall.core.store.items import Items
+from sidecall.ledger.sql.database import Database
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ledger:
-    """The parts of a ledger, each behind a protocol of `sidecall.core`; another kind of ledger brings its own."""
+    """The parts of a ledger, each behind a protocol of `sidecall.core`, and the database behind some or all of them.
+
+    It is opened before the first of them is used, and closed after the last. `owner` names this process in it.
+    """
 
     approvals: Approvals
     contents: Contents
     items: Items
+    calls: Calls
+    queue: CallQueue
+    database: Database
+    owner: str = field(default_factory=lambda: uuid4().hex)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why it cannot be used just now, in words for an operator; None when it can."""
+        return self.database.trouble
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may use it at the same time."""
+        return self.database.dialect != "sqlite"
+
+    async def open(self) -> None:
+        """Make it ready.
+
+        Raises:
+            StoreUnfit: It cannot be used by this program.
+        """
+        await self.database.open()
+
+    async def close(self) -> None:
+        """Finish what was begun, for a bounded time."""
+        await self.database.close()

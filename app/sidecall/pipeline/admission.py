@@ -6,6 +6,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 
 from sidecall.core.context import Caller
+from sidecall.core.errors import write_seconds
 from sidecall.core.invocation import Release
 from sidecall.core.options import ExecutorName
 from sidecall.core.overload import Overloaded, TooManyCalls
@@ -34,16 +35,16 @@ class Limits:
 class _Semaphore:
     """Count what runs against a limit; the others wait in the order they came."""
 
-    __slots__ = ("_most", "_waiting", "running")
+    __slots__ = ("_waiting", "most", "running")
 
     def __init__(self, most: int) -> None:
-        self._most = most
+        self.most = most
         self._waiting: deque[asyncio.Future[None]] = deque()
         self.running = 0
 
     @property
     def is_free(self) -> bool:
-        return self.running < self._most and not self._waiting
+        return self.running < self.most and not self._waiting
 
     async def wait(self) -> None:
         """Wait for a place, and take it."""
@@ -61,7 +62,7 @@ class _Semaphore:
     def leave(self) -> None:
         """Return a place, to whoever waits longest."""
         self.running -= 1
-        while self._waiting and self.running < self._most:
+        while self._waiting and self.running < self.most:
             place = self._waiting.popleft()
             if not place.done():
                 self.running += 1
@@ -87,12 +88,14 @@ class Admission:
     def semaphores(self, tool: CompiledTool) -> Semaphores:
         """List what a tool's calls take places of; its own first, lest those who wait there hold places of the server.
 
-        Called once for each tool that is registered.
+        Called once for each tool that is registered. One that was loaded again shares its places with the calls from
+        before.
         """
         most = 1 if tool.options.sequential else tool.options.max_concurrency
         if most is None:
             return self._server
-        own = self._own[tool.name] = _Semaphore(most)
+        own = self._own.setdefault(tool.name, _Semaphore(most))
+        own.most = most
         return own, *self._server
 
     def abandon(self, tool: CompiledTool) -> Release:
@@ -170,7 +173,7 @@ class Admission:
             async with asyncio.timeout(patience):
                 await _pass_all(semaphores)
         except TimeoutError:
-            text = f"The call waited {round(patience, 3):g} seconds in vain."
+            text = f"The call waited {write_seconds(round(patience, 3))} in vain."
             raise Overloaded(text, retry_after=_RETRY_AFTER) from None
         finally:
             self.waiting -= 1

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.errors import RequestError, ToolExecutionError
@@ -10,29 +10,29 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.format import refuse
-from sidecall.pipeline.hooks import is_cancelled
 from sidecall.pipeline.isolate import answer_for
 
 T = TypeVar("T")
 
 Run = Callable[[CallRequest], Awaitable[ToolMessage]]
 Find = Callable[[str], CompiledTool | None]
-# Is given each answer as soon as it is there, with the index of its call.
-Ready = Callable[[int, ToolMessage], None]
+# Is given each answer as soon as it is there, with the index of its call, and returns what of it is kept.
+Ready = Callable[[int, ToolMessage], Awaitable[T]]
 
 
-def ignore(_index: int, _message: ToolMessage) -> None:
-    """Wait for all answers instead."""
+async def keep(_index: int, message: ToolMessage) -> ToolMessage:
+    """Wait for all answers."""
+    return message
 
 
-async def run_batch(run: Run, find: Find, requests: Sequence[CallRequest], ready: Ready = ignore) -> list[ToolMessage]:
-    """Answer calls, in the order they came.
+async def run_batch(run: Run, find: Find, requests: Sequence[CallRequest], ready: Ready[T]) -> list[T]:
+    """Answer calls, and return what is kept of their answers, in the order they came.
 
     They run side by side, but for those of a sequential tool: the calls before such a one end first, and those after it
     wait for it.
     """
     batch = _Batch(run, ready)
-    messages: list[ToolMessage] = []
+    messages: list[T] = []
     for group in _group(find, requests):
         running = (batch.run_one(index, request) for index, request in enumerate(group, len(messages)))
         messages += await run_together(running)
@@ -52,16 +52,16 @@ def _group(find: Find, requests: Sequence[CallRequest]) -> Iterator[list[CallReq
     yield group
 
 
-class _Batch:
+class _Batch(Generic[T]):
     """The calls of a batch, and whether it is about to end before they do."""
 
-    def __init__(self, run: Run, ready: Ready) -> None:
+    def __init__(self, run: Run, ready: Ready[T]) -> None:
         self._run = run
         self._ready = ready
         self._owner = asyncio.current_task()
         self._is_broken = False
 
-    async def run_one(self, index: int, request: CallRequest) -> ToolMessage:
+    async def run_one(self, index: int, request: CallRequest) -> T:
         try:
             message = await run_isolated(self._run, request)
         except asyncio.CancelledError:
@@ -71,8 +71,7 @@ class _Batch:
         except BaseException:
             self._is_broken = True
             raise
-        self._ready(index, message)
-        return message
+        return await self._ready(index, message)
 
 
 async def run_isolated(run: Run, request: CallRequest, *raised: type[RequestError]) -> ToolMessage:
@@ -86,12 +85,6 @@ async def run_isolated(run: Run, request: CallRequest, *raised: type[RequestErro
         raise
     except (RequestError, ApprovalRequired) as error:
         return answer_for(request, error)
-    except asyncio.CancelledError:
-        if is_cancelled():
-            raise
-        return _answer_for_crash(request)
-    except (SystemExit, KeyboardInterrupt):  # Which would end the server.
-        return _answer_for_crash(request)
 
 
 def _answer_for_crash(request: CallRequest) -> ToolMessage:

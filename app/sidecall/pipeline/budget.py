@@ -1,48 +1,111 @@
 """Keep what a model reads within its budget."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from pydantic_core import to_json
 
+from sidecall.core.context import Caller
 from sidecall.core.invocation import Invocation
-from sidecall.core.messages import Content, ContentBlock
+from sidecall.core.jsonable import is_bulky, too_large
+from sidecall.core.messages import Content, ContentBlock, ToolMessage
+from sidecall.core.results.room import SMALL, ResultRoom, Share, estimate_size
 
-# Keeps the body of a tenant, and returns where it can be read; None when it cannot be kept.
-Keep = Callable[[str | bytes, str], Awaitable[str | None]]
+# Keeps a caller's body, a text or JSON, and returns where it can be read; None when it cannot be kept.
+Keep = Callable[[str | bytes, Caller], Awaitable[str | None]]
+
+
+# Bytes that are left of an error for which its batch has no room.
+_SHORT = 1000
 
 
 class Budget:
     """Cut contents that are too large, and keep the whole where the calling program finds it."""
 
-    def __init__(self, most: int, keep: Keep) -> None:
+    def __init__(self, most: int, keep: Keep, results: ResultRoom | None = None) -> None:
+        """Cut contents beyond `most` bytes, and refuse artifacts for which there never is room among the results."""
         self._most = most
         self._keep = keep
+        self._results = results
 
-    async def __call__(self, invocation: Invocation) -> None:
-        """Cut the message's content if need be, and say so in its metadata."""
+    def __call__(self, invocation: Invocation) -> Awaitable[None] | None:
+        """Cut the message's content if need be, and say so in its metadata.
+
+        Raises:
+            ToolOutputError: From `await`: its artifact is too large, or all results of its batch are.
+        """
         message = invocation.message
+        if message is None:
+            return None
         most = invocation.tool.options.max_content_bytes or self._most
+        if message.artifact is not None or not isinstance(message.content, str):
+            return self._look(invocation, message, most)
         # No text has more than four bytes a character, so that most need not be measured.
-        if message is None or (isinstance(message.content, str) and len(message.content) * 4 <= most):
-            return
-        whole = message.content if isinstance(message.content, str) else to_json(message.content)
-        if _size(whole) <= most:
-            return
-        url = await self._keep(whole, invocation.request.caller.tenant)
-        message.content = _cut_content(message.content, most, url)
+        if len(message.content) <= SMALL and (len(message.content) * 4 <= most or _size(message.content) <= most):
+            return None
+        return self._look(invocation, message, most)
+
+    async def _look(self, invocation: Invocation, message: ToolMessage, most: int) -> None:
+        # Before anything is waited for, so that others find it counted.
+        share = invocation.open_share() if (size := _estimate(message)) > SMALL else invocation.share
+        if share is not None:
+            share.grow_to(size)
+        artifact = await self._measure(invocation, message.artifact)
+        whole = message.content if isinstance(message.content, str) else await self._write(message.content)
+        if _size(whole) > most:
+            await self._cut(invocation, message, whole, most)
+        if share is not None and (together := self._find_excess(share, artifact + min(_size(whole), most))):
+            if invocation.error is None:
+                what = "a result with which its batch has answers"
+                raise too_large(invocation.tool.name, what, *together)
+            await self._cut(invocation, message, whole, min(most, _SHORT))
+
+    async def _measure(self, invocation: Invocation, artifact: Any) -> int:
+        if artifact is None or self._results is None:
+            return 0
+        if invocation.tool.executor == "process":  # Which has looked before it sent one.
+            return estimate_size(artifact)
+        size = len(await self._write(artifact))
+        if size > self._results.most:
+            raise too_large(invocation.tool.name, "an artifact", size, self._results.most)
+        return size
+
+    def _find_excess(self, share: Share, size: int) -> tuple[int, int] | None:
+        """Return the bytes of all answers of a batch and their bound, where this one makes them too many."""
+        together = share.settle(size)
+        most = together if self._results is None else self._results.most
+        return (together, most) if size < together > most else None
+
+    async def _write(self, plain: Any) -> bytes:
+        """Write a plain value as JSON, off the event loop when it is large: others would wait for it."""
+        if not is_bulky(plain):
+            return to_json(plain)
+        return await asyncio.to_thread(to_json, plain) if self._results is None else await self._results.write(plain)
+
+    async def _cut(self, invocation: Invocation, message: ToolMessage, whole: str | bytes, most: int) -> None:
+        url = await self._keep(whole, invocation.request.caller)
+        message.content = await _cut_content(message.content, most, url)
         message.response_metadata.update(truncated=True, artifact_url=url)
         error = message.response_metadata.get("error")
         if error is not None:  # Which says the same once more.
             error["message"] = message.content if isinstance(message.content, str) else cut(error["message"], most, url)
 
 
-def _cut_content(content: Content, most: int, url: str | None) -> Content:
-    return cut(content, most, url) if isinstance(content, str) else _cut_parts(content, most, url)
+def _estimate(message: ToolMessage) -> int:
+    return estimate_size(message.content) + (0 if message.artifact is None else estimate_size(message.artifact))
+
+
+async def _cut_content(content: Content, most: int, url: str | None) -> Content:
+    if isinstance(content, str):
+        return cut(content, most, url)
+    if is_bulky(content):
+        return await asyncio.to_thread(_cut_parts, content, most, url)
+    return _cut_parts(content, most, url)
 
 
 # A part that has less room than this would be nothing but a note.
-_LEAST = 170
+_LEAST = 210
 
 
 def _cut_parts(parts: list[str | ContentBlock], most: int, url: str | None) -> list[str | ContentBlock]:
@@ -107,5 +170,5 @@ def _size(text: str | bytes) -> int:
 
 
 def _note(size: int, url: str | None) -> str:
-    where = f"; the whole is at {url}" if url else ""
+    where = f"; the whole is at {url}, parts with ?lines=1-50 or ?grep=word" if url else ""
     return f"\n[… {size} bytes left out{where} …]\n"

@@ -1,13 +1,14 @@
 """Try a call's arguments without running its tool."""
 
-from sidecall.core.errors import FieldError, InvalidArguments, ToolFailure
+from sidecall.core.errors import InvalidArguments, ToolFailure
 from sidecall.core.invocation import Invocation
+from sidecall.core.mistakes.field_errors import FieldError
 from sidecall.pipeline.decode import decode
 from sidecall.pipeline.inject import inject
 from sidecall.pipeline.validate import validate
 
 
-async def check_arguments(invocation: Invocation) -> ToolFailure | None:
+def try_arguments(invocation: Invocation) -> ToolFailure | None:
     """Return the failure that running the call would begin with, or None.
 
     Arguments that would be dropped are a failure, too: whoever sends these means them.
@@ -17,7 +18,7 @@ async def check_arguments(invocation: Invocation) -> ToolFailure | None:
     """
     try:
         for stage in (decode, inject, validate):
-            await stage(invocation)
+            stage(invocation)
     except ToolFailure as failure:
         return failure
     if invocation.ignored:

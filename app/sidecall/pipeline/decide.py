@@ -6,10 +6,14 @@ from sidecall.core.approval import Approval, Approvals, Decision
 from sidecall.core.errors import CallRejected, CallUnanswered, InvalidDecision
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
+from sidecall.core.overload import TooManyApprovals
+from sidecall.core.record import CallRecord
 from sidecall.pipeline.batch import run_isolated
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.gate import Ticket
 from sidecall.pipeline.pipeline import Pipeline
+
+_NOT_KEPT = "Error: the call was answered, but its answer was too large to be kept; it may have had effects."
 
 
 async def decide(
@@ -22,22 +26,28 @@ async def decide(
 ) -> Approval:
     """Run an approved call from the top of the pipeline, or answer a rejected one with the person's reason.
 
-    The call's own deadline was for the answer that it waits; this one is for its end.
+    Where what was rejected is a call that the tool wanted to make itself, the tool runs and is told of it. The call's
+    own deadline was for the answer that it waits; this one is for its end.
 
     Raises:
         UnknownApproval: There is none.
         ApprovalConflict: It is decided already.
-        Overloaded: There is no room to run the call now; it goes on waiting.
+        Overloaded: There is no room to run the call now, or to keep what the person wrote; it goes on waiting.
         InvalidDecision: The person's own arguments do not fit; the call goes on waiting.
         CallNotRecorded: The call came from this process, with objects that are not kept; it goes on waiting.
     """
-    call = (await approvals.get(approval_id)).require_pending()
-    if decision.decision == "reject":
-        if decision.args is not None:
-            raise InvalidDecision("`args` go with an approval only; say in `reason` what was wrong with the call.")
+    record = await approvals.get(approval_id)
+    call = record.require_pending()
+    if decision.decision == "reject" and decision.args is not None:
+        raise InvalidDecision("`args` go with an approval only; say in `reason` what was wrong with the call.")
+    if decision.decision == "reject" and not record.is_inside:
         await approvals.decide(approval_id, decision, by)
-        return await _answer(approvals, approval_id, refuse(CallRejected(decision.reason), call.tool_call))
-    request = await _edit(pipeline, replace(call.to_request(), approved=True, deadline=deadline), decision)
+        return await _answer(approvals, approval_id, refuse(CallRejected(decision.reason), call.tool_call), call)
+    if decision.args is not None and record.is_inside:
+        raise InvalidDecision(f"{record.asked.name} is called inside {call.tool_call.name}, with its own arguments.")
+    rejection = CallRejected(decision.reason).message if decision.decision == "reject" else None
+    sent = replace(call.to_request(), approved=True, rejection=rejection, deadline=deadline)
+    request = await _edit(pipeline, sent, decision)
     await approvals.decide(approval_id, decision, by)
     try:
         entered = await pipeline.gate.enter(request)
@@ -48,9 +58,9 @@ async def decide(
         message = await _run(pipeline, request, entered)
     except BaseException:
         interrupted = CallUnanswered("execution_error", "Error: the call was interrupted; it may have had effects.")
-        await _answer(approvals, approval_id, refuse(interrupted, request.call))
+        await _answer(approvals, approval_id, refuse(interrupted, request.call), call)
         raise
-    return await _answer(approvals, approval_id, message)
+    return await _answer(approvals, approval_id, message, call)
 
 
 async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolMessage) -> ToolMessage:
@@ -59,8 +69,13 @@ async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolM
     return await run_isolated(lambda _: pipeline.answer(entered), request)
 
 
-async def _answer(approvals: Approvals, approval_id: str, message: ToolMessage) -> Approval:
-    return (await approvals.answer(approval_id, message)).approval
+async def _answer(approvals: Approvals, approval_id: str, message: ToolMessage, call: CallRecord) -> Approval:
+    """Keep an answer; where there is no room for it, whoever decided gets it all the same, and others are told."""
+    try:
+        return (await approvals.answer(approval_id, message)).approval
+    except TooManyApprovals:
+        kept = await approvals.answer(approval_id, refuse(CallUnanswered("output_error", _NOT_KEPT), call.tool_call))
+        return kept.approval.model_copy(update={"message": message})
 
 
 async def _edit(pipeline: Pipeline, request: CallRequest, decision: Decision) -> CallRequest:

@@ -3,10 +3,15 @@
 from sidecall.core.errors import MalformedArguments
 from sidecall.core.invocation import Invocation
 from sidecall.core.json_text import name_json_type
-from sidecall.schema.mend import parse_arguments
+from sidecall.core.tool import Schema
+from sidecall.schema.describe import list_keys
+from sidecall.schema.repair.text import parse_arguments
+
+# How the parser begins to say that the text is at its end and the value is not.
+_CUT_OFF = "EOF"
 
 
-async def decode(invocation: Invocation) -> None:
+def decode(invocation: Invocation) -> None:
     """Read the arguments' JSON text, mending its form if need be; empty text and null are a call without arguments.
 
     Raises:
@@ -14,20 +19,28 @@ async def decode(invocation: Invocation) -> None:
     """
     args = invocation.call.args
     if isinstance(args, str):
-        args = _decode(args, invocation.repaired)
+        args = _decode(args, invocation.tool.args_schema.flat, invocation.repaired)
     invocation.args = args
 
 
-def _decode(text: str, repaired: list[str]) -> dict[str, object]:
+def _decode(text: str, schema: Schema, repaired: list[str]) -> dict[str, object]:
     if not text.strip():
         return {}
     try:
         value = parse_arguments(text, repaired)
     except ValueError as error:
-        raise MalformedArguments(f"The arguments are not valid JSON: {error}. Send one JSON object.") from None
+        reason = str(error)
+        said = "the text ends before the JSON does, as if it was cut off" if reason.startswith(_CUT_OFF) else reason
+        raise _make_failure(f"The arguments are not valid JSON: {said}. Send one JSON object", schema) from None
     if value is None:
         return {}
     if not isinstance(value, dict):
         kind = name_json_type(value)
-        raise MalformedArguments(f'The arguments must be a JSON object such as {{"name": "value"}}, not {kind}.')
+        raise _make_failure(f"The arguments must be one JSON object, not {kind}", schema)
     return value
+
+
+def _make_failure(said: str, schema: Schema) -> MalformedArguments:
+    keys = list_keys(schema)
+    text = f"{said}: {keys}."
+    return MalformedArguments(text, [{"loc": [], "type": "json_invalid", "msg": text, "expected": keys}])

@@ -1,13 +1,16 @@
 """Make a ToolMessage of what the tool returned, or of why it failed."""
 
+import asyncio
 import time
+from collections.abc import Awaitable
 from typing import Any
 
-from sidecall.core.command import CommandParts, MessageParts, is_command, is_message, read_command, read_message
-from sidecall.core.errors import RequestError, ToolFailure
+from sidecall.core.command import CommandParts, MessageParts, is_command, is_message, is_series, read_series
+from sidecall.core.errors import RequestError, ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, new_invocation_id
 from sidecall.core.jsonable import (
     Lose,
+    is_bulky,
     lose_silently,
     no_json_form,
     render_failure,
@@ -16,48 +19,69 @@ from sidecall.core.jsonable import (
     to_text,
 )
 from sidecall.core.messages import Content, ToolCall, ToolMessage, are_blocks
+from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.guard import guard_text
-from sidecall.pipeline.handle import ask_handler
+from sidecall.pipeline.handle import ask_handler, has_words
 from sidecall.pipeline.lost_numbers import LostNumbers
 from sidecall.telemetry import log_hook_failure
 
 # What ToolMessage() calls, but without its keywords, since every answer is made here.
 _make = ToolMessage.__pydantic_validator__.validate_python
 
+# Arguments that the model is told of.
+_MOST_NAMED = 5
 # Results of which nothing has to be found out.
 _SIMPLE = frozenset((str, int, bool, type(None)))
 
 
-async def format_output(invocation: Invocation) -> None:
-    """Make the message of a call that succeeded.
+def format_output(invocation: Invocation) -> Awaitable[None] | None:
+    """Make the message of a call that succeeded; a large one, of a process, in a thread that is to be waited for.
 
     Raises:
         ToolOutputError: The result is not what `response_format` promises, or cannot be said in JSON.
+        ToolExecutionError: An object that the tool returned crashes when it is read.
     """
     name = invocation.tool.name
     if type(invocation.output) in _SIMPLE and invocation.tool.options.response_format == "content":
         invocation.message = _make_message(invocation, {}, {"content": _make_content(name, invocation.output)})
-        return
+        return None
+    if invocation.tool.executor == "process" and is_bulky(invocation.output):
+        # Of plain values, which can be written anywhere, so that others need not wait for it.
+        return asyncio.to_thread(_format_structure, invocation)
+    _format_structure(invocation)
+    return None
+
+
+def _format_structure(invocation: Invocation) -> None:
+    name = invocation.tool.name
+    try:
+        _format_any(invocation, name)
+    except ToolFailure:
+        raise
+    except BaseException as error:
+        raise ToolExecutionError(name, invocation.call.id) from error
+
+
+def _format_any(invocation: Invocation, name: str) -> None:
     content, artifact = invocation.tool.split(invocation.output)
     lost = LostNumbers()
     told: dict[str, Any] = {}
     fields: dict[str, Any] = {}
-    if is_command(content):
-        command = read_command(name, content, invocation.call.id)
-        told = _describe_command(name, command, lost)
-        content, artifact, fields = _take_over(name, command.answer, artifact)
-    elif is_message(content):
-        content, artifact, fields = _take_over(name, read_message(content), artifact)
+    if is_command(content) or is_message(content) or is_series(content):
+        outputs = content if isinstance(content, list | tuple) else (content,)
+        read = read_series(name, outputs, invocation.call.id)
+        told = _describe_commands(name, read, lost) if read.update or any(map(is_command, outputs)) else {}
+        content, artifact, fields = _take_over(name, read.answer, artifact)
     fields["content"] = _make_content(name, content, lost.of("content"))
     fields["artifact"] = None if artifact is None else _make_jsonable(name, artifact, lost.of("artifact"))
     invocation.notes = lost.notes
     invocation.message = _make_message(invocation, told, fields)
 
 
-async def format_failure(invocation: Invocation) -> None:
+def format_failure(invocation: Invocation) -> Awaitable[None] | None:
     """Make the message of a call that failed, in the words of the tool's author if there are any.
 
-    Errors that are no failure for the model to read have none.
+    Errors that are no failure for the model to read have none. Nothing has to be awaited where nobody else is asked.
 
     Raises:
         ToolCallFailed: Its author wants the calling program to see the failure instead.
@@ -65,10 +89,20 @@ async def format_failure(invocation: Invocation) -> None:
     """
     failure = invocation.error
     if not isinstance(failure, ToolFailure):
-        return
-    message = _make_failure_message(
-        failure, call_id=invocation.call.id, name=invocation.tool.name, metadata={}, id=invocation.id
+        return None
+    invocation.message = _make_failure_message(
+        failure,
+        call_id=invocation.call.id,
+        name=invocation.tool.name,
+        metadata=_make_metadata(invocation),
+        id=invocation.id,
     )
+    return _reword(invocation, failure, invocation.message) if has_words(invocation.tool) else None
+
+
+async def _reword(invocation: Invocation, failure: ToolFailure, message: ToolMessage) -> None:
+    """Put the words of the tool's author, and of its guardrails, in the place of ours."""
+    invocation.message = None
     try:
         own = await ask_handler(invocation, failure)
         if own is not None:
@@ -82,8 +116,22 @@ async def format_failure(invocation: Invocation) -> None:
         message.content = _make_content(invocation.tool.name, allowed)
         said = message.content
         message.response_metadata["error"]["message"] = said if isinstance(said, str) else to_text(said)
-    message.response_metadata = {**_make_metadata(invocation), **message.response_metadata}
+    message.response_metadata = {**message.response_metadata, **_make_metadata(invocation)}
     invocation.message = message
+
+
+def tells_ignored(tool: CompiledTool) -> bool:
+    """Return whether the model is told which of its arguments were dropped."""
+    return tool.options.unknown_args == "tell"
+
+
+def tell_ignored(invocation: Invocation) -> None:
+    """Write the line about dropped arguments that dialects without a place for their names add to the content."""
+    message, names = invocation.message, invocation.ignored
+    if message is not None and names:
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        said = replace_surrogates(", ".join(names[:_MOST_NAMED]))
+        message.response_metadata["ignored_note"] = f"Not used, since the tool has no such argument: {said}{more}."
 
 
 def refuse(failure: ToolFailure, call: ToolCall) -> ToolMessage:
@@ -104,21 +152,32 @@ def _make_failure_message(
         "errors": list(failure.errors),
         "nearest": list(failure.nearest),
         "retry_after_ms": failure.retry_after_ms,
+        **failure.details,
     }
-    return ToolMessage(
-        content=text,
-        tool_call_id=call_id,
-        name=name,
-        status="error",
-        id=id,
-        response_metadata={**metadata, "error": error},
+    metadata["error"] = error
+    message: ToolMessage = _make(
+        {
+            "content": text,
+            "tool_call_id": call_id,
+            "name": name,
+            "status": "error",
+            "id": id,
+            "response_metadata": metadata,
+        }
     )
+    return message
 
 
-def _describe_command(name: str, command: CommandParts, lost: LostNumbers) -> dict[str, Any]:
-    """Write down what the caller is asked to do."""
-    update = {"state_update": _make_jsonable(name, command.update, lost.of("state update"))}
-    return {**update, "goto": _make_jsonable(name, command.goto)} if command.goto else update
+def _describe_commands(name: str, asked: CommandParts, lost: LostNumbers) -> dict[str, Any]:
+    """Write down what the caller is asked to do; of several commands, what each asks for as well."""
+    each = [_describe_command(name, part, lose_silently) for part in asked.each]
+    return {**_describe_command(name, asked, lost.of("state update")), **({"commands": each} if each else {})}
+
+
+def _describe_command(name: str, command: CommandParts, lose: Lose) -> dict[str, Any]:
+    wishes = {"goto": command.goto or None, "graph": command.graph, "resume": command.resume}
+    said = {key: _make_jsonable(name, value) for key, value in wishes.items() if value is not None}
+    return {"state_update": _make_jsonable(name, command.update, lose), **said}
 
 
 def _take_over(name: str, spoken: MessageParts, artifact: Any) -> tuple[Any, Any, dict[str, Any]]:

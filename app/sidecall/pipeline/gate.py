@@ -1,10 +1,13 @@
 """What stands before the stages: a call is looked up, counted, seen and let in, once."""
 
+from collections.abc import Coroutine
 from dataclasses import dataclass
+from typing import Any
 
-from sidecall.core.errors import ToolNotFound
+from sidecall.core.errors import MissingContext, ToolNotFound
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
+from sidecall.core.mistakes.resemblance import find_nearest
 from sidecall.core.observer import Observer
 from sidecall.core.overload import QuotaExceeded
 from sidecall.core.tool import CompiledTool
@@ -13,8 +16,8 @@ from sidecall.pipeline.format import refuse
 from sidecall.pipeline.outcome import find_outcome_of_error
 from sidecall.pipeline.plan import Plan, Plans
 from sidecall.pipeline.quotas import Quotas
-from sidecall.pipeline.visible import is_visible, visible
-from sidecall.registry import Registry, find_nearest
+from sidecall.pipeline.visible import ask_visible, visible
+from sidecall.registry import Registry
 
 
 @dataclass(slots=True)
@@ -54,23 +57,64 @@ class Gate:
             QuotaExceeded: The caller has made as many calls as it may.
             TooManyCalls: The caller has too many calls running already.
             Overloaded: No more calls may wait, or the wait was too long.
+            MissingContext: Whether the tool is enabled depends on what the caller has left out.
+        """
+        entered = self.begin(request)
+        return entered if isinstance(entered, Ticket) else await entered
+
+    def begin(self, request: CallRequest) -> Ticket | Coroutine[Any, Any, Ticket | ToolMessage]:
+        """Return a ticket at once, or else what has to be awaited for it; most calls have nothing to wait for.
+
+        Raises:
+            QuotaExceeded: The caller has made as many calls as it may.
+            TooManyCalls: The caller has too many calls running already.
+            Overloaded: No more calls may wait, or the wait was too long.
+            MissingContext: Whether the tool is enabled depends on what the caller has left out.
         """
         tool = self._registry.get(request.call.name)
-        # A call that a person has approved was counted when it came.
-        if self._quotas is not None and not request.approved:
+        # A call that was remembered was counted when it came.
+        if self._quotas is not None and not request.is_counted:
             self._count(self._quotas, request, tool)
-        if tool is None or not (tool.options.is_enabled is True or await is_visible(tool, request.caller)):
-            self._observer.refuse(request, "unknown_tool")
-            return refuse(await self.explain_missing(request, tool), request.call)
+        if tool is None or tool.options.is_enabled is not True:
+            return self._enter_if_visible(request, tool)
         plan = self._plans.of(tool)
         try:
-            waited = 0.0
             if not self._admission.enter_at_once(plan.semaphores, request.caller):
-                waited = await self._admission.enter(plan.semaphores, request.caller, request.deadline)
+                return self._wait(request, plan)
         except BaseException as error:
             self._observer.refuse(request, find_outcome_of_error(error), tool)
             raise
+        return Ticket(request, plan, 0.0, self._admission)
+
+    async def _enter_if_visible(self, request: CallRequest, tool: CompiledTool | None) -> Ticket | ToolMessage:
+        if tool is None or not await self._see(request, tool):
+            self._observer.refuse(request, "unknown_tool")
+            return refuse(await self.explain_missing(request, tool), request.call)
+        return await self._wait(request, self._plans.of(tool))
+
+    async def _see(self, request: CallRequest, tool: CompiledTool) -> bool:
+        try:
+            return await ask_visible(tool, request.caller, request.context)
+        except MissingContext as error:
+            self._observer.refuse(request, find_outcome_of_error(error), tool)
+            raise
+
+    async def _wait(self, request: CallRequest, plan: Plan) -> Ticket:
+        try:
+            waited = await self._admission.enter(plan.semaphores, request.caller, request.deadline)
+        except BaseException as error:
+            self._observer.refuse(request, find_outcome_of_error(error), plan.tool)
+            raise
         return Ticket(request, plan, waited, self._admission)
+
+    def count(self, request: CallRequest, tool: CompiledTool) -> None:
+        """Count a call that will come later.
+
+        Raises:
+            QuotaExceeded: The caller has made as many calls as it may.
+        """
+        if self._quotas is not None:
+            self._count(self._quotas, request, tool)
 
     def _count(self, quotas: Quotas, request: CallRequest, tool: CompiledTool | None) -> None:
         try:
@@ -83,5 +127,5 @@ class Gate:
         """Make the failure that names the tools which there are for this caller; `hidden` is known to be none."""
         name = request.call.name
         others = (tool for tool in self._registry if tool is not hidden)
-        names = [tool.name for tool in await visible(others, request.caller)]
+        names = [tool.name for tool in await visible(others, request.caller, request.context)]
         return ToolNotFound(name, names, find_nearest(name, names))

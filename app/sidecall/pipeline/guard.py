@@ -46,7 +46,7 @@ async def guard_input(invocation: Invocation) -> None:
         judged = ToolInputGuardrailData(context=invocation.tool_context, args=invocation.visible_values)
         verdict = await _ask(invocation, guardrail, judged, _UNCHECKED_CALL, patience(invocation))
         if verdict.verdict == "replace":
-            await _replace_args(invocation, guardrail.name, verdict.value)
+            _replace_args(invocation, guardrail.name, verdict.value)
 
 
 async def guard_output(invocation: Invocation) -> None:
@@ -100,14 +100,14 @@ async def _ask(
     return verdict
 
 
-async def _replace_args(invocation: Invocation, name: str, args: Any) -> None:
+def _replace_args(invocation: Invocation, name: str, args: Any) -> None:
     """Go on with a guardrail's arguments as if the model had sent them; their faults are the guardrail's."""
     try:
         if not isinstance(args, Mapping):
             raise TypeError(f"arguments are a mapping, not {type(args).__name__}")
         invocation.args = invocation.tool.args_schema.as_sent(args)
-        await inject(invocation)
-        await validate(invocation)
+        inject(invocation)
+        validate(invocation)
     except (TypeError, ToolFailure) as error:
         raise _deny(invocation, name, error, _UNCHECKED_CALL) from error
     invocation.ignored[:] = dict.fromkeys(invocation.ignored)

@@ -1,9 +1,11 @@
 """What becomes of a failure, as the tool's author wants it."""
 
+import asyncio
 from typing import Any
 
 from sidecall.core.errors import (
     InvalidArguments,
+    SidecallError,
     ToolCallFailed,
     ToolException,
     ToolExecutionError,
@@ -12,11 +14,14 @@ from sidecall.core.errors import (
 )
 from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import render_failure, replace_surrogates, to_text
+from sidecall.core.run.agents_errors import SdkWording
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.guard import guard_text
-from sidecall.pipeline.hooks import call_hook
+from sidecall.pipeline.hooks import call_hook, is_cancelled
 from sidecall.telemetry import log_failure as write_log_line
 
+# What no tool's code has raised past us.
+_CONTAINED = (SidecallError, GeneratorExit)
 # LangChain's text for handle_validation_error=True.
 _FIXED = "Tool input validation error"
 # What `handle_tool_error=None` lets through: the failures of the tool's own code, but for its deadline.
@@ -24,7 +29,20 @@ _OF_THE_TOOL = frozenset(("tool_error", "execution_error", "output_error"))
 _HANDLED_BY_ALL = _OF_THE_TOOL | {"malformed_arguments", "invalid_arguments"}
 
 
-async def log_failure(invocation: Invocation) -> None:
+def contain(invocation: Invocation) -> None:
+    """Put a crash of the tool in the place of what no stage knows, so that no call takes others down with it.
+
+    Raises:
+        ToolExecutionError: That crash.
+    """
+    error = invocation.error
+    if error is None or isinstance(error, _CONTAINED):
+        return
+    if not (isinstance(error, asyncio.CancelledError) and is_cancelled()):
+        raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
+
+
+def log_failure(invocation: Invocation) -> None:
     """Log a failure that needs a person."""
     if isinstance(invocation.error, ToolFailure):
         write_log_line(invocation, invocation.error)
@@ -61,6 +79,18 @@ async def _make_problem(invocation: Invocation, failure: ToolFailure) -> ToolCal
     return ToolCallFailed(text, kind=failure.kind, retryable=failure.retryable, **call)
 
 
+def has_words(tool: CompiledTool) -> bool:
+    """Return whether somebody words some failures of a tool otherwise, or judges what it says of them."""
+    options = tool.options
+    return (
+        options.handle_validation_error is not False
+        or options.failure_error_function is not None
+        or options.timeout_error_function is not None
+        or not (options.handle_tool_error is None or isinstance(options.handle_tool_error, bool))
+        or bool(options.tool_output_guardrails)
+    )
+
+
 async def ask_handler(invocation: Invocation, failure: ToolFailure) -> Any:
     """Return the author's words for this failure, None where the default ones stand.
 
@@ -79,7 +109,8 @@ async def ask_handler(invocation: Invocation, failure: ToolFailure) -> Any:
         return await call_hook(options.timeout_error_function, invocation.tool_context, failure)
     if options.failure_error_function is None or failure.kind not in _HANDLED_BY_ALL:
         return None
-    words = await call_hook(options.failure_error_function, invocation.tool_context, _choose_error(failure))
+    error = _choose_error(failure, options.failure_error_function)
+    words = await call_hook(options.failure_error_function, invocation.tool_context, error)
     if words is None:
         raise await _make_problem(invocation, failure) from failure
     return words
@@ -91,8 +122,8 @@ async def _word(handler: Any, error: Exception) -> Any:
     return handler if isinstance(handler, str) else await call_hook(handler, error)
 
 
-def _choose_error(failure: ToolFailure) -> BaseException:
-    if isinstance(failure, InvalidArguments):
+def _choose_error(failure: ToolFailure, handler: Any) -> BaseException:
+    if isinstance(failure, InvalidArguments) and not isinstance(handler, SdkWording):
         return failure.original or failure
     return find_original(failure)
 

@@ -10,7 +10,7 @@ def has_injections(tool: CompiledTool) -> bool:
     return bool(tool.injections)
 
 
-async def inject(invocation: Invocation) -> None:
+def inject(invocation: Invocation) -> None:
     """Drop what the model sent for hidden parameters, then fill them from the caller and the server.
 
     Raises:

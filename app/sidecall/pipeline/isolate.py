@@ -3,13 +3,13 @@
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.errors import (
     CallUnanswered,
-    ErrorKind,
     GuardrailTripped,
     RequestError,
     ToolCallFailed,
 )
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
+from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.core.overload import Overloaded
 from sidecall.pipeline.format import refuse
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from sidecall.core.approval import ApprovalRequired
+from sidecall.core.approval import AnsweredBefore, ApprovalRequired
 from sidecall.core.errors import RequestError, ToolFailure
 from sidecall.core.invocation import Invocation
 from sidecall.core.observer import Outcome
@@ -12,7 +12,7 @@ from sidecall.pipeline.isolate import find_kind
 def find_outcome(invocation: Invocation) -> Outcome:
     """Name the end of a call that all its stages have been taken for."""
     message, error = invocation.message, invocation.error
-    if error is None:
+    if error is None or isinstance(error, AnsweredBefore):
         return "tool_error" if message is not None and message.status == "error" else "success"
     return error.kind if message is not None and isinstance(error, ToolFailure) else find_outcome_of_error(error)
 

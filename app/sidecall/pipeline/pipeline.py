@@ -1,22 +1,25 @@
 """The way of every call: through the gate, then the stages in order, then a ToolMessage."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from sidecall.core.approval import Approval, ApprovalRequired
 from sidecall.core.context import Caller
-from sidecall.core.errors import RequestError, ToolFailure
+from sidecall.core.errors import MissingContext, RequestError, ToolFailure
 from sidecall.core.invocation import NOWHERE, CallRequest, Invocation, Surroundings, new_invocation
 from sidecall.core.messages import ToolMessage
 from sidecall.core.observer import Observer, Unobserved
 from sidecall.core.tool import CompiledTool
-from sidecall.executors.tasks import enter, leave
 from sidecall.pipeline.admission import Admission, Limits
-from sidecall.pipeline.batch import Ready, ignore, run_batch, run_isolated
-from sidecall.pipeline.check import check_arguments
+from sidecall.pipeline.batch import Ready, keep, run_batch, run_isolated
+from sidecall.pipeline.check import try_arguments
 from sidecall.pipeline.gate import Gate, Ticket
+from sidecall.pipeline.inject import inject
 from sidecall.pipeline.outcome import find_outcome
 from sidecall.pipeline.plan import Plan, Plans
+from sidecall.pipeline.rehearse import Rehearsal, rehearse
 from sidecall.pipeline.stage import Stages
-from sidecall.pipeline.visible import visible
+from sidecall.pipeline.visible import NO_CONTEXT, is_visible, visible
 from sidecall.registry import Registry
 
 
@@ -50,7 +53,8 @@ class Pipeline:
             ToolCallFailed: The tool failed, and its author wants the caller to see that.
             GuardrailTripped: A guardrail refuses the request.
         """
-        entered = await self.gate.enter(request)
+        begun = self.gate.begin(request)
+        entered = begun if isinstance(begun, Ticket) else await begun
         return await self.answer(entered) if isinstance(entered, Ticket) else entered
 
     async def answer(self, ticket: Ticket) -> ToolMessage:
@@ -72,23 +76,41 @@ class Pipeline:
         invocation = new_invocation(request, plan.tool, self._default_timeout, self._surroundings)
         invocation.waited = waited
         begun = self._observer.begin(invocation)
-        was_inside = enter()
         try:
-            for stage in plan.success:
-                await stage(invocation)
+            for step in plan.success:
+                waits = step(invocation)
+                if waits is not None:
+                    await waits
         except BaseException as error:
             invocation.fail(error)
             await _take_failure(plan, invocation)
-        finally:
-            leave(was_inside)
+        if invocation.share is not None:
+            invocation.close_share()
         self._observer.end(begun, find_outcome(invocation))
         if invocation.message is None:
             raise invocation.pop_error()
         return invocation
 
-    async def run_all(self, requests: Sequence[CallRequest], ready: Ready = ignore) -> list[ToolMessage]:
+    async def run_all(self, requests: Sequence[CallRequest]) -> list[ToolMessage]:
         """Answer the calls of a batch, in the order they came, each alone with its failure."""
-        return await run_batch(self.run, self._registry.get, requests, ready)
+        return await run_batch(self.run, self._registry.get, requests, keep)
+
+    async def run_each(
+        self, requests: Sequence[CallRequest], ready: Ready[None], waiting: Callable[[Approval], None]
+    ) -> None:
+        """Answer the calls of a batch, and keep none of the answers: `ready` is given each.
+
+        Of a call that waits for a person `waiting` hears before that.
+        """
+
+        async def run(request: CallRequest) -> ToolMessage:
+            try:
+                return await self.run(request)
+            except ApprovalRequired as error:
+                waiting(error.approval)
+                raise
+
+        await run_batch(run, self._registry.get, requests, ready)
 
     async def run_isolated(self, request: CallRequest, *raised: type[RequestError]) -> ToolMessage:
         """Answer a call as in a batch; errors of the types `raised` are raised all the same."""
@@ -103,16 +125,48 @@ class Pipeline:
         tool = self._registry.get(request.call.name)
         if tool is None:
             return await self.gate.explain_missing(request)
-        return await check_arguments(new_invocation(request, tool, self._default_timeout, self._surroundings))
+        return try_arguments(new_invocation(request, tool, self._default_timeout, self._surroundings))
 
-    async def visible(self, caller: Caller) -> list[CompiledTool]:
-        """List the tools that this caller may call, in order."""
-        return await visible(self._registry, caller)
+    async def rehearse(self, request: CallRequest) -> Rehearsal:
+        """Return what a call would do; raises what `run` does, but ApprovalRequired."""
+        entered = await self.gate.enter(request)
+        if not isinstance(entered, Ticket):
+            return Rehearsal(message=entered)
+        invocation = new_invocation(request, entered.plan.tool, self._default_timeout, self._surroundings)
+        try:
+            return await rehearse(invocation, entered.plan.success)
+        except BaseException as error:
+            invocation.fail(error)
+            await _take_failure(entered.plan, invocation)
+        finally:
+            entered.leave()
+        if invocation.message is None:
+            raise invocation.pop_error()
+        return Rehearsal(message=invocation.message)
+
+    async def find_missing(self, request: CallRequest) -> MissingContext | None:
+        """Return what a call would be refused for because its caller, not the model, left it out; None if nothing."""
+        tool = self._registry.get(request.call.name)
+        if tool is None or not tool.injections or not await is_visible(tool, request.caller, request.context):
+            return None
+        try:
+            inject(new_invocation(request, tool, self._default_timeout, self._surroundings))
+        except MissingContext as missing:
+            return missing
+        except Exception:
+            return None  # The call itself will say it, in its place.
+        return None
+
+    async def visible(self, caller: Caller, context: Mapping[str, Any] = NO_CONTEXT) -> list[CompiledTool]:
+        """List the tools that this caller may call with this context, in order."""
+        return await visible(self._registry, caller, context)
 
 
 async def _take_failure(plan: Plan, invocation: Invocation) -> None:
-    for stage in plan.failure:
+    for step in plan.failure:
         try:
-            await stage(invocation)
+            waits = step(invocation)
+            if waits is not None:
+                await waits
         except BaseException as error:
             invocation.fail(error)

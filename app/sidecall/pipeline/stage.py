@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
 
-Step = Callable[[Invocation], Awaitable[None]]
+# A step that never waits is a plain function; what another returns is awaited.
+Step = Callable[[Invocation], Awaitable[None] | None]
 
 
 def _always(_: CompiledTool) -> bool:

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from sidecall.core.approval import Approvals
 from sidecall.core.options import ExecutorName
 from sidecall.executors.base import Executor
-from sidecall.pipeline.approve import Approve, wants_approval
+from sidecall.pipeline.approve import Approve, ApproveInside, Recall, repeat_answer, wants_approval
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.decode import decode
 from sidecall.pipeline.execution.execute import Execute
-from sidecall.pipeline.format import format_failure, format_output
+from sidecall.pipeline.format import format_failure, format_output, tell_ignored, tells_ignored
 from sidecall.pipeline.guard import guard_input, guard_output, has_input_guardrails, has_output_guardrails
-from sidecall.pipeline.handle import has_way_through, let_through, log_failure
+from sidecall.pipeline.handle import contain, has_way_through, let_through, log_failure
 from sidecall.pipeline.inject import has_injections, inject
 from sidecall.pipeline.stage import Stage, Stages
 from sidecall.pipeline.tell import has_callbacks, tell_end, tell_error, tell_start
@@ -28,6 +28,7 @@ def default_stages(
     keep_to_budget = [] if budget is None else [Stage(budget)]
     success = (
         Stage(decode),
+        Stage(Recall(approvals), wants_approval),
         Stage(inject, has_injections),
         Stage(validate),
         Stage(guard_input, has_input_guardrails),
@@ -36,14 +37,19 @@ def default_stages(
         Stage(Execute(executors)),
         Stage(guard_output, has_output_guardrails),
         Stage(format_output),
+        Stage(tell_ignored, tells_ignored),
         *keep_to_budget,
         Stage(tell_end, has_callbacks),
     )
     failure = (
+        Stage(contain),
+        Stage(ApproveInside(approvals)),
         Stage(log_failure),
         Stage(let_through, has_way_through),
         Stage(format_failure),
+        Stage(tell_ignored, tells_ignored),
         *keep_to_budget,
         Stage(tell_error, has_callbacks),
+        Stage(repeat_answer),
     )
     return Stages(success, failure)

@@ -1,25 +1,19 @@
 """What callback handlers are told of a call."""
 
 import asyncio
-import contextvars
 import copy
-import threading
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 from uuid import UUID
 
-from sidecall.core.callbacks import Callback, CallbackMethod
+from sidecall.core.callbacks import Callback, Hook
 from sidecall.core.errors import GuardrailTripped, ToolCallFailed, ToolFailure
 from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
-from sidecall.executors.results import hand_over
 from sidecall.pipeline.handle import find_original
-from sidecall.pipeline.hooks import HookFailed, call_hook
+from sidecall.pipeline.hooks import HookFailed, call_beside
 from sidecall.telemetry import log_hook_failure
-
-# A handler of which so many calls hang is told nothing more until one of them ends.
-_MOST_HANGING = 4
 
 
 def has_callbacks(tool: CompiledTool) -> bool:
@@ -72,41 +66,15 @@ async def _tell(invocation: Invocation, event: str, args: tuple[Any, ...], detai
     await asyncio.gather(*(_hear(invocation, listener, event, args, known) for listener in listeners))
 
 
-def _find_listeners(callbacks: tuple[Callback, ...], event: str) -> list[CallbackMethod]:
+def _find_listeners(callbacks: tuple[Callback, ...], event: str) -> list[Hook]:
     return [callback.methods[event] for callback in callbacks if event in callback.methods]
 
 
 async def _hear(
-    invocation: Invocation, listener: CallbackMethod, event: str, args: tuple[Any, ...], known: Mapping[str, Any]
+    invocation: Invocation, listener: Hook, event: str, args: tuple[Any, ...], known: Mapping[str, Any]
 ) -> None:
     heard = partial(listener.function, *args, **listener.pick(known))
     try:
-        await call_hook(heard if listener.is_async else partial(_in_thread, listener, heard))
+        await call_beside(listener, heard)
     except HookFailed as failed:
         log_hook_failure(invocation, f"a callback ({event})", failed.__cause__ or failed)
-
-
-async def _in_thread(listener: CallbackMethod, heard: partial[Any]) -> None:
-    """Call a handler of another library in a thread, since it may write to files and networks.
-
-    The thread is one of its own and a daemon, so that a handler that hangs takes nothing from tools or other handlers.
-    """
-    if len(listener.hanging) >= _MOST_HANGING:
-        raise TimeoutError(f"{_MOST_HANGING} earlier calls of it hang still")
-    done: asyncio.Future[BaseException | Any] = asyncio.get_running_loop().create_future()
-    listener.hanging.append(done)
-
-    def run() -> None:
-        try:
-            answer: Any = heard()
-        except BaseException as error:
-            answer = error
-        listener.hanging.remove(done)
-        hand_over(done, answer)
-
-    threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True).start()
-    answer = await done
-    if isinstance(answer, BaseException):
-        raise HookFailed from answer
-    if asyncio.iscoroutine(answer):
-        await answer

@@ -1,31 +1,53 @@
 """Which tools a caller may see: those that their authors have enabled for it."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
 
-from sidecall.core.context import Caller
+from sidecall.core.context import Caller, ToolContext
+from sidecall.core.errors import MissingContext
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.hooks import HookFailed, call_hook
 from sidecall.telemetry import log_predicate_failure
 
+NO_CONTEXT: Mapping[str, Any] = MappingProxyType({})
 
-async def visible(tools: Iterable[CompiledTool], caller: Caller) -> list[CompiledTool]:
+
+async def visible(
+    tools: Iterable[CompiledTool], caller: Caller, context: Mapping[str, Any] = NO_CONTEXT
+) -> list[CompiledTool]:
     """List the tools that are enabled for this caller, in order; their predicates are asked at the same time."""
     offered = [tool for tool in tools if tool.options.is_enabled is not False]
     if all(tool.options.is_enabled is True for tool in offered):
         return offered
-    answers = await asyncio.gather(*(is_visible(tool, caller) for tool in offered))
+    answers = await asyncio.gather(*(is_visible(tool, caller, context) for tool in offered))
     return [tool for tool, answer in zip(offered, answers, strict=True) if answer]
 
 
-async def is_visible(tool: CompiledTool, caller: Caller) -> bool:
-    """Return whether a tool is enabled for this caller; a predicate that crashes or hangs hides it."""
+async def is_visible(tool: CompiledTool, caller: Caller, context: Mapping[str, Any] = NO_CONTEXT) -> bool:
+    """Return whether a tool is enabled for this caller; a predicate that crashes, hangs or lacks something hides it."""
+    try:
+        return await ask_visible(tool, caller, context)
+    except MissingContext:
+        return False
+
+
+async def ask_visible(tool: CompiledTool, caller: Caller, context: Mapping[str, Any]) -> bool:
+    """Do so for a call, whose program is told what it has left out.
+
+    Raises:
+        MissingContext: The predicate wants another context than was sent.
+    """
     predicate = tool.options.is_enabled
     if isinstance(predicate, bool):
         return predicate
+    asked = ToolContext(tool_name=tool.name, tool_call_id="", caller=caller, context=context)
     try:
-        return bool(await call_hook(predicate, caller))
+        return bool(await call_hook(predicate, asked))
     except HookFailed as failed:
+        if isinstance(failed.__cause__, MissingContext):
+            raise failed.__cause__ from None
         log_predicate_failure(tool.name, failed.__cause__ or failed)
     except Exception as error:  # What the answer's own `__bool__` raises.
         log_predicate_failure(tool.name, error)

@@ -6,42 +6,166 @@ from typing import Any
 from pydantic_core import to_json
 
 from sidecall.core.approval import ApprovalRequired
-from sidecall.core.errors import RequestError
+from sidecall.core.contents import JSON
+from sidecall.core.errors import MissingContext, NotAToolCall, RequestError
 from sidecall.core.invocation import CallRequest
+from sidecall.core.jsonable import is_bulky
+from sidecall.core.messages import ToolMessage
 from sidecall.http.context import RequestContext
+from sidecall.http.preferences import PLAIN, Preferences
 from sidecall.http.quota import quota_headers
 from sidecall.http.reply import Reply
+from sidecall.pipeline.batch import keep, run_batch
+from sidecall.pipeline.isolate import answer_for
+from sidecall.pipeline.rehearse import Rehearsal
+from sidecall.pipeline.visible import is_visible
+from sidecall.rest.blocks import holds_media
 from sidecall.rest.dialects import DialectName, ReceivedCall, read_call_text, write_answer
 from sidecall.rest.parts import Parts
+from sidecall.rest.remembered import answer_remembered, is_remembered
+from sidecall.rest.served import name_served
+from sidecall.rest.waiting import waiting_headers
+from sidecall.rest.wire import DryRun
+from sidecall.rest.writing import write_openai
 
 
-async def answer_call(parts: Parts, body: bytes, context: RequestContext, form: DialectName | None = None) -> Reply:
+async def answer_call(
+    parts: Parts,
+    body: bytes,
+    context: RequestContext,
+    form: DialectName | None = None,
+    preferences: Preferences = PLAIN,
+) -> Reply:
     """Run the call that a body holds; the answer has the form that was asked for, or that of the call.
 
     Raises:
         RequestError: The calling program has to mend something.
     """
-    sent = read_call_text(body)
     try:
-        message = await parts.pipeline.run(make_request(sent, context))
+        sent = read_call_text(body)
+    except NotAToolCall as error:
+        name_served(error, parts.registry)
+        raise
+    request = make_request(sent, context)
+    tool = parts.registry.get(sent.call.name)
+    wants_memory = tool is not None and (preferences is not PLAIN or is_remembered(tool))
+    if tool is not None and wants_memory and await is_visible(tool, request.caller, request.context):
+        return await answer_remembered(parts, request, tool, preferences, form or sent.dialect)
+    try:
+        message = await parts.pipeline.run(request)
+        dialect = form or sent.dialect
+        whole = write_answer(message, dialect) if dialect != "openai" else await _write_text(parts, message, context)
+        answer = to_json(whole) if message.artifact is None else await write_json(parts, whole, message.artifact)
     except ApprovalRequired as waiting:
         location = {"Location": f"/approvals/{waiting.approval.id}"}
         return Reply(to_json(waiting.approval), 202, location | _quota_headers(parts, context))
     except RequestError as error:
         error.quota = error.quota or parts.quota_of(context.caller)
         raise
-    return Reply(to_json(write_answer(message, form or sent.dialect)), 200, _quota_headers(parts, context))
+    finally:
+        if parts.results.shares:
+            parts.results.release(context.presence)
+    return Reply(answer, 200, _quota_headers(parts, context))
 
 
 async def answer_calls(
     parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext, form: DialectName | None = None
 ) -> Reply:
     """Run the calls of a batch, and answer each in its place."""
-    messages = await parts.pipeline.run_all([make_request(sent, context) for sent in calls])
-    answers: list[Any] = [
-        write_answer(message, form or sent.dialect) for message, sent in zip(messages, calls, strict=True)
-    ]
-    return Reply(to_json(answers), 200, _quota_headers(parts, context))
+    requests = [make_request(sent, context) for sent in calls]
+    dialects = [form or sent.dialect for sent in calls]
+    try:
+        messages = await run_batch(parts.run, parts.registry.get, requests, keep)
+        answers: list[Any] = [
+            await _write_text(parts, message, context) if dialect == "openai" else write_answer(message, dialect)
+            for message, dialect in zip(messages, dialects, strict=True)
+        ]
+        body = await write_json(parts, answers, messages)
+    finally:
+        parts.results.release(context.presence)
+    return Reply(body, 200, waiting_headers(messages) | _quota_headers(parts, context))
+
+
+async def write_json(parts: Parts, answer: Any, large: Any) -> bytes:
+    """Write an answer as JSON, off the event loop when what may be large in it is: others would wait for it."""
+    return await parts.results.write(answer) if is_bulky(large) else to_json(answer)
+
+
+async def require_context(parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext) -> None:
+    """Look, before any call of a batch is run, whether the program sent what their tools need of it.
+
+    Raises:
+        MissingContext: It did not; the error names the calls by their index.
+    """
+    errors = []
+    for index, sent in enumerate(calls):
+        missing = await parts.pipeline.find_missing(make_request(sent, context))
+        if missing is not None:
+            errors.append({"loc": [index], "type": "missing_context", "msg": missing.message})
+    if errors:
+        where = "; ".join(f"[{error['loc'][0]}] {error['msg']}" for error in errors)
+        raise MissingContext(f"Nothing was run: {where}", errors=errors)
+
+
+async def rehearse_call(
+    parts: Parts, sent: ReceivedCall, context: RequestContext, form: DialectName | None = None
+) -> Reply:
+    """Return what a call would do, and do nothing; it is counted as if it were run.
+
+    Raises:
+        RequestError: The calling program has to mend something.
+    """
+    try:
+        rehearsal = await parts.pipeline.rehearse(make_request(sent, context))
+    except RequestError as error:
+        error.quota = error.quota or parts.quota_of(context.caller)
+        raise
+    return Reply(to_json(_write_rehearsal(sent, rehearsal, form)), 200, _quota_headers(parts, context))
+
+
+async def rehearse_calls(
+    parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext, form: DialectName | None = None
+) -> Reply:
+    """Return what the calls of a batch would do, each in its place."""
+    rehearsed = []
+    for sent in calls:
+        request = make_request(sent, context)
+        try:
+            rehearsal = await parts.pipeline.rehearse(request)
+        except RequestError as error:
+            rehearsal = Rehearsal(message=answer_for(request, error))
+        rehearsed.append(_write_rehearsal(sent, rehearsal, form))
+    return Reply(to_json(rehearsed), 200, _quota_headers(parts, context))
+
+
+def _write_rehearsal(sent: ReceivedCall, rehearsal: Rehearsal, form: DialectName | None) -> DryRun:
+    message = rehearsal.message
+    return DryRun(
+        would_run=rehearsal.would_run,
+        name=sent.call.name,
+        tool_call_id=sent.call.id,
+        args=rehearsal.args if message is None else None,
+        requires_approval=rehearsal.requires_approval,
+        repaired=rehearsal.repaired,
+        ignored_args=rehearsal.ignored,
+        preview=rehearsal.preview.shown,
+        preview_error=rehearsal.preview.error,
+        message=None if message is None else write_answer(message, form or sent.dialect),
+        approval=rehearsal.approval,
+    )
+
+
+async def _write_text(parts: Parts, message: ToolMessage, context: RequestContext) -> dict[str, Any]:
+    """Write a message of Chat Completions; what it has no form for is kept where the program finds it."""
+    if not holds_media(message.content):
+        return write_openai(message)
+    content_id = await parts.contents.keep(to_json(message.content), context.caller, JSON)
+    return write_openai(message, content_url(content_id))
+
+
+def content_url(content_id: str | None) -> str | None:
+    """Return where a content is served."""
+    return None if content_id is None else f"/contents/{content_id}"
 
 
 def _quota_headers(parts: Parts, context: RequestContext) -> dict[str, str]:
@@ -58,4 +182,5 @@ def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:
         context.headers,
         presence=context.presence,
         deadline=context.deadline,
+        holder=context.presence,
     )

@@ -7,18 +7,29 @@ from functools import partial
 from fastapi import FastAPI
 from pydantic import BaseModel
 
+from sidecall.auth.browser import PageRule, Welcome
+from sidecall.auth.hosts import OwnHosts
 from sidecall.auth.middleware import Authentication, Authenticator
-from sidecall.core.approval import Decision
 from sidecall.http import problems
 from sidecall.http.application import Application, Wrapper
+from sidecall.http.cors import share_with
 from sidecall.http.door import Door
 from sidecall.http.head import HeadAsGet
 from sidecall.http.request_id import RequestId, RequestIdHeader
 from sidecall.rest import explorer, openapi
+from sidecall.rest.examples import ANSWERS, APPROVAL
 from sidecall.rest.parts import Parts
-from sidecall.rest.routes import approvals, contents, health, metrics, tool_calls, tools
+from sidecall.rest.routes import approvals, calls, contents, health, metrics, replays, tool_calls, tools
+from sidecall.rest.served import show_served
 from sidecall.rest.shortcuts import make_shortcuts
-from sidecall.rest.wire import AnthropicToolUse, LangChainToolCall, OpenAIToolCall, ResponsesFunctionCall
+from sidecall.rest.wire import (
+    AnthropicToolUse,
+    Batch,
+    GeminiFunctionCallPart,
+    LangChainToolCall,
+    OpenAIToolCall,
+    ResponsesFunctionCall,
+)
 from sidecall.version import __version__
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
@@ -28,9 +39,20 @@ _REQUEST_MODELS: list[type[BaseModel]] = [
     OpenAIToolCall,
     ResponsesFunctionCall,
     AnthropicToolUse,
-    Decision,
+    GeminiFunctionCallPart,
+    Batch,
+    approvals.ApprovalDecision,
+    replays.ReplayWish,
 ]
-_OPEN = frozenset({"/healthz", "/readyz", "/metrics", "/", "/docs", "/openapi.json"})
+_PROBES = frozenset({"/healthz", "/readyz"})
+_OPEN = _PROBES | {"/metrics", "/", "/docs", "/openapi.json"}
+_TAGS = {
+    "tools": "What can be called.",
+    "tool calls": "Calling it.",
+    "contents": "What was cut out of answers, and what was sent for tools.",
+    "approvals": "Deciding about it.",
+    "operations": "For orchestrators.",
+}
 _DESCRIPTION = """Run the tools of AI agents behind plain HTTP.
 
 `GET /tools` lists them as your model's provider wants them; `POST /tool_calls` runs a call as the model wrote it and
@@ -38,11 +60,21 @@ answers with the message to give back. Press *Try it out* on either."""
 
 
 def build_api(
-    parts: Parts, lifespan: Lifespan | None = None, authenticator: Authenticator | None = None
+    parts: Parts,
+    lifespan: Lifespan | None = None,
+    authenticator: Authenticator | None = None,
+    welcome: Welcome | None = None,
 ) -> Application:
-    """Build the application around parts that are ready; without an authenticator all are one caller."""
+    """Build the application around parts that are ready.
+
+    Args:
+        parts: What the routes use.
+        lifespan: Entered before anything is served.
+        authenticator: Knows the callers; without one all are one caller.
+        welcome: Under which names it is served, and to which web pages; without it on loopback, to its own.
+    """
     app = Application(
-        wrappers=_wrappers(authenticator),
+        wrappers=_wrappers(authenticator, welcome or Welcome(OwnHosts("localhost"))),
         inner=[HeadAsGet, RequestIdHeader],
         door=partial(Door, shortcuts=make_shortcuts(parts)),
         title="Sidecall",
@@ -50,12 +82,7 @@ def build_api(
         summary="A ToolCall goes in, a ToolMessage comes out.",
         description=_DESCRIPTION,
         license_info={"name": "MIT", "identifier": "MIT"},
-        openapi_tags=[
-            {"name": "tools", "description": "What can be called."},
-            {"name": "tool calls", "description": "Calling it."},
-            {"name": "approvals", "description": "Deciding about it."},
-            {"name": "operations", "description": "For orchestrators."},
-        ],
+        openapi_tags=[{"name": name, "description": text} for name, text in _TAGS.items()],
         docs_url=None,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
@@ -64,19 +91,22 @@ def build_api(
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.parts = parts
-    for routes in (tools, tool_calls, contents, approvals, health, metrics):
-        app.include_router(routes.router)
+    for routes in (tools, tool_calls, calls, replays, contents, approvals, health, metrics):
+        # As they are: including a router builds every route of it again, at the first request.
+        app.router.routes.extend(routes.router.routes)
     explorer.install(app)
     problems.install(app)
-    openapi.install(app, _REQUEST_MODELS)
+    openapi.install(app, _REQUEST_MODELS, ANSWERS | APPROVAL, _PROBES, partial(show_served, registry=parts.registry))
     return app
 
 
-def _wrappers(authenticator: Authenticator | None) -> list[Wrapper]:
+def _wrappers(authenticator: Authenticator | None, welcome: Welcome) -> list[Wrapper]:
     """List what every request passes through, from the outside in."""
-    wrappers: list[Wrapper] = [RequestId]
+    share, refuse = share_with(welcome.origins), problems.refuse
+    rule = partial(PageRule, welcome=welcome, share=share, refuse=refuse, is_exempt=_PROBES.__contains__)
+    wrappers: list[Wrapper] = [RequestId, rule]
     if authenticator is not None:
-        wrappers.append(partial(Authentication, authenticator=authenticator, refuse=problems.refuse, is_open=_is_open))
+        wrappers.append(partial(Authentication, authenticator=authenticator, refuse=refuse, is_open=_is_open))
     return wrappers
 
 

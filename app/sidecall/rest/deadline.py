@@ -5,6 +5,8 @@ from typing import Annotated
 
 from fastapi import Depends, Query
 
+from sidecall.http.parameters import DECIMAL_NUMBER
+
 _Timeout = Annotated[
     float | None,
     Query(
@@ -14,6 +16,7 @@ _Timeout = Annotated[
         description="Seconds from now in which you want the answer. They shorten what the tool has, and never lengthen"
         " it; those spent waiting for a place count.",
     ),
+    DECIMAL_NUMBER,
 ]
 
 

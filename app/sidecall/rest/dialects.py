@@ -1,8 +1,7 @@
 """Understand a call in each provider's form, and answer in the same."""
 
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -10,32 +9,38 @@ from uuid_utils import uuid4
 
 from sidecall.core.errors import NotAToolCall
 from sidecall.core.json_text import is_finite, name_json_type
-from sidecall.core.messages import Content, ToolCall, ToolMessage
+from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.pointer import format_path
 from sidecall.http.body import LARGE, parse_body
 from sidecall.rest.wire import (
     AnthropicToolUse,
     CallBody,
+    GeminiFunctionCallPart,
     LangChainToolCall,
     OpenAIToolCall,
     ResponsesFunctionCall,
 )
+from sidecall.rest.writing import write_anthropic, write_gemini, write_langchain, write_openai, write_responses
 from sidecall.schema.explain import explain
 
-DialectName = Literal["langchain", "openai", "openai-responses", "anthropic"]
+DialectName = Literal["langchain", "openai", "openai-responses", "anthropic", "gemini"]
 
-# One key that only this dialect's calls have, and its value of `type`.
-_SIGNS: Mapping[DialectName, tuple[str, str]] = {
+# One key that only this dialect's calls have, and its value of `type`, if it has any.
+_SIGNS: Mapping[DialectName, tuple[str, str | None]] = {
     "langchain": ("args", "tool_call"),
     "openai": ("function", "function"),
     "openai-responses": ("arguments", "function_call"),
     "anthropic": ("input", "tool_use"),
+    "gemini": ("functionCall", None),
 }
+# As Google's library writes it.
+_IN_PYTHON = "function_call"
 _MODELS: Mapping[DialectName, type[CallBody]] = {
     "langchain": LangChainToolCall,
     "openai": OpenAIToolCall,
     "openai-responses": ResponsesFunctionCall,
     "anthropic": AnthropicToolUse,
+    "gemini": GeminiFunctionCallPart,
 }
 EXAMPLES: Mapping[DialectName, dict[str, Any]] = {
     "langchain": {"name": "calculator", "args": {"expression": "6 * 7"}, "id": "call_1", "type": "tool_call"},
@@ -51,6 +56,7 @@ EXAMPLES: Mapping[DialectName, dict[str, Any]] = {
         "arguments": '{"expression": "6 * 7"}',
     },
     "anthropic": {"type": "tool_use", "id": "call_1", "name": "calculator", "input": {"expression": "6 * 7"}},
+    "gemini": {"functionCall": {"id": "call_1", "name": "calculator", "args": {"expression": "6 * 7"}}},
 }
 
 
@@ -62,6 +68,20 @@ class ReceivedCall:
     dialect: DialectName
     state: Any
     context: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the program sends once for all calls of a batch."""
+
+    state: Any = None
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+    def complete(self, sent: ReceivedCall) -> ReceivedCall:
+        """Add to a call what does not stand beside itself."""
+        sent.state = self.state if sent.state is None else sent.state
+        sent.context = {**self.context, **sent.context} if self.context else sent.context
+        return sent
 
 
 class _Plain(ToolCall):
@@ -93,7 +113,9 @@ def read_call_text(body: bytes) -> ReceivedCall:
     except ValidationError:
         return read_call(parse_body(body))  # Another dialect, or one of the many things that it knows how to explain.
     # pydantic takes numbers that round to infinity.
-    if not is_finite([plain.args, plain.state, plain.context]):
+    if not (
+        is_finite(plain.args) and (plain.state is plain.context is None or is_finite([plain.state, plain.context]))
+    ):
         return read_call(parse_body(body))
     return ReceivedCall(plain, "langchain", plain.state, plain.context or {})
 
@@ -123,16 +145,19 @@ def _not_an_object(body: Any) -> str:
 
 
 def _recognize(body: dict[str, Any]) -> DialectName:
-    by_key = [name for name, (key, _) in _SIGNS.items() if key in body]
-    by_type = [name for name, (_, kind) in _SIGNS.items() if kind == body.get("type")]
+    by_key = [
+        name for name, (key, _) in _SIGNS.items() if key in body or (key == "functionCall" and _IN_PYTHON in body)
+    ]
+    by_type = [name for name, (_, kind) in _SIGNS.items() if kind is not None and kind == body.get("type")]
     found = list(dict.fromkeys((*by_type, *by_key)))
     if len(found) == 1 and (by_type or body.get("type") is None):
         return found[0]
     example = EXAMPLES[found[0] if found else "langchain"]
     if len(found) > 1:
         raise NotAToolCall(f"The call mixes the forms of {' and '.join(found)}; send one of them.", example=example)
-    kinds = ", ".join(f'"{kind}" with `{key}`' for key, kind in _SIGNS.values())
-    raise NotAToolCall(f"The body is not a call. A call has one of these types: {kinds}.", example=example)
+    kinds = ", ".join(f'"{kind}" with `{key}`' for key, kind in _SIGNS.values() if kind is not None)
+    text = f"The body is not a call. A call has one of these types: {kinds}; or it is Gemini's `functionCall`."
+    raise NotAToolCall(text, example=example)
 
 
 def _unfit(dialect: DialectName, error: ValidationError) -> NotAToolCall:
@@ -152,6 +177,7 @@ _READERS: Mapping[DialectName, Callable[[Any], _Read]] = {
     "openai": lambda sent: (sent.function.name, sent.function.arguments, sent.id),
     "openai-responses": lambda sent: (sent.name, sent.arguments, sent.call_id),
     "anthropic": lambda sent: (sent.name, sent.input, sent.id),
+    "gemini": lambda sent: (sent.function_call.name, sent.function_call.args, sent.function_call.id),
 }
 
 
@@ -160,69 +186,10 @@ def write_answer(message: ToolMessage, dialect: DialectName) -> BaseModel | dict
     return _WRITERS[dialect](message)
 
 
-def _openai(message: ToolMessage) -> dict[str, Any]:
-    # The Chat Completions API takes text only.
-    content = _blocks(message.content, {"text": lambda block: {"type": "text", "text": block.get("text", "")}})
-    return {"role": "tool", "tool_call_id": message.tool_call_id, "content": content}
-
-
-def _openai_responses(message: ToolMessage) -> dict[str, Any]:
-    output = _blocks(
-        message.content,
-        {
-            "text": lambda block: {"type": "input_text", "text": block.get("text", "")},
-            "image_url": lambda block: {"type": "input_image", "image_url": _url(block)},
-            "image": lambda block: {"type": "input_image", "image_url": _url(block)},
-        },
-    )
-    return {"type": "function_call_output", "call_id": message.tool_call_id, "output": output}
-
-
-def _anthropic(message: ToolMessage) -> dict[str, Any]:
-    native: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-        kind: lambda block: block for kind in ("text", "document", "search_result")
-    }
-    native |= {"image": _anthropic_image, "image_url": _anthropic_image}
-    return {
-        "type": "tool_result",
-        "tool_use_id": message.tool_call_id,
-        "content": _blocks(message.content, native),
-        "is_error": message.status == "error",
-    }
-
-
-def _anthropic_image(block: dict[str, Any]) -> dict[str, Any]:
-    if "source" in block:
-        return block
-    if "base64" in block:
-        source = {"type": "base64", "media_type": block.get("mime_type", "image/png"), "data": block["base64"]}
-    else:
-        source = {"type": "url", "url": _url(block)}
-    return {"type": "image", "source": source}
-
-
-def _url(block: dict[str, Any]) -> Any:
-    """Find the address of an image, in OpenAI's two forms and LangChain's."""
-    if "base64" in block:
-        return f"data:{block.get('mime_type', 'image/png')};base64,{block['base64']}"
-    image = block.get("image_url", block.get("url"))
-    return image.get("url") if isinstance(image, dict) else image
-
-
-def _blocks(content: Content, known: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]) -> str | list[Any]:
-    """Write content blocks in a provider's form; as JSON text when it lacks one of them."""
-    if isinstance(content, str):
-        return content
-    blocks = [{"type": "text", "text": block} if isinstance(block, str) else block for block in content]
-    # Providers refuse an empty list.
-    if blocks and all(block.get("type") in known for block in blocks):
-        return [known[block["type"]](block) for block in blocks]
-    return json.dumps(content, ensure_ascii=False)
-
-
 _WRITERS: Mapping[DialectName, Callable[[ToolMessage], BaseModel | dict[str, Any]]] = {
-    "langchain": lambda message: message,
-    "openai": _openai,
-    "openai-responses": _openai_responses,
-    "anthropic": _anthropic,
+    "langchain": write_langchain,
+    "openai": write_openai,
+    "openai-responses": write_responses,
+    "anthropic": write_anthropic,
+    "gemini": write_gemini,
 }

@@ -9,6 +9,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "openai": {"summary": "OpenAI Chat Completions tool call", "value": EXAMPLES["openai"]},
     "openai-responses": {"summary": "OpenAI Responses function call", "value": EXAMPLES["openai-responses"]},
     "anthropic": {"summary": "Anthropic tool_use block", "value": EXAMPLES["anthropic"]},
+    "gemini": {"summary": "Gemini functionCall part", "value": EXAMPLES["gemini"]},
     "clock": {
         "summary": "The time in Tokyo",
         "value": {"name": "current_time", "args": {"timezone": "Asia/Tokyo"}, "id": "call_2", "type": "tool_call"},
@@ -44,18 +45,23 @@ _SUCCESS = {
     "additional_kwargs": {},
     "response_metadata": {"duration_ms": 0.21, "return_direct": False, "ignored_args": [], "repaired": []},
 }
-_FIELD_ERROR = {"loc": ["expression"], "type": "missing", "msg": "Field required (string)"}
+_FIELD_ERROR = {
+    "loc": ["expresion"],
+    "type": "misnamed_argument",
+    "msg": "There is no such argument; did you mean expression?",
+    "allowed": ["expression"],
+    "suggestion": "expression",
+}
 _FAILURE = {
     **_SUCCESS,
-    "content": "expression: Field required (string)",
+    "content": "expresion: There is no such argument; did you mean expression?",
     "tool_call_id": "call_3",
     "status": "error",
     "response_metadata": {
         **_SUCCESS["response_metadata"],  # type: ignore[dict-item]  # mypy joins the values to object
-        "ignored_args": ["expresion"],
         "error": {
             "kind": "invalid_arguments",
-            "message": "expression: Field required (string)",
+            "message": "expresion: There is no such argument; did you mean expression?",
             "retryable": True,
             "errors": [_FIELD_ERROR],
             "nearest": [],
@@ -79,6 +85,10 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "summary": "Anthropic",
         "value": {"type": "tool_result", "tool_use_id": "call_1", "content": "42", "is_error": False},
     },
+    "gemini": {
+        "summary": "Gemini",
+        "value": {"functionResponse": {"id": "call_1", "name": "calculator", "response": {"output": "42"}}},
+    },
 }
 
 _WAITING = {
@@ -91,6 +101,9 @@ _WAITING = {
     "decided_at": None,
     "decided_by": None,
     "reason": None,
+    "asked_args": None,
+    "preview": "Order 7 of Ada, two articles, not paid.",
+    "preview_error": None,
     "message": None,
 }
 APPROVAL: dict[str, dict[str, Any]] = {

@@ -15,7 +15,7 @@ _PARAMETERS = {"tryItOutEnabled": True, "validatorUrl": None, "displayRequestDur
 @router.get("/docs")
 async def show_explorer() -> Response:
     """Show Swagger UI; its addresses are relative, so that it works behind a prefix."""
-    return get_swagger_ui_html(
+    page = get_swagger_ui_html(
         openapi_url="openapi.json",
         title="Sidecall",
         swagger_js_url=f"{ASSETS[1:]}/swagger-ui-bundle.js",
@@ -23,6 +23,8 @@ async def show_explorer() -> Response:
         swagger_favicon_url=f"{ASSETS[1:]}/favicon-32x32.png",
         swagger_ui_parameters=_PARAMETERS,
     )
+    page.headers["Content-Security-Policy"] = "frame-ancestors 'none'"
+    return page
 
 
 @router.get("/")
@@ -34,4 +36,4 @@ async def go_to_explorer() -> Response:
 def install(app: FastAPI) -> None:
     """Add the page, and the assets of an installed package."""
     app.mount(ASSETS, StaticFiles(packages=[("fastapi_swagger", "resources")]))
-    app.include_router(router)
+    app.router.routes.extend(router.routes)

@@ -1,7 +1,7 @@
 """Complete the OpenAPI document where requests are read as bytes."""
 
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from fastapi import FastAPI
@@ -16,6 +16,10 @@ REF = "#/components/schemas/{model}"
 CALLER_PROBLEM: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The header that names the caller is wrong."}
 }
+_PAGE_PROBLEMS = {
+    "403": "A web page sends it that may not use this server.",
+    "421": "The server is not known by the name in `Host`.",
+}
 
 
 def one_of(union: Any, examples: Mapping[str, Any]) -> dict[str, Any]:
@@ -23,10 +27,10 @@ def one_of(union: Any, examples: Mapping[str, Any]) -> dict[str, Any]:
     return _body({"anyOf": [_ref(model) for model in typing.get_args(union)]}, examples)
 
 
-def array_of(union: Any, examples: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe a body that is an array of them."""
+def array_of(union: Any, beside: type[BaseModel], examples: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe a body that is an array of them, or a model that holds one."""
     items = {"anyOf": [_ref(model) for model in typing.get_args(union)]}
-    return _body({"type": "array", "items": items}, examples)
+    return _body({"anyOf": [{"type": "array", "items": items}, _ref(beside)]}, examples)
 
 
 def json_body(model: type[BaseModel], examples: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,13 +46,28 @@ def _body(schema: dict[str, Any], examples: Mapping[str, Any]) -> dict[str, Any]
     return {"required": True, "content": {"application/json": {"schema": schema, "examples": dict(examples)}}}
 
 
-def install(app: FastAPI, request_models: list[type[BaseModel]]) -> None:
-    """Make `app.openapi()` describe the request models too, and problems with their own media type."""
+def install(
+    app: FastAPI,
+    request_models: list[type[BaseModel]],
+    examples: Mapping[str, Any],
+    probes: Collection[str],
+    show: Callable[[dict[str, Any]], dict[str, Any]],
+) -> None:
+    """Make `app.openapi()` describe the request models too, and problems with their own media type.
+
+    Args:
+        app: The application.
+        request_models: What requests are read as.
+        examples: Answers as they are shown.
+        probes: The paths that are served under every name, and to every web page.
+        show: Makes of the document what is shown while the present tools are served.
+    """
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
             app.openapi_schema = _document(app, request_models)
-        return app.openapi_schema
+            _mend(app.openapi_schema["paths"], examples, probes)
+        return show(app.openapi_schema)
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI documents this as the way to extend it
 
@@ -65,13 +84,41 @@ def _document(app: FastAPI, request_models: list[type[BaseModel]]) -> dict[str, 
     )
     _, definitions = models_json_schema([(model, "validation") for model in request_models], ref_template=REF)
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
-    schemas.update(definitions["$defs"])
+    schemas.update({name: _leave_out_defaults(schema) for name, schema in definitions["$defs"].items()})
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    for path in document["paths"].values():
-        for operation in path.values():
-            _mend_problems(operation["responses"])
     return document
+
+
+def _mend(paths: dict[str, Any], examples: Mapping[str, Any], probes: Collection[str]) -> None:
+    for path, operations in paths.items():
+        for operation in operations.values():
+            if path not in probes:
+                _add_page_problems(operation["responses"])
+            _mend_problems(operation["responses"])
+            _mend_examples(operation["responses"], examples)
+
+
+def _mend_examples(responses: dict[str, Any], examples: Mapping[str, Any]) -> None:
+    """Show answers as they are; FastAPI leaves out what is null in them."""
+    for response in responses.values():
+        shown = response.get("content", {}).get("application/json", {}).get("examples", {})
+        for name, example in shown.items():
+            if name in examples and examples[name]["summary"] == example["summary"]:
+                example["value"] = examples[name]["value"]
+
+
+def _leave_out_defaults(schema: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what a request means where it says nothing; generators of clients would demand that it is sent."""
+    properties = schema.get("properties", {}).items()
+    kept = {name: {key: value for key, value in said.items() if key != "default"} for name, said in properties}
+    return {**schema, "properties": kept}
+
+
+def _add_page_problems(responses: dict[str, Any]) -> None:
+    for status, description in _PAGE_PROBLEMS.items():
+        content = {"application/json": {"schema": _ref(Problem)}}
+        responses.setdefault(status, {"description": description, "content": content})
 
 
 def _mend_problems(responses: dict[str, Any]) -> None:

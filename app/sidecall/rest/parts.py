@@ -1,5 +1,6 @@
 """What the routes work with."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -9,21 +10,30 @@ from sidecall.auth.middleware import caller_of
 from sidecall.core.approval import Approvals
 from sidecall.core.contents import Contents
 from sidecall.core.context import Caller
+from sidecall.core.invocation import CallRequest
+from sidecall.core.messages import ToolMessage
 from sidecall.core.quota import Quota
+from sidecall.core.results.room import ResultRoom
+from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
 from sidecall.http.context import RequestContext, make_context
+from sidecall.jobs.jobs import Jobs
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Quotas
 from sidecall.registry import Registry
 from sidecall.rest.deadline import DeadlineDep
+from sidecall.rest.excerpts import Excerpts
 from sidecall.rest.listing import Listings
 from sidecall.telemetry.metrics import Metrics
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of one server, joined in `sidecall.main`; without `quotas` calls are not counted."""
+    """The parts of one server, joined in `sidecall.main`; without `quotas` calls are not counted.
+
+    `trouble` tells why what has to be remembered cannot be just now, None when it can.
+    """
 
     registry: Registry
     pipeline: Pipeline
@@ -32,9 +42,21 @@ class Parts:
     listings: Listings
     bounds: Bounds
     max_batch: int
+    jobs: Jobs
     metrics: Metrics = field(default_factory=Metrics)
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
     quotas: Quotas | None = None
+    backlog: Backlog = field(default_factory=Backlog)
+    trouble: Callable[[], str | None] = lambda: None
+    excerpts: Excerpts = field(default_factory=Excerpts)
+    results: ResultRoom = field(default_factory=lambda: ResultRoom(16 * 1024 * 1024))
+
+    def run(self, request: CallRequest) -> Awaitable[ToolMessage]:
+        """Answer a call in its place among others; that of a tool which knows its calls again runs once."""
+        tool = self.registry.get(request.call.name)
+        if tool is None or tool.options.idempotency is None:
+            return self.pipeline.run(request)
+        return self.jobs.run(request)
 
     def quota_of(self, caller: Caller) -> Quota | None:
         """Return what a caller has left, where that is counted."""

@@ -1,18 +1,22 @@
 """The two hot requests, `POST /tool_calls` and `GET /tools`, in the plain form that is served without the framework."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
+from sidecall.auth.browser import HEADERS
 from sidecall.http.context import make_context
 from sidecall.http.door import Shortcut
 from sidecall.http.reply import Reply
 from sidecall.rest.answers import answer_call
 from sidecall.rest.parts import Parts
+from sidecall.rest.shown_context import NAME
 
 # More digits than any limit has, so that nobody makes us parse a number of thousands.
 _DIGITS = 18
+# Such a header has to be read, if only to be refused.
+_SHOWN_CONTEXT = NAME.lower().encode()
 
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
@@ -22,16 +26,20 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
         return _call(parts, scope, receive) if _is_plain_call(scope, parts.bounds.size) else None
 
     def list_tools(scope: Scope, _receive: Receive) -> Reply | None:
-        if scope["method"] != "GET" or (listing := parts.listings.find(scope["query_string"])) is None:
+        if (
+            scope["method"] != "GET"
+            or _SHOWN_CONTEXT in scope[HEADERS]
+            or (listing := parts.listings.find(scope["query_string"])) is None
+        ):
             return None
-        if_none_match = _by_name(scope["headers"]).get(b"if-none-match")
+        if_none_match = scope[HEADERS].get(b"if-none-match")
         return listing.whole if if_none_match is None else listing.reply_to(if_none_match.decode("latin-1"))
 
     return {"/tool_calls": call, "/tools": list_tools}
 
 
 def _is_plain_call(scope: Scope, limit: int) -> bool:
-    headers = _by_name(scope["headers"])
+    headers = scope[HEADERS]
     length = headers.get(b"content-length", b"")
     return (
         scope["method"] == "POST"
@@ -39,15 +47,12 @@ def _is_plain_call(scope: Scope, limit: int) -> bool:
         and b"event-stream" not in headers.get(b"accept", b"").lower()
         and headers.get(b"content-type") == b"application/json"
         and b"content-encoding" not in headers
+        and b"prefer" not in headers
+        and b"idempotency-key" not in headers
         and 0 < len(length) < _DIGITS
         and length.isdigit()
         and int(length) <= limit
     )
-
-
-def _by_name(headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Name headers; of those that come twice the first counts, as in the framework."""
-    return dict(headers[::-1])
 
 
 async def _call(parts: Parts, scope: Scope, receive: Receive) -> Reply:

@@ -9,23 +9,32 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from sidecall.core.approval import ApprovalRequired
+from sidecall.core.approval import Approval, ApprovalRequired
+from sidecall.core.coroutines import cancel_from_outside
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.http import problems
 from sidecall.http.context import RequestContext
 from sidecall.http.events import MEDIA_TYPE, Events
 from sidecall.http.presence import until_gone
+from sidecall.http.problems import problem
 from sidecall.http.quota import quota_headers
 from sidecall.http.shutdown import shutdown_problem
+from sidecall.pipeline.batch import run_batch
 from sidecall.pipeline.gate import Ticket
-from sidecall.rest.answers import make_request
+from sidecall.rest.answers import make_request, write_json
 from sidecall.rest.dialects import DialectName, ReceivedCall, write_answer
 from sidecall.rest.parts import Parts
 
+_TOO_SLOW = "The events were not read in time."
+_CUT = (
+    "More waited for slow readers than this server keeps. What waited is gone, and calls that were not answered are "
+    "cancelled, though their tools may have had effects."
+)
+
 
 class EventStream(Response):
-    """Run calls while their client listens; when it hangs up they are cancelled.
+    """Run calls while their client listens; when it hangs up, or reads too slowly, they are cancelled.
 
     When the server ends before they do, the last event says so.
     """
@@ -48,9 +57,11 @@ class EventStream(Response):
         self._calls = calls
         self._context = context
         self._form = form
-        self._events = Events()
-        self._unsent = b""
+        self._events = Events(parts.backlog, self._cut)
+        self._work: asyncio.Future[None] | None = None
         self._unanswered = dict(enumerate([calls] if isinstance(calls, ReceivedCall) else calls))
+        # Each answer is handed on alone, and counts no longer than that.
+        self._holders = [object() for _ in self._unanswered]
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Let a single call pass the gate, then send the status and the events as they come.
@@ -59,22 +70,31 @@ class EventStream(Response):
             Overloaded: There is no room for the call.
             ClientDisconnect: The client hung up while the call waited for its place.
         """
-        entered = await self._enter()
+        entered: Ticket | ToolMessage | None = None
         try:
+            entered = await self._enter()
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             await self._stream(entered, receive, send)
         finally:
             if isinstance(entered, Ticket):
                 entered.leave()  # Also of a call that never began.
+            # Both know this stream; the request and its answer must not wait for the collector, which seldom comes.
+            self._work = None
+            self._events.close()
+            self._release()
+
+    def _release(self) -> None:
+        for holder in self._holders:
+            self._parts.results.release(holder)
 
     async def _enter(self) -> Ticket | ToolMessage | None:
         """Pass the gate with a single call; those of a batch pass it later, since each is refused in its place."""
-        if not isinstance(self._calls, ReceivedCall):
+        if not isinstance(self._calls, ReceivedCall) or self._is_known_again(self._calls):
             return None
-        return await self._context.while_present(self._parts.pipeline.gate.enter(self._make_request(self._calls)))
+        return await self._context.while_present(self._parts.pipeline.gate.enter(self._make_request(0, self._calls)))
 
     async def _stream(self, entered: Ticket | ToolMessage | None, receive: Receive, send: Send) -> None:
-        work = asyncio.ensure_future(self._work(entered))
+        self._work = work = asyncio.ensure_future(self._do(entered))
         listener = asyncio.ensure_future(self._until_gone(receive, work))
         try:
             await self._tell(send)
@@ -86,16 +106,13 @@ class EventStream(Response):
         finally:
             listener.cancel()
             work.cancel()
+            self._events.close()
             await asyncio.gather(work, listener, return_exceptions=True)
 
     async def _tell(self, send: Send) -> None:
-        """Send events until there are no more, beginning with one whose sending was interrupted."""
-        if self._unsent:
-            await send({"type": "http.response.body", "body": self._unsent, "more_body": True})
-        async for event in self._events:
-            self._unsent = event
-            await send({"type": "http.response.body", "body": event, "more_body": True})
-            self._unsent = b""
+        """Send events until there are no more."""
+        async for piece in self._events:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
 
     def _break_off(self) -> None:
@@ -105,39 +122,66 @@ class EventStream(Response):
             self._events.answer("error", bytes(shutdown_problem(self._request, unanswered=ids).body))
         self._events.end()
 
+    def _cut(self) -> bytes:
+        """Stop working for a reader that is too slow, and return what it is told."""
+        if self._work is not None:
+            cancel_from_outside(self._work)
+        return bytes(problem(self._request, 503, "slow-reader", _TOO_SLOW, _CUT, retryable=True).body)
+
     @staticmethod
     async def _until_gone(receive: Receive, work: asyncio.Future[None]) -> None:
         await until_gone(receive)
         work.cancel()
 
-    async def _work(self, entered: Ticket | ToolMessage | None) -> None:
+    async def _do(self, entered: Ticket | ToolMessage | None) -> None:
         try:
-            if entered is None:
-                await self._answer_all()
+            if isinstance(self._calls, ReceivedCall):
+                await self._answer_one(self._calls, entered)
             else:
-                await self._answer_one(entered)
+                await self._answer_all()
         except Exception as error:
             response = await problems.answer(self._request, error)
             self._events.answer("problem", bytes(response.body))
         finally:
+            self._release()  # A reader who stands still keeps nothing but what waits for it.
             self._events.end()
 
-    def _make_request(self, sent: ReceivedCall) -> CallRequest:
-        return replace(make_request(sent, self._context), listener=self._events.tell)
+    def _make_request(self, index: int, sent: ReceivedCall) -> CallRequest:
+        return replace(make_request(sent, self._context), listener=self._events.tell, holder=self._holders[index])
 
     async def _answer_all(self) -> None:
-        requests = [self._make_request(sent) for sent in self._unanswered.values()]
-        await self._parts.pipeline.run_all(requests, self._answer)
+        requests = [self._make_request(index, sent) for index, sent in self._unanswered.items()]
+        await run_batch(self._run, self._parts.registry.get, requests, self._answer)
 
-    async def _answer_one(self, entered: Ticket | ToolMessage) -> None:
+    async def _run(self, request: CallRequest) -> ToolMessage:
         try:
-            message = await self._parts.pipeline.answer(entered) if isinstance(entered, Ticket) else entered
+            return await self._parts.run(request)
+        except ApprovalRequired as waiting:
+            self._announce(waiting.approval)
+            raise
+
+    def _is_known_again(self, sent: ReceivedCall) -> bool:
+        tool = self._parts.registry.get(sent.call.name)
+        return tool is not None and tool.options.idempotency is not None
+
+    async def _answer_one(self, sent: ReceivedCall, entered: Ticket | ToolMessage | None) -> None:
+        try:
+            if entered is None:
+                message = await self._parts.run(self._make_request(0, sent))
+            else:
+                message = await self._parts.pipeline.answer(entered) if isinstance(entered, Ticket) else entered
         except ApprovalRequired as waiting:
             self._unanswered.clear()
-            self._events.answer("approval", to_json(waiting.approval))
+            self._announce(waiting.approval)
         else:
-            self._answer(0, message)
+            await self._answer(0, message)
 
-    def _answer(self, index: int, message: ToolMessage) -> None:
-        sent = self._unanswered.pop(index)
-        self._events.answer("message", to_json(write_answer(message, self._form or sent.dialect)))
+    def _announce(self, approval: Approval) -> None:
+        self._events.answer("approval", to_json(approval))
+
+    async def _answer(self, index: int, message: ToolMessage) -> None:
+        answer = write_answer(message, self._form or self._unanswered[index].dialect)
+        body = await write_json(self._parts, answer, message)
+        del self._unanswered[index]
+        self._events.answer("message", body)
+        self._parts.results.release(self._holders[index])

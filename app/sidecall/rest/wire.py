@@ -1,10 +1,29 @@
 """The shapes of a call that models emit, one per provider, and of the answers each expects."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, StrictInt
+from pydantic_core import PydanticCustomError
+
+from sidecall.core.approval import Approval
 
 JsonObject = dict[str, Any]
+
+
+def _be_whole(number: Any) -> Any:
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _be_arguments(sent: Any) -> Any:
+    if sent is None or isinstance(sent, str | dict):
+        return sent
+    raise PydanticCustomError("arguments_type", "Input should be a JSON object or the text of one")
+
+
+Arguments = Annotated[str | JsonObject | None, BeforeValidator(_be_arguments)]
+
+# JSON has one kind of number: 3.0 is an integer, too.
+_CallId = Annotated[str | StrictInt | None, BeforeValidator(_be_whole)]
 
 
 class CallBody(BaseModel):
@@ -20,8 +39,8 @@ class LangChainToolCall(CallBody):
     """LangChain's ToolCall; answered with a ToolMessage."""
 
     name: str = Field(description="The tool to run.")
-    args: JsonObject | None = Field(description="Its arguments.")
-    id: str | StrictInt | None = Field(default=None, description="Echoed as `tool_call_id`; minted when absent.")
+    args: Arguments = Field(description="Its arguments; some models write them as JSON text.")
+    id: _CallId = Field(default=None, description="Echoed as `tool_call_id`; minted when absent.")
     type: Literal["tool_call"] | None = "tool_call"
 
 
@@ -29,13 +48,13 @@ class OpenAIFunction(BaseModel):
     """Name a function and its arguments as OpenAI's models write them."""
 
     name: str
-    arguments: str | JsonObject | None = Field(description="A JSON object, as text or as it is.")
+    arguments: Arguments = Field(description="A JSON object, as text or as it is.")
 
 
 class OpenAIToolCall(CallBody):
     """A tool call of the Chat Completions API; answered with a message of role `tool`."""
 
-    id: str | StrictInt | None = Field(default=None, description="Echoed as `tool_call_id`; minted when absent.")
+    id: _CallId = Field(default=None, description="Echoed as `tool_call_id`; minted when absent.")
     type: Literal["function"] | None = "function"
     function: OpenAIFunction
 
@@ -44,21 +63,74 @@ class ResponsesFunctionCall(CallBody):
     """A function call of the Responses API; answered with a `function_call_output` item."""
 
     type: Literal["function_call"]
-    call_id: str | StrictInt | None = Field(default=None, description="Echoed; minted when absent.")
+    call_id: _CallId = Field(default=None, description="Echoed; minted when absent.")
     name: str
-    arguments: str | JsonObject | None = Field(description="A JSON object, as text or as it is.")
+    arguments: Arguments = Field(description="A JSON object, as text or as it is.")
 
 
 class AnthropicToolUse(CallBody):
     """A tool_use block of the Messages API; answered with a tool_result block."""
 
     type: Literal["tool_use"]
-    id: str | StrictInt | None = Field(default=None, description="Echoed as `tool_use_id`; minted when absent.")
+    id: _CallId = Field(default=None, description="Echoed as `tool_use_id`; minted when absent.")
     name: str
-    input: JsonObject | None = Field(description="The arguments.")
+    input: Arguments = Field(description="The arguments; some models write them as JSON text.")
 
 
-class OpenAIToolMessage(BaseModel):
+class GeminiFunctionCall(BaseModel):
+    """Name a function and its arguments as Gemini writes them."""
+
+    name: str
+    args: Arguments = Field(default=None, description="The arguments; some models write them as JSON text.")
+    id: _CallId = Field(default=None, description="Echoed; minted when absent.")
+
+
+class GeminiFunctionCallPart(CallBody):
+    """A part of Gemini's API that holds a function call; answered with a part that holds its response."""
+
+    function_call: GeminiFunctionCall = Field(validation_alias=AliasChoices("functionCall", "function_call"))
+
+
+Call = LangChainToolCall | OpenAIToolCall | ResponsesFunctionCall | AnthropicToolUse | GeminiFunctionCallPart
+
+
+class Batch(CallBody):
+    """Calls of one turn, and what they all get of the program; what stands beside a call goes before that."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    # Each is read by itself, so that the answer says what is wrong with it.
+    calls: list[SkipValidation[Call]]
+
+
+class DryRun(BaseModel):
+    """What a call would do: either run with `args`, or be answered with `message`."""
+
+    would_run: bool = Field(description="Whether the tool would be run, once it is approved where that is required.")
+    name: str
+    tool_call_id: str
+    args: JsonObject | None = Field(description="The arguments as the tool would get them, without what is injected.")
+    requires_approval: bool = Field(description="Whether a person would have to approve the call.")
+    repaired: list[str] = Field(description="What would be mended in the arguments.")
+    ignored_args: list[str] = Field(description="Arguments that no parameter takes.")
+    preview: Any = Field(description="What the call would do, where its tool can say so; any JSON.")
+    preview_error: str | None = Field(description="Why there is no preview, where one was to be made.")
+    message: Any = Field(
+        description="What the call would be answered with, in the dialect, where it would not be run: what is wrong"
+        " with it, or the answer that the same call got when a person had decided about it."
+    )
+    approval: Approval | None = Field(
+        description="The approval that the same call has, as long as it waits for a person or, approved, still runs."
+    )
+
+
+class AnswerBody(BaseModel):
+    """An answer, of which every key is there."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
+
+class OpenAIToolMessage(AnswerBody):
     """The message that answers a tool call of the Chat Completions API."""
 
     role: Literal["tool"] = "tool"
@@ -66,7 +138,7 @@ class OpenAIToolMessage(BaseModel):
     content: str | list[Any]
 
 
-class ResponsesFunctionCallOutput(BaseModel):
+class ResponsesFunctionCallOutput(AnswerBody):
     """The item that answers a function call of the Responses API."""
 
     type: Literal["function_call_output"] = "function_call_output"
@@ -74,10 +146,25 @@ class ResponsesFunctionCallOutput(BaseModel):
     output: str | list[Any]
 
 
-class AnthropicToolResult(BaseModel):
+class AnthropicToolResult(AnswerBody):
     """The block that answers a tool_use block."""
 
     type: Literal["tool_result"] = "tool_result"
     tool_use_id: str
     content: str | list[Any]
     is_error: bool = False
+
+
+class GeminiFunctionResponse(BaseModel):
+    """What a function has answered; images and files stand in `parts`."""
+
+    id: str
+    name: str
+    response: JsonObject = Field(description="The answer under `output`, or what went wrong under `error`.")
+    parts: list[JsonObject] | None = None
+
+
+class GeminiFunctionResponsePart(BaseModel):
+    """The part that answers a function call of Gemini's API."""
+
+    functionResponse: GeminiFunctionResponse  # noqa: N815  Gemini's name

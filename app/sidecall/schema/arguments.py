@@ -1,7 +1,8 @@
 """From the arguments of a call to the values of its tool's parameters, in the server and in a tool's process alike."""
 
-from sidecall.core.errors import FieldError, InvalidArguments, MissingContext, SidecallError, ToolExecutionError
+from sidecall.core.errors import InvalidArguments, MissingContext, SidecallError, ToolExecutionError
 from sidecall.core.invocation import Invocation
+from sidecall.core.mistakes.field_errors import FieldError
 
 
 def fill_hidden(invocation: Invocation) -> None:
@@ -26,7 +27,9 @@ def check_arguments(invocation: Invocation) -> None:
     """
     schema = invocation.tool.args_schema
     try:
-        invocation.values = schema.validate(invocation.args, invocation.injected, invocation.repaired)
+        invocation.values = schema.validate(
+            invocation.args, invocation.injected, invocation.repaired, invocation.ignored
+        )
     except InvalidArguments as failure:
         if schema.hidden:
             _blame_no_model(invocation, failure)
@@ -50,7 +53,9 @@ def _blame_no_model(invocation: Invocation, failure: InvalidArguments) -> None:
 
 
 def _fault(invocation: Invocation, hidden: str, error: FieldError) -> SidecallError:
-    injection = next(it for it in invocation.tool.injections if it.parameter == hidden)
+    injection = next((it for it in invocation.tool.injections if it.parameter == hidden), None)
+    if injection is None:
+        return ToolExecutionError(invocation.tool.name, invocation.call.id)
     if injection.source != "secret":
         return MissingContext(f"The tool cannot use what was sent as `{injection.place}`: {error['msg']}.")
     fault = ToolExecutionError(invocation.tool.name, invocation.call.id)

@@ -1,78 +1,52 @@
 """Check arguments by a JSON Schema."""
 
 import copy
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
-from sidecall.core.errors import MOST_FIELDS, FieldError, InvalidArguments, InvalidToolOption, SchemaInferenceError
+from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.core.tool import Schema
-from sidecall.schema.describe import describe
-from sidecall.schema.explain import explain_unknown_argument
-from sidecall.schema.mend import decode_at
-from sidecall.schema.paths import find_schema
+from sidecall.schema.judge_json import SchemaJudge, make_schema_judge
 from sidecall.schema.references import inline_references, inline_root, resolve
+from sidecall.schema.repair.mend import mend
 from sidecall.schema.shape import strip_titles
-
-# Stands in messages where the validator would repeat what was sent.
-_MASK = "Input"
 
 
 @dataclass(frozen=True, slots=True)
 class JsonArgsSchema:
     """The arguments of one tool, described and checked by a JSON Schema, which also fills in its defaults.
 
-    The function gets what JSON has: no value is turned into another type.
+    The function gets what JSON has: no value is turned into another type, but for texts that are mended.
     """
 
     json_schema: Schema
     flat: Schema
-    validator: Any
+    judge: SchemaJudge
     takes: frozenset[str] | None
     hidden: Mapping[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
-
-    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
-        """Name the arguments that the function does not take."""
-        return [] if self.takes is None else [name for name in args if name not in self.takes]
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the names, which are those of the schema."""
         return dict(values)
 
-    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
+    def validate(
+        self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
+    ) -> dict[str, Any]:
         """Check the arguments and return a copy of them with defaults.
 
-        Text where an object or an array is wanted is parsed and noted in `repaired`.
+        What had to be mended is noted in `repaired`, what was dropped in `ignored`.
 
         Raises:
-            InvalidArguments: One entry per offending place.
+            InvalidArguments: One entry per mistake, without what was sent.
         """
         del injected  # A schema has no fields of its own to be injected.
         given: Any = dict(args)
-        errors = self._find_errors(given)
-        mended = given
-        for error in errors if len(errors) <= MOST_FIELDS else []:  # Each mend copies all there is.
-            if error.kind.name == "type":
-                mended = decode_at(mended, _find_path(error, given), repaired)
-        if mended is not given:
-            given, errors = mended, self._find_errors(mended)
-        if errors:
-            found = [(error, _find_path(error, given)) for error in errors]
-            raise InvalidArguments([entry for error, path in found for entry in _make_entries(error, path, self.flat)])
-        values: dict[str, Any] = _fill_defaults(given, self.flat, self.flat)
+        verdict = self.judge.judge(given)
+        checked = verdict.values if verdict.fits else mend(self.judge, given, verdict, repaired, ignored)
+        values: dict[str, Any] = _fill_defaults(checked, self.flat, self.flat)
         return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
-
-    def _find_errors(self, given: Any) -> list[Any]:
-        try:
-            return list(islice(self.validator.iter_errors(given), MOST_FIELDS + 1))
-        except ValueError as error:
-            # What only this process can send: objects, and keys that are no texts.
-            raise InvalidArguments(
-                [{"loc": [], "type": "json_type", "msg": f"Input should be JSON: {error}"}]
-            ) from error
 
 
 def make_json_args_schema(
@@ -98,14 +72,13 @@ def make_json_args_schema(
         raise SchemaInferenceError(f"{where}: args_schema: {reason}.")
     if forbid_unknown:
         clean = _forbid_unknown(where, clean)
-    # Loaded with the first tool that needs it, since it holds 3 MB, and most servers have none.
-    library = importlib.import_module("jsonschema_rs")
+    flat = inline_references(clean)
     try:
-        validator = library.validator_for(clean, mask=_MASK)
+        judge = make_schema_judge(clean, flat, takes)
     except ValueError as error:
         reason = str(error).partition("\n")[0]
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {reason}.") from error
-    return JsonArgsSchema(clean, inline_references(clean), validator, takes)
+    return JsonArgsSchema(clean, flat, judge, takes)
 
 
 # Where a schema can name properties that `additionalProperties` beside them does not see.
@@ -121,26 +94,6 @@ def _forbid_unknown(where: str, schema: Schema) -> Schema:
             " the schema itself which arguments are refused, and leave unknown_args out."
         )
     return {**schema, "additionalProperties": False}
-
-
-def _find_path(error: Any, given: Any) -> tuple[str | int, ...]:
-    """Find where an error is; the validator takes a key of digits for an index."""
-    path: list[str | int] = []
-    for step in error.instance_path:
-        path.append(step if isinstance(given, list) else str(step))
-        given = given[path[-1]]
-    return tuple(path)
-
-
-def _make_entries(error: Any, path: tuple[str | int, ...], schema: Schema) -> list[FieldError]:
-    loc = list(path)
-    if error.kind.name == "required":
-        wanted = find_schema(schema, [*loc, error.kind.property]) or {}
-        return [{"loc": [*loc, error.kind.property], "type": "missing", "msg": f"Field required ({describe(wanted)})"}]
-    if error.kind.name == "additionalProperties":
-        message = explain_unknown_argument(find_schema(schema, loc))
-        return [{"loc": [*loc, name], "type": "extra_forbidden", "msg": message} for name in error.kind.unexpected]
-    return [{"loc": loc, "type": error.kind.name, "msg": f"Input should be {describe(find_schema(schema, loc) or {})}"}]
 
 
 def _fill_defaults(value: Any, schema: Schema, root: Schema) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
 
-from pydantic import AliasChoices, AliasPath, BaseModel
+from pydantic import AliasChoices, AliasPath, BaseModel, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
@@ -17,15 +17,21 @@ from pydantic_core.core_schema import LiteralSchema
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import Schema
 from sidecall.schema.catch_all import CatchAll, make_catch_all
-from sidecall.schema.mend import check_and_mend
+from sidecall.schema.judge import ModelJudge
 from sidecall.schema.references import inline_references
+from sidecall.schema.repair.mend import mend
+from sidecall.schema.repair.strays import find_strays
 from sidecall.schema.shape import require_tags, shape_arguments, strip_titles
+from sidecall.schema.walk import walk
 
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 JsonMode = Literal["always", "if said", "never"]
+# How names that no field takes are found: by pydantic, in one go with the rest; by looking through the arguments, where
+# some objects take any name; not at all, where all do.
+UnknownMode = Literal["forbid", "walk", "take"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,7 @@ class ModelArgsSchema:
     """The arguments of one tool, described and checked by a pydantic model.
 
     `json_schema` has no titles and no hidden fields, and keeps `$defs`; `flat` is the same with references in place.
+    `closed` is what names are judged by: `flat`, but without names that only the model and not the function takes.
     `fields` maps each field of the model to the function's parameter. `hidden` maps the fields of the author's own
     model that are injected rather than sent to the names under which the model reads them; `reserved` are all names
     of those. `catch_all` reads the arguments of a function's `**kwargs`.
@@ -41,11 +48,13 @@ class ModelArgsSchema:
     model: type[BaseModel]
     json_schema: Schema
     flat: Schema
+    closed: Schema
     fields: Mapping[str, str]
     accepted: frozenset[str]
     hidden: Mapping[str, str]
     reserved: frozenset[str]
     drops_unknown: bool
+    unknown: UnknownMode
     json_mode: JsonMode
     renamed: Mapping[str, str] = field(default_factory=dict)
     catch_all: CatchAll | None = None
@@ -54,31 +63,40 @@ class ModelArgsSchema:
         """Name values by parameter as a model names its arguments."""
         return {self.renamed.get(name, name): value for name, value in values.items()}
 
-    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
-        """Name the arguments that no parameter takes and that would be dropped silently."""
-        if self.catch_all is not None:
-            return self.catch_all.find_forged(args)
-        if not self.drops_unknown or args.keys() <= self.accepted:
-            return []
-        return [name for name in args if name not in self.accepted]
-
-    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
+    def validate(
+        self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
+    ) -> dict[str, Any]:
         """Check the arguments and return the values by parameter name, as the annotated types.
 
-        Text where an object or an array is wanted is parsed and noted in `repaired`.
+        What had to be mended is noted in `repaired`, what was dropped in `ignored`.
 
         Raises:
-            InvalidArguments: One entry per offending field, without what was sent.
+            InvalidArguments: One entry per mistake, without what was sent.
         """
-        given = args if self.catch_all is None else self.catch_all.unfold(args, repaired)
+        given = args
+        if self.catch_all is not None:
+            ignored += self.catch_all.find_forged(args)
+            given = self.catch_all.unfold(args, repaired)
         if self.hidden:
             sent = (self._place_injected(name, injected[name]) for name in self.hidden.keys() & injected.keys())
             given = {**given, **dict(sent)}
-        checked = check_and_mend(self._check, given, self.flat, repaired)
+        try:
+            checked = self._check(given)
+        except ValidationError as error:
+            checked = self._mend(given, error, repaired, ignored)
         found = checked.__dict__
         values = {parameter: found[field] for field, parameter in self.fields.items()}
         free = None if self.drops_unknown else checked.__pydantic_extra__
         return {**values, **free} if free else values
+
+    def _mend(
+        self, given: Mapping[str, Any], error: ValidationError, repaired: list[str], ignored: list[str]
+    ) -> BaseModel:
+        judge = ModelJudge(
+            self._check, self._check_known, self.closed, self.hidden.values(), walks=self.unknown == "walk"
+        )
+        checked: BaseModel = mend(judge, given, judge.read(error, given), repaired, ignored)
+        return checked
 
     def _place_injected(self, field: str, value: Any) -> tuple[str, Any]:
         """Put an injected value where the model reads it, which may be inside an object or an array."""
@@ -89,6 +107,21 @@ class ModelArgsSchema:
         return self.hidden[field], value
 
     def _check(self, given: Mapping[str, Any]) -> BaseModel:
+        """Make an instance, and refuse names that no field takes."""
+        if self.unknown == "walk" and not find_strays(given, self.closed):
+            return self._check_known(given)
+        validator = self.model.__pydantic_validator__
+        text = None if self.json_mode == "never" else self._write_json(given)
+        extra: Literal["forbid"] | None = None if self.unknown == "take" else "forbid"
+        checked: BaseModel
+        if text is None:
+            checked = validator.validate_python(given, extra=extra)
+        else:
+            checked = validator.validate_json(text, extra=extra)
+        return checked
+
+    def _check_known(self, given: Mapping[str, Any]) -> BaseModel:
+        """Make an instance, as the model itself treats names that no field takes."""
         validator = self.model.__pydantic_validator__
         text = None if self.json_mode == "never" else self._write_json(given)
         checked: BaseModel
@@ -164,17 +197,23 @@ def make_args_schema(
     reserved = frozenset(name for field in hidden for name in (field, *names[field]))
     json_schema = render_schema(model, reserved)
     accepted = frozenset(name for field in model.model_fields if field not in hidden for name in names[field])
+    flat = inline_references(json_schema)
+    shown = tuple(flat["properties"])
+    drops = catch_all is None and _drops_unknown(model, drops_unknown)
+    closed = {key: flat[key] for key in flat if key != "additionalProperties"} if drops else flat
     return ModelArgsSchema(
         model=model,
         json_schema=json_schema,
-        flat=inline_references(json_schema),
+        flat=flat,
+        closed=closed,
         fields=dict(fields),
         accepted=accepted,
         hidden={field: names[field][0] for field in hidden},
         reserved=reserved,
-        drops_unknown=catch_all is None and _drops_unknown(model, drops_unknown),
+        drops_unknown=drops,
+        unknown=_choose_unknown_mode(closed),
         json_mode=_choose_json_mode(repr(model.__pydantic_core_schema__)),
-        catch_all=None if catch_all is None else make_catch_all(catch_all, accepted, forbidden),
+        catch_all=None if catch_all is None else make_catch_all(catch_all, accepted, forbidden, shown),
         renamed={name: names[field][0] for field, name in fields.items() if name not in names[field]},
     )
 
@@ -193,6 +232,15 @@ def _choose_json_mode(core_schema: str) -> JsonMode:
         return "always"
     has_union = "'type': 'union'" in core_schema
     return "if said" if has_union and any(f"'type': '{kind}'" in core_schema for kind in _SAID_AS_TEXT) else "never"
+
+
+def _choose_unknown_mode(schema: Schema) -> UnknownMode:
+    """Choose how names without a place are found; pydantic would close all objects, those for any name, too."""
+    objects = [node for _, node in walk(schema) if "properties" in node]
+    is_open = [bool(node.get("additionalProperties")) for node in objects]
+    if not any(is_open):
+        return "forbid"
+    return "take" if all(is_open) else "walk"
 
 
 def _drops_unknown(model: type[BaseModel], open_ones_too: bool) -> bool:

@@ -7,8 +7,14 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
-from sidecall.core.errors import FieldError, InvalidArguments
-from sidecall.core.parameter import EMPTY, Parameter
+from sidecall.core.errors import InvalidArguments
+from sidecall.core.mistakes.field_errors import FieldError
+from sidecall.core.mistakes.resemblance import find_misspelt
+from sidecall.core.parameter import EMPTY, FREE, Parameter
+from sidecall.schema.repair.entries import make_misnamed
+
+# Free arguments that are compared with those that have a name.
+_MOST_COMPARED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +22,16 @@ class CatchAll:
     """The arguments of `**kwargs`: beside the others, or inside one object under the parameter's own name.
 
     We advertise the first form, LangChain and the OpenAI Agents SDK the second. `adapter` checks one free argument,
-    None where any will do; `named` are arguments of their own, `hidden` those that a model must not use.
+    None where any will do; `named` are arguments of their own, `order` those that are shown, `hidden` those that a
+    model must not use. `positional` are parameters of which a free argument may have the name, once they are sent.
     """
 
     name: str
     adapter: TypeAdapter[Any] | None
     named: frozenset[str]
     hidden: frozenset[str]
+    order: tuple[str, ...] = ()
+    positional: frozenset[str] = frozenset()
 
     def find_forged(self, args: Mapping[str, Any]) -> list[str]:
         """Name what stands in the object that a model must not use."""
@@ -32,17 +41,28 @@ class CatchAll:
         """Put the members of the object beside the other arguments, which is noted in `repaired`.
 
         Raises:
-            InvalidArguments: One of them stands there already, or is an argument of its own.
+            InvalidArguments: One of them stands there already, or is an argument of its own, or is misspelt.
         """
         if not self._is_nested(args):
+            self._refuse_misnamed(args)
             return dict(args)
         free = {name: value for name, value in self._get_nested(args).items() if name not in self.hidden}
         outer = {name: value for name, value in args.items() if name != self.name}
+        own = self.positional & outer.keys()
+        free = {f"{FREE}{name}" if name in own else name: value for name, value in free.items()}
         errors = [self._make_error(name) for name in free if name in self.named or name in outer]
         if errors:
             raise InvalidArguments(errors)
         repaired.append(f"{self.name}: its members stand beside the other arguments")
         return outer | free
+
+    def _refuse_misnamed(self, args: Mapping[str, Any]) -> None:
+        """Refuse what is spelt almost like an argument that was not sent; beside that one it is a name of its own."""
+        unsent = [name for name in self.order if name not in args]
+        free = [name for name in args if name not in self.named][:_MOST_COMPARED]
+        meant = {name: other for name in free if (other := find_misspelt(name, unsent)) is not None}
+        if meant:
+            raise InvalidArguments([make_misnamed((it,), (other,), self.order) for it, other in meant.items()])
 
     def _get_nested(self, args: Mapping[str, Any]) -> Mapping[str, Any]:
         nested: Mapping[str, Any] = args[self.name] if self._is_nested(args) else {}
@@ -74,9 +94,12 @@ def _fits(adapter: TypeAdapter[Any], value: Any) -> bool:
     return True
 
 
-def make_catch_all(parameter: Parameter, named: frozenset[str], hidden: frozenset[str]) -> CatchAll:
+def make_catch_all(
+    parameter: Parameter, named: frozenset[str], hidden: frozenset[str], order: tuple[str, ...]
+) -> CatchAll:
     """Plan how the arguments of a `**kwargs` parameter are read."""
     metadata = getattr(parameter.annotation, "__metadata__", ())
     plain = parameter.annotation.__origin__ if metadata else parameter.annotation
     takes_any = plain is EMPTY or plain is Any or plain is object
-    return CatchAll(parameter.name, None if takes_any else TypeAdapter(parameter.annotation), named, hidden)
+    adapter: TypeAdapter[Any] | None = None if takes_any else TypeAdapter(parameter.annotation)
+    return CatchAll(parameter.name, adapter, named, hidden, order)

@@ -16,14 +16,16 @@ from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import NAME, ArgsSchema, CompiledTool, Schema
 from sidecall.schema.adopt import adopt_args_schema
 from sidecall.schema.by_json_schema import make_json_args_schema
+from sidecall.schema.docstring_lines import join_sentences
 from sidecall.schema.docstrings import Docstring, DocstringStyle, parse_docstring
+from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.infer import infer_args_schema
 from sidecall.schema.injections import plan_injections
 from sidecall.schema.models import adapt_annotations, open_model
 from sidecall.schema.references import inline_references
 from sidecall.schema.shape import strip_titles
 from sidecall.schema.signature import Signature, find_source, read_signature, unwrap
-from sidecall.schema.strict import find_strict_obstacles
+from sidecall.schema.web import refuse_web_parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +74,8 @@ def compile_tool(
     names = tuple(parameter.name for parameter in signature.parameters)
     docstring = _read_docstring(where, texts, names)
     injections = _plan_injections(where, signature, args_schema if isinstance(args_schema, type) else None)
+    hidden = {injection.parameter for injection in injections}
+    refuse_web_parameters(where, (it for it in signature.parameters if it.name not in hidden))
     schema = _make_args_schema(where, signature, docstring, injections, args_schema, options)
     _refuse_loose(where, schema, options)
     is_async = _is_async(function)
@@ -90,6 +94,15 @@ def compile_tool(
         options=options,
         source=source,
         notes=_list_notes(docstring, names),
+    )
+
+
+def find_description(texts: DescriptionTexts) -> str:
+    """Find the description that a tool with these texts will have."""
+    return (
+        _read_docstring("", replace(texts, strict=False), ()).description
+        if texts.description is None
+        else texts.description
     )
 
 
@@ -171,10 +184,16 @@ def _read_docstring(where: str, texts: DescriptionTexts, names: tuple[str, ...])
     docstring = parse_docstring(texts.docstring, names, texts.style)
     if texts.strict:
         _refuse_misfits(where, docstring, names)
-    return _join_lines(docstring) if texts.parse else docstring
+    return _join_paragraphs(docstring) if texts.parse else _join_sentences(docstring)
 
 
-def _join_lines(docstring: Docstring) -> Docstring:
+def _join_sentences(docstring: Docstring) -> Docstring:
+    """Join what is broken only because lines end somewhere; paragraphs, lists and code stay."""
+    parameters = {name: join_sentences(text) for name, text in docstring.parameters.items()}
+    return replace(docstring, description=join_sentences(docstring.description), parameters=parameters)
+
+
+def _join_paragraphs(docstring: Docstring) -> Docstring:
     """Join lines and paragraphs as LangChain does."""
     parameters = {name: " ".join(text.split()) for name, text in docstring.parameters.items()}
     return replace(docstring, description=docstring.description.replace("\n\n", " "), parameters=parameters)

@@ -1,15 +1,18 @@
 """Explain to a model which arguments it has to mend, without repeating what it sent."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pydantic_core import ErrorDetails, ValidationError
 
 from sidecall.core.collector import pause_collector
-from sidecall.core.errors import MOST_FIELDS, FieldError
+from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
 from sidecall.core.tool import Schema
 from sidecall.schema.describe import describe
-from sidecall.schema.paths import find_schema
+from sidecall.schema.repair.entries import make_misfit, make_missing, make_unknown, say_wanted
+from sidecall.schema.repair.misfits import Misfits
+from sidecall.schema.repair.sites import Site, find_inner, locate
 
 # Messages of pydantic that would speak of Python, or repeat a piece of what was sent, which may be a secret.
 _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -18,7 +21,7 @@ _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
     "model_attributes_type": lambda _: "Input should be a JSON object",
     "dataclass_type": lambda _: "Input should be a JSON object",
     "path_type": lambda _: "Input should be a path",
-    "zoneinfo_str": lambda _: "Input should be a valid time zone",
+    "zoneinfo_str": lambda _: "Input should be a valid time zone, such as Europe/Berlin",
     "union_tag_invalid": lambda ctx: f"Field {ctx['discriminator']} must be one of {ctx['expected_tags']}",
     "uuid_parsing": lambda _: "Input should be a valid UUID",
     "url_parsing": lambda _: "Input should be a valid URL",
@@ -26,8 +29,21 @@ _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 # pydantic lists all its errors or none, and a hundred thousand take it 0.2 s.
 _MOST_LISTED = 10_000
+_TOO_MANY = "too_many_errors"
 # Where custom types put what was sent; authors' own ValueErrors are theirs to word.
 _QUOTING = ("value", "tag", "input_value")
+# What authors' validators raise, and how pydantic begins to say so.
+_RAISED = {"value_error": "Value error, ", "assertion_error": "Assertion failed, ", "type_error": "Type error, "}
+# Rules that the schema says, and says in the words of JSON.
+_IN_SCHEMA = frozenset(
+    "int_from_float literal_error enum greater_than greater_than_equal less_than less_than_equal multiple_of too_short"
+    " too_long string_too_short string_too_long string_pattern_mismatch model_attributes_type bytes_too_short"
+    " bytes_too_long date_from_datetime_inexact missing_sentinel_error int_parsing_size".split()
+)
+_OF_PYTHON = re.compile(
+    r"\b(None|True|False|dict|dictionary|[Tt]uple|List|Set|set|[Ff]rozen\w*|instance|callable|[Ii]terable|[Mm]apping"
+    r"|class|Decimal|datetime object|bytes|generator|subclass)\b|<"
+)
 
 
 def explain(detail: ErrorDetails) -> str:
@@ -36,36 +52,79 @@ def explain(detail: ErrorDetails) -> str:
     if detail["type"] in _MESSAGES:
         return _MESSAGES[detail["type"]](context)
     quoted = [context[key] for key in _QUOTING if key in context]
-    return "Input is not valid" if detail["input"] in quoted else detail["msg"]
+    text = detail["msg"].removeprefix(_RAISED.get(detail["type"], ""))
+    return "Input is not valid" if detail["input"] in quoted else text
 
 
 def list_details(error: ValidationError) -> list[ErrorDetails]:
     """List as many details as are told, and one more where there are more."""
     count = error.error_count()
     if count > _MOST_LISTED:
-        return [{"type": "too_many_errors", "loc": (), "msg": f"{count:,} values do not fit", "input": None}]
+        return [{"type": _TOO_MANY, "loc": (), "msg": f"{count:,} values do not fit", "input": None}]
+    if count <= MOST_FIELDS:
+        return error.errors(include_url=False)
     with pause_collector():
         return error.errors(include_url=False)[: MOST_FIELDS + 1]
 
 
-def make_field_errors(details: Sequence[ErrorDetails], schema: Schema) -> list[FieldError]:
-    """Make one entry per error: the path, the rule, and what is allowed there."""
-    return [_make_field_error(detail, schema) for detail in details]
+def make_field_errors(details: Sequence[ErrorDetails], schema: Schema, data: Any) -> list[FieldError]:
+    """Make one entry per mistake: the path in the data, the rule, and what is allowed there."""
+    return word_errors([(detail, locate(detail["loc"], detail["type"], data, schema)) for detail in details], schema)
 
 
-def _make_field_error(detail: ErrorDetails, schema: Schema) -> FieldError:
-    loc = list(detail["loc"])
+def word_errors(found: Sequence[tuple[ErrorDetails, Site]], schema: Schema) -> list[FieldError]:
+    """Make one entry per mistake whose place is known."""
+    entries: list[FieldError] = []
+    unions: set[tuple[str | int, ...]] = set()
+    for detail, site in found:
+        if not site.in_union:
+            entries.append(_make_entry(detail, site, schema))
+        elif site.path not in unions:
+            unions.add(site.path)
+            alike = [other for other, place in found if place.in_union and place.path == site.path]
+            entries += _explain_union(alike, site, schema)
+    return entries
+
+
+def _explain_union(details: Sequence[ErrorDetails], site: Site, root: Schema) -> Iterator[FieldError]:
+    """Explain by the schema why no member of a union fits, or else by what its members say."""
+    found = Misfits(root).find(site.value, site.node, site.path)
+    if found:
+        yield from found
+        return
+    own = next((it for it in details if it["type"] in _RAISED), details[0])
+    yield _make_entry(own, site, root)
+
+
+def _make_entry(detail: ErrorDetails, site: Site, root: Schema) -> FieldError:
     kind = detail["type"]
-    message = explain(detail)
     if kind == "missing":
-        wanted = find_schema(schema, loc)
-        message = f"{message} ({describe(wanted)})" if wanted is not None else message
-    elif kind == "extra_forbidden":
-        message = explain_unknown_argument(find_schema(schema, loc[:-1]))
-    return {"loc": loc, "type": kind, "msg": message}
+        return make_missing(site.path, site.node, root)
+    if kind == "extra_forbidden" or kind == "unexpected_keyword_argument":
+        return make_unknown(site.path, _list_names(site, root))
+    if site.node is None or not site.node.keys() - {"description", "default"} or kind == _TOO_MANY:
+        text = explain(detail) if kind in _RAISED else _clean(explain(detail), "Input is not valid")
+        return {"loc": list(site.path), "type": kind, "msg": text}
+    if _is_in_schema(kind, site.node):
+        return make_misfit(site.path, kind, site.node, root, site.value)
+    wanted = describe(site.node)
+    text = explain(detail) if kind in _RAISED else _clean(explain(detail), say_wanted(wanted))
+    return {"loc": list(site.path), "type": kind, "msg": text, "expected": wanted}
 
 
-def explain_unknown_argument(parent: Schema | None) -> str:
-    """List the arguments that an object takes, for a model that sent another."""
-    known = ", ".join(sorted((parent or {}).get("properties", {}))) or "none"
-    return f"There is no such argument; the arguments are: {known}"
+def _is_in_schema(kind: str, node: Schema) -> bool:
+    if kind in _RAISED:
+        return node.get("format") == "email"
+    return kind in _IN_SCHEMA or kind.endswith(("_type", "_parsing", "_parsing_size"))
+
+
+def _clean(text: str, otherwise: str) -> str:
+    """Keep a message that speaks of nothing that only Python has."""
+    return otherwise if _OF_PYTHON.search(text) else text
+
+
+def _list_names(site: Site, root: Schema) -> list[str]:
+    node: Schema | None = root
+    for step in site.path[:-1]:
+        node = find_inner(node, step, root)
+    return list((node or {}).get("properties", {}))

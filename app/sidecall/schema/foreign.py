@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 ForeignMarker = Literal["context", "call_id", "state", "store"]
-ForeignType = Literal["tool_context", "runnable_config"]
+ForeignType = Literal["tool_context", "tool_runtime", "runnable_config", "run", "async_run", "callbacks"]
 
 # By package and class. These stand in the metadata of Annotated.
 _MARKERS: Mapping[tuple[str, str], ForeignMarker] = {
@@ -13,12 +13,20 @@ _MARKERS: Mapping[tuple[str, str], ForeignMarker] = {
     ("langgraph", "InjectedState"): "state",
     ("langgraph", "InjectedStore"): "store",
 }
-# These are annotations themselves.
+# These are annotations themselves; ours of the same names stand for them.
 _TYPES: Mapping[tuple[str, str], ForeignType] = {
-    ("langgraph", "ToolRuntime"): "tool_context",
+    ("langgraph", "ToolRuntime"): "tool_runtime",
+    ("sidecall", "ToolRuntime"): "tool_runtime",
     ("agents", "RunContextWrapper"): "tool_context",
     ("agents", "ToolContext"): "tool_context",
     ("langchain_core", "RunnableConfig"): "runnable_config",
+    ("sidecall", "RunnableConfig"): "runnable_config",
+    ("langchain_core", "CallbackManagerForToolRun"): "run",
+    ("sidecall", "CallbackManagerForToolRun"): "run",
+    ("langchain_core", "AsyncCallbackManagerForToolRun"): "async_run",
+    ("sidecall", "AsyncCallbackManagerForToolRun"): "async_run",
+    ("langchain_core", "BaseCallbackManager"): "callbacks",
+    ("sidecall", "CallbackManager"): "callbacks",
 }
 
 

@@ -4,6 +4,7 @@ import inspect
 import types
 import typing
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import (
@@ -59,7 +60,11 @@ def infer_args_schema(
     for parameter, (name, field) in zip(named, fields.items(), strict=True):
         _check(where, parameter, base, {name: field})
     model = _create(base, fields)
-    return make_args_schema(model, {f"p{i}": p.name for i, p in enumerate(named)}, frozenset(), catch_all, injected)
+    made = make_args_schema(model, {f"p{i}": p.name for i, p in enumerate(named)}, frozenset(), catch_all, injected)
+    alone = frozenset(p.name for p in named if p.kind is inspect.Parameter.POSITIONAL_ONLY)
+    if made.catch_all is None or not alone:
+        return made
+    return replace(made, catch_all=replace(made.catch_all, positional=alone))
 
 
 def _create(base: type[BaseModel], fields: Mapping[str, Any]) -> type[BaseModel]:

@@ -4,7 +4,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 
@@ -21,20 +21,45 @@ from sidecall.core.injection import (
     Injection,
     Secret,
     Source,
+    Supply,
 )
-from sidecall.core.parameter import VARIADIC, Bound, Parameter
-from sidecall.schema.foreign import match_marker, match_type
+from sidecall.core.parameter import EMPTY, VARIADIC, Bound, Parameter
+from sidecall.core.run.typed_context import plan_context
+from sidecall.schema.foreign import ForeignType, match_marker, match_type
+from sidecall.schema.supplied import (
+    make_async_run,
+    make_callbacks,
+    make_config,
+    make_run,
+    make_sync_run,
+    plan_runtime,
+)
 
 
 def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
     """Find the marker of an injected parameter, wherever it sits in the annotation (`Optional`, nested `Annotated`)."""
     plain = typing.get_origin(annotation) or annotation
     if isinstance(plain, type) and issubclass(plain, ToolContext):
-        return plain
+        return plan_context(annotation)
     known = match_type(plain)
     if known is not None:
-        return ToolContext if known == "tool_context" else FromFunction(_make_runnable_config)
-    return next((marker for part in _list_parts(annotation) if (marker := _read_marker(part)) is not None), None)
+        return _TYPED[known](annotation)
+    found = [marker for part in _list_parts(annotation) if (marker := _read_marker(part)) is not None]
+    # `Annotated[RunnableConfig, InjectedToolArg]` only hides what its type asks for.
+    return next((marker for marker in found if type(marker) is not InjectedToolArg), found[0] if found else None)
+
+
+# What a parameter of a type is given that its library fills in.
+_TYPED: Mapping[ForeignType, Callable[[Any], InjectedToolArg | type[ToolContext]]] = {
+    "tool_context": plan_context,
+    "tool_runtime": plan_runtime,
+    "runnable_config": lambda _: FromFunction(make_config),
+    "run": lambda _: FromFunction(make_sync_run),
+    "async_run": lambda _: FromFunction(make_async_run),
+    "callbacks": lambda _: FromFunction(make_callbacks),
+}
+# What LangChain fills in by its name, where no type says otherwise.
+_NAMED: Mapping[str, Callable[[Supply], Any]] = {"run_manager": make_run, "callbacks": make_callbacks}
 
 
 def _read_marker(part: Any) -> InjectedToolArg | type[ToolContext] | None:
@@ -60,11 +85,6 @@ _OURS: Mapping[str, Callable[[], InjectedToolArg]] = {
 }
 
 
-def _make_runnable_config(context: ToolContext) -> dict[str, Any]:
-    """Make what LangChain gives a parameter of the type RunnableConfig."""
-    return {"configurable": dict(context.context), "tags": [], "metadata": {}}
-
-
 def _list_parts(annotation: Any) -> Iterable[Any]:
     return (*getattr(annotation, "__metadata__", ()), *typing.get_args(annotation))
 
@@ -80,18 +100,35 @@ def plan_injections(parameters: Iterable[Parameter]) -> tuple[Injection, ...]:
 
 
 def _find_marker_of(parameter: Parameter) -> InjectedToolArg | type[ToolContext] | None:
+    if parameter.name in _NAMED and parameter.annotation in _UNTYPED:
+        return FromFunction(_NAMED[parameter.name])
     try:
         return find_marker(parameter.annotation)
     except SchemaInferenceError as error:
         raise SchemaInferenceError(f"parameter `{parameter.name}`: {error.message}") from error
 
 
+_UNTYPED = (EMPTY, Any, typing.Optional[Any])  # noqa: UP045  as authors write it
+
+
 def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> Injection:
     source, field = _choose_source(parameter.name, marker)
     if parameter.kind in VARIADIC:
         raise SchemaInferenceError(f"parameter `{parameter.name}` takes any number of values and cannot be injected.")
+    if source == "call_id":
+        _refuse_other_than_text(parameter.name, parameter.annotation)
     adapter = _make_adapter(parameter.annotation) if source in ("context", "state", "secret", "caller") else None
     return Injection(parameter.name, source, field, parameter.required, adapter, getattr(marker, "make", None))
+
+
+def _refuse_other_than_text(name: str, annotation: Any) -> None:
+    plain = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
+    try:
+        _make_adapter(plain).validate_python("call_1")
+    except ValidationError:
+        shown = getattr(plain, "__name__", str(plain))
+        text = f"parameter `{name}`: the id of a call is a text; write Annotated[str, InjectedToolCallId], not {shown}."
+        raise SchemaInferenceError(text) from None
 
 
 def _make_adapter(annotation: Any) -> TypeAdapter[Any]:
@@ -104,7 +141,10 @@ def _make_adapter(annotation: Any) -> TypeAdapter[Any]:
 
 def plan_field_injections(model: type[BaseModel]) -> tuple[Injection, ...]:
     """Plan the filling of the fields that the author's own model marks; the model checks the values itself."""
-    fields = ((name, field, find_marker(rebuild_annotation(field))) for name, field in model.model_fields.items())
+    fields = [(name, field, find_marker(rebuild_annotation(field))) for name, field in model.model_fields.items()]
+    for name, field, marker in fields:
+        if isinstance(marker, InjectedToolCallId):
+            _refuse_other_than_text(name, rebuild_annotation(field))
     return tuple(
         Injection(
             name, *_choose_source(name, marker), field.is_required(), adapter=None, make=getattr(marker, "make", None)

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Literal
 
 from sidecall.core.tool import CompiledTool, Schema
-from sidecall.schema.strict import find_strict_obstacles
+from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.walk import walk
 
 Level = Literal["error", "warning", "note"]
@@ -36,7 +36,10 @@ def lint_tool(tool: CompiledTool) -> list[Finding]:
     schema = tool.args_schema.flat
     found = [
         *(("error", text) for text in (*_check_description(tool), *_find_refused(schema))),
-        *(("warning", text) for text in (*_find_undescribed(schema), *_find_refused_by_some(schema), *tool.notes)),
+        *(
+            ("warning", text)
+            for text in (*_find_undescribed(schema), *_find_refused_by_some(schema), *tool.notes, *_name_unmet(tool))
+        ),
         *(("note", f"cannot be strict: {text}") for text in find_strict_obstacles(schema)),
     ]
     return [Finding(tool.name, _LEVELS[level], message) for level, message in found]
@@ -72,6 +75,10 @@ def _find_undescribed(schema: Schema) -> Iterator[str]:
     for name, value in schema["properties"].items():
         if not value.get("description"):
             yield f"parameter `{name}` has no description; add it to the docstring's Args"
+
+
+def _name_unmet(tool: CompiledTool) -> Iterator[str]:
+    yield from (f"asks in {tool.source} for what is not here: {text}" for text in tool.unmet)
 
 
 def _find_near_duplicates(tools: Sequence[CompiledTool]) -> Iterator[Finding]:

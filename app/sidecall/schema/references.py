@@ -27,6 +27,8 @@ def inline_references(schema: Schema) -> Schema:
 
 def resolve(node: Schema, root: Schema) -> Schema:
     """Follow a reference into the root schema to its end; any other node is itself."""
+    if "$ref" not in node:
+        return node
     passed: set[str] = set()
     while (reference := _get_reference(node)) is not None and reference not in passed:
         passed.add(reference)

@@ -20,25 +20,27 @@ class SingleInputArgsSchema:
     hidden: Mapping[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
 
-    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
-        """Name nothing: any name is taken."""
-        del args
-        return []
-
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the names, since any name is taken."""
         return dict(values)
 
-    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
+    def validate(
+        self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
+    ) -> dict[str, Any]:
         """Return the one value.
 
         Raises:
             ToolException: There is not exactly one; the text is LangChain's.
         """
-        del injected, repaired
+        del injected, repaired, ignored
         if len(args) != 1:
-            raise ToolException(
-                f"Too many arguments to single-input tool {self.tool}.\n"
-                f"                Consider using StructuredTool instead. Args: {list(args.values())}"
-            )
+            raise ToolException(refuse_many(self.tool, list(args.values())))
         return {"tool_input": next(iter(args.values()))}
+
+
+def refuse_many(tool: str, given: list[Any]) -> str:
+    """Write LangChain's text about arguments of which there are too many, or none."""
+    return (
+        f"Too many arguments to single-input tool {tool}.\n"
+        f"                Consider using StructuredTool instead. Args: {given}"
+    )

@@ -7,7 +7,7 @@ arrives whole pays nothing for it.
 import logging
 import math
 from asyncio import AbstractEventLoop, BaseTransport
-from http import HTTPStatus
+from operator import attrgetter
 from typing import Any, Literal, cast
 
 from uvicorn.config import Config
@@ -16,17 +16,19 @@ from uvicorn.server import ServerState
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.serving.lingering import Lingering
 from sidecall.serving.open_files import are_exhausted
-from sidecall.serving.reading import RequestReader, disconnect
+from sidecall.serving.reading import RequestReader
 from sidecall.serving.refusals import (
     BODY_LATE,
     FULL,
     HEADERS_LATE,
+    ROOM_FULL,
     SHUTTING_DOWN,
     Refusal,
     bytes_of,
     response_to,
 )
-from sidecall.serving.responses import WholeResponses
+from sidecall.serving.responses import disconnect
+from sidecall.serving.room import Keeper, RequestRoom
 
 logger = logging.getLogger("sidecall")
 
@@ -42,8 +44,11 @@ _Sight = tuple[_Wanted, Any, int]
 class Connections(ServerState):
     """What the connections of a server share; it looks after those that keep it waiting."""
 
-    def __init__(self, lifecycle: Lifecycle, patience: Patience, max_connections: int, keep_alive: float) -> None:
+    def __init__(
+        self, lifecycle: Lifecycle, patience: Patience, max_connections: int, keep_alive: float, room: RequestRoom
+    ) -> None:
         super().__init__()
+        self.room = room
         self.tasks = lifecycle.in_flight
         self.connections = lifecycle.connections
         self.lifecycle = lifecycle
@@ -58,6 +63,8 @@ class Connections(ServerState):
         self.max_connections = max_connections
         self.late = 0
         self.refused = 0
+        self.unreadable = 0
+        self.crowded_out = 0
         self._quiet_until = 0.0
 
     @property
@@ -69,6 +76,9 @@ class Connections(ServerState):
         """Cut off whoever will be overdue at the next look, and log what happened."""
         for connection in self.open:
             connection.look(now)
+        is_scarce = self.room.used * 2 > self.room.most
+        coming: list[Keeper] = [found for found in self.open if found.has_kept_waiting] if is_scarce else []
+        self.room.late = sorted(coming, key=attrgetter("since"), reverse=True)
         if now >= self._quiet_until and (complaints := self._complaints()):
             self._quiet_until = now + _QUIET
             for complaint in complaints:
@@ -79,18 +89,23 @@ class Connections(ServerState):
         if self.refused:
             limit = f"the limit of {self.max_connections} connections (SIDECALL_MAX_CONNECTIONS) is reached"
             complaints.append(f"{limit}; refused with 503: {self.refused}")
+        if self.crowded_out:
+            limit = f"the limit of {self.room.most} bytes of requests (SIDECALL_MAX_BODY_BYTES_IN_FLIGHT) is reached"
+            complaints.append(f"{limit}; refused with 503: {self.crowded_out}")
         if self.late:
             complaints.append(f"requests that did not arrive in time were cut off: {self.late}")
+        if self.unreadable:
+            complaints.append(f"requests that could not be read or were too large were refused: {self.unreadable}")
         if are_exhausted():
             complaints.append("no more files can be opened, so connections are closed unanswered; raise the limit")
-        self.refused = self.late = 0
+        self.refused = self.late = self.unreadable = self.crowded_out = 0
         return complaints
 
 
 class Connection(RequestReader):
     """Serve one client, within bounds."""
 
-    __slots__ = ("_is_leaving", "_seen", "_shared", "_since", "_slow")
+    __slots__ = ("_is_leaving", "_seen", "_shared", "_slow", "since")
 
     def __init__(
         self,
@@ -99,11 +114,10 @@ class Connection(RequestReader):
         app_state: dict[str, Any],
         _loop: AbstractEventLoop | None = None,
     ) -> None:
-        super().__init__(config, server_state, app_state, _loop, server_state.lifecycle)
+        super().__init__(config, server_state, app_state, _loop, server_state.lifecycle, server_state.room)
         self._shared = server_state
-        self.app: Any = WholeResponses(self.app)
         self._seen: _Sight = ("nothing", None, 0)
-        self._since = 0.0
+        self.since = 0.0
         self._is_leaving = False
         self._slow: Any = None  # what was being answered at the last look, if requests waited behind it
 
@@ -118,6 +132,8 @@ class Connection(RequestReader):
         """Let what runs for a client that has gone know of it."""
         if self._running is not None and not self._running.response_complete:
             disconnect(self._running)
+        self._leave_room()
+        self._forget_ahead()
         super().connection_lost(exc)
 
     def refuse(self, refusal: Refusal) -> None:
@@ -129,18 +145,36 @@ class Connection(RequestReader):
             self.transport.write(bytes_of(refusal, self._shared.default_headers))
         if running is not None:
             disconnect(running)
-        if refusal.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        self._leave_room()
+        if refusal is ROOM_FULL:
+            self._shared.crowded_out += 1
+        if refusal is FULL or refusal is SHUTTING_DOWN:
             self.transport.close()  # There are others who need the room.
         else:
             self.leave()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what could not be read, and count it for the log, which thousands of them would fill."""
+        if self._refusal is not ROOM_FULL:
+            self._shared.unreadable += 1
+        super().send_400_response(msg)
+
+    @property
+    def has_kept_waiting(self) -> bool:
+        """Whether the body of its request had begun to come at the last look, and is still not there."""
+        return self._seen[0] == "a body" and self._seen[1] is self.scope and self._wanted() == "a body"
+
+    def give_way(self) -> None:
+        """Refuse the request that has kept us waiting, to make room for others."""
+        if self.has_kept_waiting:
+            self.refuse(ROOM_FULL)
 
     def leave(self) -> None:
         """Close the connection for what we send, and take what the client still sends until it has seen that."""
         if self.transport.is_closing() or self._is_leaving:
             return
         self._is_leaving = True
-        self.pipeline.clear()
-        self._ahead.clear()
+        self._forget_ahead()
         self.transport.set_protocol(Lingering(self))
         self.flow.listen()
         self.transport.write_eof()
@@ -153,10 +187,12 @@ class Connection(RequestReader):
             self._slow = self._running
         wanted = self._wanted()
         scope, unread = self.scope, self.transport.get_write_buffer_size()
+        if unread or self.flow.size:
+            self.flow.look(unread, is_moving=unread < self._seen[2])
         # Scopes of equal requests are equal, so the same one is told by what it is.
         if (wanted, unread) != self._seen[::2] or scope is not self._seen[1]:
-            self._seen, self._since = (wanted, scope, unread), now
-        elif now - self._since > self._shared.limits[wanted] - SWEEP:
+            self._seen, self.since = (wanted, scope, unread), now
+        elif now - self.since > self._shared.limits[wanted] - SWEEP:
             self._cut(wanted)
 
     def _wanted(self) -> _Wanted:
@@ -165,7 +201,8 @@ class Connection(RequestReader):
         if self.flow.write_paused:
             return "a reader"
         if self.cycle is None or self.cycle.response_complete:
-            return "headers" if self._is_in_headers() else "a request"
+            is_in_headers = self.scope is not None and "method" not in self.scope
+            return "headers" if is_in_headers else "a request"
         if self.cycle.more_body and not (self.flow.read_paused or self.flow.is_held):
             return "a body"
         return "nothing"

@@ -1,10 +1,25 @@
-"""End on a signal while nothing is served; imports next to nothing, to be there before everything else is."""
+"""Which signals end the server, and how while nothing is served.
+
+Imports next to nothing, to be there before everything else is.
+"""
 
 import os
 import signal
+from collections.abc import Callable
+
+# A terminal that is closed, or a logout; it often comes beside others, so it is never the second that ends at once.
+HANG_UP: int | None = getattr(signal, "SIGHUP", None)
+# The exit code of shells for Ctrl+C.
+INTERRUPTED = 130
 
 
-def leave_on(*numbers: signal.Signals) -> None:
+def ending_signals() -> list[int]:
+    """List the signals that end a server in order; a hang-up is left alone where `nohup` asked for that."""
+    listens = HANG_UP is not None and signal.getsignal(HANG_UP) is not signal.SIG_IGN
+    return [signal.SIGINT, signal.SIGTERM, *([HANG_UP] if HANG_UP is not None and listens else [])]
+
+
+def leave_on(*numbers: signal.Signals, end: Callable[[int], object] = os._exit, code: int = 0) -> None:
     """End on these signals while nothing is served; the kernel spares process 1 of a container their defaults."""
     for number in numbers:
-        signal.signal(number, lambda *_: os._exit(0))
+        signal.signal(number, lambda *_: end(code))

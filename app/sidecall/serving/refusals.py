@@ -31,6 +31,23 @@ BAD_REQUEST = Refusal(400, "bad-request", "The request is not HTTP.", "It could 
 NO_HOST = Refusal(400, "bad-request", "The request is not HTTP.", "HTTP/1.1 wants a header `Host`.")
 HOSTS = Refusal(400, "bad-request", "The request is not HTTP.", "There may be only one header `Host`.")
 NO_PROXY = Refusal(400, "bad-request", "The request is not HTTP.", "CONNECT is for proxies, which this is not.")
+TARGET_WRONG = replace(NO_HOST, detail="Its target is neither a path, such as `/tools`, nor a whole address.")
+HOST_DIFFERS = replace(NO_HOST, detail="Its target and its header `Host` name different servers.")
+CODING_WRONG = replace(
+    NO_HOST, detail="Nobody can tell by its `Transfer-Encoding` where its body ends; send `chunked`, once, in HTTP/1.1."
+)
+CODING_UNKNOWN = Refusal(
+    501,
+    "unknown-coding",
+    "The body is coded in a way that this server does not undo.",
+    "Send it with `Transfer-Encoding: chunked` and no other coding, or with `Content-Length`.",
+)
+VERSION_UNKNOWN = Refusal(
+    505,
+    "unknown-version",
+    "This server does not speak that version of HTTP.",
+    "It speaks HTTP/1.1 and HTTP/1.0; the first line of a request has to say which.",
+)
 BODY_CHOPPED = Refusal(400, "bad-request", "The request is not HTTP.", "Its body comes in too many tiny chunks.")
 HEADERS_LATE = Refusal(408, "request-timeout", "The request did not arrive in time.", "Its headers took too long.")
 BODY_LATE = Refusal(408, "request-timeout", "The request did not arrive in time.", "Its body took too long.")
@@ -40,12 +57,18 @@ HEADERS_LARGE = Refusal(
     "The headers are larger than this server takes.",
     f"They may have {MAX_HEADER_BYTES} bytes.",
 )
-TRAILERS_LARGE = replace(HEADERS_LARGE, detail=f"Trailers may have {MAX_HEADER_BYTES} bytes.")
+TRAILERS_LARGE = replace(HEADERS_LARGE, detail=f"What stands beside chunks may have {MAX_HEADER_BYTES} bytes.")
 FULL = Refusal(
     503,
     "too-many-connections",
     "So many connections are open that this server takes no more.",
     "Close connections that you do not use, or come back later.",
+)
+ROOM_FULL = Refusal(
+    503,
+    "too-many-bytes",
+    "So many bytes of requests are in flight that this server takes no more.",
+    "Send the request again, in one go; it came too slowly, or at a bad time.",
 )
 SHUTTING_DOWN = Refusal(shutdown.STATUS, shutdown.SLUG, shutdown.TITLE, shutdown.DETAIL)
 

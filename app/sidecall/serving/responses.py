@@ -1,94 +1,120 @@
-"""Write a response whose length is known in one piece.
+"""Answer a request; write a response whose length is known in one piece.
 
 ASGI has two messages for it, of which uvicorn makes two writes. Here the first waits for the second. A head that says
 nothing of a length (a stream's, a 304's) is sent at once, and whatever is not plain is sent by uvicorn.
 """
 
-from asyncio import Transport
-from collections.abc import Awaitable
+import asyncio
 from typing import Any, cast
 
-from starlette.types import ASGIApp, Receive, Scope
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from sidecall.serving.flow import Flow
 from sidecall.serving.lingering import LingeringTransport
 
+# With these uvicorn frames the body otherwise, or ends the connection.
+_FRAMING = frozenset((b"connection", b"transfer-encoding"))
 
-class WholeResponses:
-    """Stand between uvicorn and the application, and send what the application answers."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    def __call__(self, scope: Scope, receive: Receive, send: Any) -> Awaitable[None]:
-        """Serve one request, `send` being the method of one of uvicorn's cycles."""
-        cycle = send.__self__
-        if scope["method"] != "HEAD":  # of whose response there is only one piece
-            send = _Response(cycle).send
-        elif cycle.waiting_for_100_continue:
-            cycle.keep_alive = False
-        return self._app(scope, receive, send)
+# Bytes from which on a copy of a body costs more than a second write.
+_LARGE = 256 * 1024
 
 
-class _Response:
-    """The response to one request; until its body comes nothing is sent, and uvicorn may still send another."""
+class Cycle(RequestResponseCycle):
+    """A request and its response, of which nothing is sent until its body comes; uvicorn may still send another."""
 
-    __slots__ = ("_cycle", "_head")
+    flow: Flow
 
-    def __init__(self, cycle: RequestResponseCycle) -> None:
-        self._cycle = cycle
+    def __init__(self, connection: HttpToolsProtocol, *, keep_alive: bool) -> None:
+        super().__init__(
+            connection.scope,
+            connection.transport,
+            connection.flow,
+            connection.logger,
+            connection.access_logger,
+            connection.access_log,
+            connection.server_state.default_headers,
+            asyncio.Event(),
+            connection.expect_100_continue,
+            keep_alive,
+            connection.on_response_complete,
+        )
         self._head: Any = None
+
+    async def receive(self) -> Any:
+        """Receive a message of ASGI; what has come already is given without a wait."""
+        if (
+            self.waiting_for_100_continue
+            or self.disconnected
+            or self.response_complete
+            or not self.message_event.is_set()
+        ):
+            return await super().receive()
+        if self.flow.read_paused:
+            self.flow.resume_reading()
+        self.message_event.clear()
+        body, self.body = bytes(self.body), bytearray()
+        return {"type": "http.request", "body": body, "more_body": self.more_body}
 
     async def send(self, message: Any) -> None:
         """Send a message of ASGI."""
-        cycle = self._cycle
         # A client that was not told to send its body may do so or not: what came next could be either.
-        cycle.keep_alive = cycle.keep_alive and not (cycle.waiting_for_100_continue and cycle.more_body)
-        if message["type"] == "http.response.start" and not cycle.response_started:
-            for name, _ in message.get("headers", ()):
-                if name == b"content-length":
-                    self._head = message
-                    return
+        if self.waiting_for_100_continue and self.more_body:
+            self.keep_alive = False
+        if message["type"] == "http.response.start" and self._may_wait(message):
+            self._head = message
+            return
         head, self._head = self._head, None
+        if head is not None and self.flow.write_paused and not self.disconnected:
+            # First, since it may take until the connection is given up, and the answer has to say so.
+            self.flow.keep(len(message.get("body", b"")))
+            await self.flow.drain()
         if head is None:
-            await cycle.send(message)
+            await super().send(message)
         elif (text := self._write_down(head, message)) is None:
-            await cycle.send(head)
-            await cycle.send(message)
-        else:
-            if cycle.flow.write_paused and not cycle.disconnected:
-                await cycle.flow.drain()
-            if not cycle.disconnected:
-                cycle.response_started = cycle.response_complete = True
-                cycle.waiting_for_100_continue = False
-                cycle.transport.write(text)
-                cycle.message_event.set()
-                cycle.on_response()
+            await super().send(head)
+            await super().send(message)
+        elif not self.disconnected:
+            self.response_started = self.response_complete = True
+            self.waiting_for_100_continue = False
+            self.transport.write(text)
+            self.message_event.set()
+            self.on_response()
+        if self.flow.write_paused:
+            self.flow.keep(len(message.get("body", b"")))
+
+    def _may_wait(self, head: Any) -> bool:
+        if not self.response_started and self.scope["method"] != "HEAD":
+            for name, _ in head.get("headers", ()):
+                if name == b"content-length":
+                    return True
+        return False
 
     def _write_down(self, head: Any, message: Any) -> bytes | None:
         """Return the bytes of the response, unless it is for uvicorn to write, or to refuse."""
-        cycle, headers, body = self._cycle, head["headers"], message.get("body", b"")
-        if cycle.more_body:
-            cycle.transport = cast("Transport", LingeringTransport(cycle.transport))
-        if (
-            cycle.access_log
-            or not cycle.keep_alive
-            or message.get("more_body", False)
-            or (b"content-length", b"%d" % len(body)) not in headers
-        ):
+        if self.more_body:
+            self.transport = cast("asyncio.Transport", LingeringTransport(self.transport))
+        if self.access_log or not self.keep_alive or message.get("more_body", False):
             return None
-        lines = [b"%b: %b\r\n" % header for header in (*cycle.default_headers, *headers)]
-        text: bytes = STATUS_LINE[head["status"]] + b"".join(lines)
-        return None if _is_special(text, len(lines) + 1) else text + b"\r\n" + body
+        body = message.get("body", b"")
+        if len(body) > _LARGE:
+            return None
+        said: list[bytes] = []
+        lines = [STATUS_LINE[head["status"]]]
+        for name, value in (*self.default_headers, *head["headers"]) if self.default_headers else head["headers"]:
+            if name in _FRAMING or (name == b"content-length" and value != b"%d" % len(body)):
+                return None
+            said += (name, value)
+            lines += (name, b": ", value, b"\r\n")
+        text = b"".join(said)
+        # They would be a header that was smuggled into another.
+        if text.find(b"\n") >= 0 or text.find(b"\r") >= 0 or text.find(b"\0") >= 0:
+            return None
+        lines += (b"\r\n", body)
+        return b"".join(lines)
 
 
-def _is_special(text: bytes, lines: int) -> bool:
-    """Return whether uvicorn has to see a head: it frames the body, ends the connection, or holds more than it says."""
-    return (
-        b"\r\nconnection: " in text
-        or b"\r\ntransfer-encoding: " in text
-        # More ends of lines than lines are a header that was smuggled into another.
-        or text.count(b"\n") != lines
-        or text.count(b"\r") != lines
-        or b"\0" in text
-    )
+def disconnect(cycle: RequestResponseCycle) -> None:
+    """Let the application find its client gone, so that what it still sends goes nowhere."""
+    cycle.disconnected = True
+    cycle.body = bytearray()
+    cycle.message_event.set()

@@ -7,20 +7,22 @@ by the signal it was sent. Here a load balancer has time to notice, every reques
 
 import asyncio
 import logging
-import os
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 import uvicorn
-from uvicorn.server import HANDLED_SIGNALS
 
+from sidecall.executors.steady_loop import run_steadily
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.serving.connections import SWEEP, Connections
+from sidecall.serving.leaving import HANG_UP, ending_signals
+from sidecall.serving.room import RequestRoom
 from sidecall.serving.watchdog import Watchdog
+from sidecall.telemetry.standard_streams import leave_at_once, say_last
 
 logger = logging.getLogger("sidecall")
 
@@ -33,6 +35,19 @@ _TO_LEAVE = 1.5
 LAST_STEPS = _TO_FLUSH + _TO_CANCEL + _TO_FLUSH + _TO_CLOSE + _TO_LEAVE
 
 
+def say_where(host: str, port: int) -> None:
+    """Log what to set where the server cannot listen."""
+    logger.error("cannot listen on %s, port %d; SIDECALL_HOST and SIDECALL_PORT (--host, --port) say where", host, port)
+
+
+def _end_threads(loop: asyncio.AbstractEventLoop) -> None:
+    """End the loop's threads, also where an exit has left a stop behind, which breaks off what the loop does next."""
+    for _ in range(3):
+        with suppress(RuntimeError):
+            loop.run_until_complete(loop.shutdown_default_executor())
+            return
+
+
 class Server(uvicorn.Server):
     """Serve, and end in order."""
 
@@ -42,6 +57,7 @@ class Server(uvicorn.Server):
         lifecycle: Lifecycle,
         patience: Patience,
         max_connections: int,
+        room: RequestRoom,
         on_started: Callable[[], object] | None = None,
     ) -> None:
         """Make a server.
@@ -51,20 +67,37 @@ class Server(uvicorn.Server):
             lifecycle: What the application is told of this server.
             patience: How long to wait for whom.
             max_connections: How many to take at once.
+            room: What their requests and answers share.
             on_started: Given by the supervisor of a worker: to be told when it serves.
         """
         super().__init__(config)
         self._on_started = on_started
         self._lifecycle = lifecycle
         self._patience = patience
-        self._connections = Connections(lifecycle, patience, max_connections, config.timeout_keep_alive)
+        self._connections = Connections(lifecycle, patience, max_connections, config.timeout_keep_alive, room)
         self.server_state = self._connections
         self._watchdog = Watchdog(patience.stuck_after)
         self._grace = patience.drain_grace
 
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve in an event loop of its own, which no tool ends."""
+        runner = asyncio.Runner(loop_factory=self.config.get_loop_factory())
+        try:
+            loop = runner.get_loop()
+            run_steadily(loop, loop.create_task(self.serve(sockets)))
+        finally:
+            with suppress(SystemExit, KeyboardInterrupt):  # Of what tools have left behind.
+                _end_threads(runner.get_loop())
+                runner.close()
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""
-        await super().startup(sockets)
+        try:
+            await super().startup(sockets)
+        except SystemExit:
+            if not self.lifespan.should_exit:  # Then the application has said why.
+                say_where(self.config.host, self.config.port)
+            raise
         if self._on_started is not None:
             self._on_started()
 
@@ -79,7 +112,7 @@ class Server(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self.handle_exit) for number in HANDLED_SIGNALS}
+        before = {number: signal.signal(number, self.handle_exit) for number in ending_signals()}
         try:
             yield
         finally:
@@ -91,9 +124,9 @@ class Server(uvicorn.Server):
 
         Not so in a worker, which may get each signal twice: from a terminal or systemd, and from its supervisor.
         """
-        if self.should_exit and self._on_started is None:
-            os.write(2, b"ended at once by a second signal\n")
-            os._exit(128 + sig)
+        if self.should_exit and self._on_started is None and sig != HANG_UP:
+            say_last("ended at once by a second signal")
+            leave_at_once(128 + sig)
         if self.should_exit:
             return
         # Ctrl+C comes from a desk, where no load balancer has to notice anything.

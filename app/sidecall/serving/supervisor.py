@@ -11,12 +11,14 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from socket import socket
 from types import FrameType
 
-from uvicorn.server import HANDLED_SIGNALS
+from sidecall.serving.leaving import HANG_UP, ending_signals
+from sidecall.telemetry.standard_streams import say_last
 
 logger = logging.getLogger("sidecall")
 
@@ -25,10 +27,20 @@ Work = Callable[[socket, Callable[[], None]], None]
 # The exit code of uvicorn for it, too.
 START_FAILED = 3
 # Without a fault: by itself, or by the signal that was passed on to it before it could handle any.
-_IN_ORDER = {0, *(-number for number in HANDLED_SIGNALS)}
-# Seconds between a worker's death and its successor, so that one that cannot live does not spin.
+_IN_ORDER = {0, *(-number for number in (signal.SIGINT, signal.SIGTERM, HANG_UP or 0))}
+# Seconds between a worker's death and its successor, so that one that cannot live does not spin. They are doubled for
+# each in its place that died before it served, and after so many of those the server gives up.
 _PAUSE = 1.0
+_MOST_STARTS = 3
 _TICK = 1.0
+
+
+@dataclass(eq=False, slots=True)
+class _Worker:
+    process: SpawnProcess
+    # Which start in its place this is, since the last worker there that has served.
+    trial: int
+    has_served: bool = False
 
 
 class Supervisor:
@@ -43,59 +55,104 @@ class Supervisor:
         self._sock = sock
         self._address = sock.getsockname()
         self._seconds_to_end = seconds_to_end
-        self._processes: list[SpawnProcess] = []
+        self._workers: list[_Worker] = []
+        # When the next worker of a place that is empty starts, and which trial that is.
+        self._empty: list[tuple[float, int]] = []
         self._context = multiprocessing.get_context("spawn")
         self._news, self._ready = self._context.Pipe(duplex=False)
         self._serving = 0
         self._ends_at: float | None = None
         self._at_once = False
+        self._has_given_up = False
         self._code = 0
 
     def run(self) -> int:
         """Return the exit code once every worker has ended."""
-        for number in HANDLED_SIGNALS:
+        for number in ending_signals():
             signal.signal(number, self._pass_on)
         for _ in range(self._count):
-            self._start()
-        while self._processes:
-            wait([self._news, *(process.sentinel for process in self._processes)], timeout=_TICK)
-            self._listen()
-            for process in [process for process in self._processes if not process.is_alive()]:
-                self._bury(process)
+            self._start(trial=1)
+        while self._workers or self._empty:
+            wait([self._news, *(worker.process.sentinel for worker in self._workers)], timeout=self._find_pause())
+            dead = [worker for worker in self._workers if not worker.process.is_alive()]
+            self._listen()  # After the look at who is dead, who may have served before.
+            for worker in dead:
+                self._bury(worker)
+            self._fill()
             if self._ends_at is not None and time.monotonic() > self._ends_at:
-                logger.error("workers do not end by themselves and are killed: %d", len(self._processes))
+                logger.error("workers do not end by themselves and are killed: %d", len(self._workers))
                 self._kill()
         return self._code
 
-    def _start(self) -> None:
+    def _start(self, trial: int) -> None:
         process = self._context.Process(target=_begin, args=(self._work, self._sock, self._ready))
-        process.start()
-        self._processes.append(process)
+        try:
+            process.start()
+        except OSError as error:
+            logger.error("no worker process can be started: %s", error.strerror or error)
+            self._try_again(trial)
+            return
+        self._workers.append(_Worker(process, trial))
         if self._ends_at is not None:  # A signal came meanwhile.
             process.terminate()
 
+    def _try_again(self, trial: int) -> None:
+        """Have another worker in a place in which this many have died before they served, or give up."""
+        if trial < _MOST_STARTS:
+            self._empty.append((time.monotonic() + _PAUSE * 2 ** max(0, trial - 1), trial + 1))
+        elif self._ends_at is None:
+            logger.error(
+                "%d workers in a row ended before they served; the server ends. Exit code -9 is often a limit of "
+                "memory, -11 and -6 are crashes of a library",
+                trial,
+            )
+            self._give_up()
+
+    def _find_pause(self) -> float:
+        now = time.monotonic()
+        return min([_TICK, *(max(0.0, due - now) for due, _ in self._empty)])
+
+    def _fill(self) -> None:
+        """Start the workers whose time has come; none once the end has."""
+        places, self._empty = self._empty, []
+        for due, trial in places:
+            if self._ends_at is not None:
+                break
+            if due > time.monotonic():
+                self._empty.append((due, trial))
+            else:
+                self._start(trial)
+
     def _listen(self) -> None:
         while self._news.poll():
-            self._news.recv()
+            number = self._news.recv()
+            for worker in self._workers:
+                worker.has_served |= worker.process.pid == number
             self._serving += 1
             if self._serving == self._count:
                 host, port, *_ = self._address
                 logger.info("%d workers running on http://%s:%d (Press CTRL+C to quit)", self._count, host, port)
 
-    def _bury(self, process: SpawnProcess) -> None:
-        self._processes.remove(process)
-        code = process.exitcode or 0
+    def _bury(self, worker: _Worker) -> None:
+        self._workers.remove(worker)
+        process, code = worker.process, worker.process.exitcode or 0
         if self._ends_at is not None:
             self._judge(process, code)
         elif code == START_FAILED:
             logger.error("worker %s could not start; the server ends", process.pid)
-            self._code = code
-            self._pass_on(signal.SIGTERM)
-        else:
+            self._give_up()
+        elif worker.has_served:
             logger.error("worker %s died with exit code %s; another one takes its place", process.pid, code)
-            time.sleep(_PAUSE)
-            if self._ends_at is None:
-                self._start()
+            self._try_again(0)
+        else:
+            logger.error("worker %s died with exit code %s before it served", process.pid, code)
+            self._try_again(worker.trial)
+
+    def _give_up(self) -> None:
+        """End, since the server cannot start; how the workers that are left come to their end changes no exit code."""
+        self._has_given_up = True
+        self._code = START_FAILED
+        self._pass_on(signal.SIGTERM)
 
     def _judge(self, process: SpawnProcess, code: int) -> None:
         """Log that a worker did not end in order, and put it into the exit code as shells do."""
@@ -105,29 +162,32 @@ class Supervisor:
             logger.error("worker %s was killed by signal %d; what it had not answered is lost", process.pid, -code)
         else:
             logger.error("worker %s ended with exit code %d", process.pid, code)
-        self._code = max(self._code, code if code > 0 else 128 - code)
+        if not self._has_given_up:
+            self._code = max(self._code, code if code > 0 else 128 - code)
 
     def _pass_on(self, number: int, _frame: FrameType | None = None) -> None:
         if self._ends_at is not None:
-            os.write(2, b"ended at once by a second signal\n")
+            if number == HANG_UP:
+                return
+            say_last("ended at once by a second signal")
             self._at_once = True
             self._code = 128 + number
             self._kill()
             return
         self._ends_at = time.monotonic() + self._seconds_to_end
         self._sock.close()
-        for process in self._processes:
+        for process in [worker.process for worker in self._workers]:
             if process.pid is not None and process.is_alive():
                 os.kill(process.pid, number)
 
     def _kill(self) -> None:
-        for process in self._processes:
-            process.kill()
+        for worker in self._workers:
+            worker.process.kill()
 
 
 def _begin(work: Work, sock: socket, ready: Connection) -> None:
     threading.Thread(target=_follow_parent, name="sidecall-parent", daemon=True).start()
-    work(sock, lambda: ready.send(None))
+    work(sock, lambda: ready.send(os.getpid()))
 
 
 def _follow_parent() -> None:

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from types import FrameType, TracebackType
 
+from sidecall.telemetry.standard_streams import leave_at_once
+
 logger = logging.getLogger("sidecall")
 
 _TICK = 0.25
@@ -26,7 +28,7 @@ class Watchdog:
     is counted in ticks of the watching thread, so that a process that was stopped or starved is not called stuck.
     """
 
-    def __init__(self, stuck_after: float, end: Callable[[int], object] = os._exit) -> None:
+    def __init__(self, stuck_after: float, end: Callable[[int], object] = leave_at_once) -> None:
         self._stuck_after = stuck_after
         self._tick = min(_TICK, stuck_after / 4)
         self._end = end

@@ -4,6 +4,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from sidecall.core.context import cut_id
 from sidecall.core.invocation import Invocation
 from sidecall.telemetry.tally import Tally
 
@@ -31,7 +32,7 @@ def get_request_keys() -> dict[str, str]:
     call = CALL.get()
     if call is not None:
         invocation = call.invocation
-        keys = {"tool": invocation.tool.name, "call_id": invocation.call.id, "invocation_id": invocation.id}
+        keys = {"tool": invocation.tool.name, "call_id": cut_id(invocation.call.id), "invocation_id": invocation.id}
         if call.trace_id:
             keys["trace_id"] = call.trace_id
     request_id = REQUEST_ID.get()

@@ -57,10 +57,14 @@ def provider_from_environment() -> TracerProvider:
 
 
 def _exporters() -> Iterator[str]:
-    for name in os.environ.get("OTEL_TRACES_EXPORTER", "otlp").split(","):
+    # One that is empty counts as not set, says their specification.
+    protocol = (
+        os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
+        or os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL")
+        or "http/protobuf"
+    )
+    for name in (os.environ.get("OTEL_TRACES_EXPORTER") or "otlp").split(","):
         if name.strip() == "otlp":
-            protocol = os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
-            protocol = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", protocol)
             yield _PROTOCOLS.get(protocol, protocol)
         elif name.strip() not in ("", "none"):
             yield name.strip()

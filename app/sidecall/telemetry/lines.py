@@ -4,7 +4,7 @@ import logging
 import time
 from typing import Any
 
-from sidecall.core.context import ANONYMOUS
+from sidecall.core.context import ANONYMOUS, cut_id
 from sidecall.core.errors import ToolExecutionError, ToolFailure, ToolOutputError
 from sidecall.core.invocation import CallRequest, Invocation
 from sidecall.telemetry.redact import Redaction
@@ -16,9 +16,7 @@ def log_hook_failure(invocation: Invocation, hook: str, error: BaseException) ->
     """Log that code which the author put around a tool crashed; the call went on without it."""
     # `event` is what our own formatter writes for the message, whose ids it has as keys.
     keys = make_call_keys(invocation) | {"event": "hook failed", "hook": hook}
-    logger.error(
-        "%s of tool %s failed (call %s)", hook, invocation.tool.name, invocation.call.id, exc_info=error, extra=keys
-    )
+    logger.error("%s of tool %s failed (call %s)", hook, keys["tool"], keys["call_id"], exc_info=error, extra=keys)
 
 
 def log_predicate_failure(tool: str, error: BaseException) -> None:
@@ -37,10 +35,10 @@ def log_failure(invocation: Invocation, failure: ToolFailure) -> None:
     }
     logger.error(
         "tool %s failed: %s (call %s, invocation %s)",
-        invocation.tool.name,
+        keys["tool"],
         failure.kind,
-        invocation.call.id,
-        invocation.id,
+        keys["call_id"],
+        keys["invocation_id"],
         exc_info=failure.__cause__ or failure,
         extra=keys,
     )
@@ -48,12 +46,12 @@ def log_failure(invocation: Invocation, failure: ToolFailure) -> None:
 
 def make_call_keys(invocation: Invocation) -> dict[str, Any]:
     """Name a call in a log line, and who sent it where that is known."""
-    keys = {"tool": invocation.tool.name, "call_id": invocation.call.id, "invocation_id": invocation.id}
+    keys = {"tool": invocation.tool.name, "call_id": cut_id(invocation.call.id), "invocation_id": invocation.id}
     return keys | _make_caller_key(invocation.request)
 
 
 def _make_caller_key(request: CallRequest) -> dict[str, str]:
-    return {} if request.caller is ANONYMOUS else {"caller": request.caller.subject}
+    return {} if request.caller is ANONYMOUS else {"caller": cut_id(request.caller.subject)}
 
 
 class CallLines:
@@ -77,7 +75,7 @@ class CallLines:
     def log_refusal(self, request: CallRequest, outcome: str) -> None:
         """Log a call that never began, of a tool that may not exist."""
         if logger.isEnabledFor(self._level):
-            tool, call_id = self._redaction.redact(request.call.name), request.call.id
+            tool, call_id = cut_id(request.call.name), cut_id(request.call.id)
             keys = {
                 "event": "tool call",
                 "tool": tool,

@@ -16,6 +16,7 @@ from prometheus_client.registry import Collector
 
 from sidecall.core.occupancy import Occupancy
 from sidecall.core.options import ExecutorName
+from sidecall.telemetry.standard_streams import count_dropped
 from sidecall.telemetry.tally import Tally
 from sidecall.version import __version__
 
@@ -36,6 +37,7 @@ _OF_EXECUTORS = (
     ("busy", "Calls that an executor runs."),
     ("waiting", "Calls that wait for an executor to be free."),
 )
+_DROPPED = "Lines of stderr and stdout that were dropped, since nobody read the ones before them."
 _ABANDONED = "Calls that run on although nobody waits for them any more."
 
 
@@ -85,6 +87,7 @@ class Metrics(Collector):
             self.tally(name).outcomes.setdefault("success", 0)
         yield from _collect_calls(self._tallies)
         yield from self._collect_occupancies()
+        yield CounterMetricFamily("sidecall_log_lines_dropped", _DROPPED, count_dropped())
         for name, (documentation, read) in self._gauges.items():
             yield GaugeMetricFamily(name, documentation, read())
 

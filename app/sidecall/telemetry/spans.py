@@ -9,9 +9,11 @@ from opentelemetry import context as contexts
 from opentelemetry import propagate, trace
 from opentelemetry.trace import Span, SpanKind, StatusCode, TracerProvider
 
+from sidecall.core.context import cut_id
 from sidecall.telemetry.current import ObservedCall
 from sidecall.telemetry.lines import redact_arguments, redact_result
 from sidecall.telemetry.redact import Redaction
+from sidecall.telemetry.text import shorten
 from sidecall.version import __version__
 
 # The conventions are in development, and the package that names them calls its names for them deprecated.
@@ -52,7 +54,7 @@ class Spans:
             _TOOL_NAME: tool.name,
             _TOOL_DESCRIPTION: tool.description,
             _TOOL_TYPE: "function",
-            _CALL_ID: invocation.call.id,
+            _CALL_ID: cut_id(invocation.call.id),
             _INVOCATION_ID: invocation.id,
         }
         parent = contexts.get_current()
@@ -98,4 +100,4 @@ class Spans:
 
 
 def _write_json(value: Any) -> str:
-    return json.dumps(value)
+    return shorten(json.dumps(value))

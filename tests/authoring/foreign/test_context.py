@@ -1,6 +1,6 @@
 """The context that functions of the OpenAI Agents SDK get has the fields that they know."""
 
-from sidecall import Caller, ToolContext
+from sidecall import Caller, ToolContext, Usage
 from sidecall.authoring.foreign.context import AgentsContext, make_agents_context
 
 
@@ -20,5 +20,5 @@ def test_a_calls_context_is_said_in_the_sdks_words() -> None:
         run_config=None,
         tool_call=None,
         tool_namespace=None,
-        usage=None,
+        usage=Usage(),
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Optional
 
 import pytest
+from langchain_core.callbacks import CallbackManagerForToolRun
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool as LangChainBase
 from langchain_core.tools import InjectedToolArg, InjectedToolCallId
@@ -15,8 +16,9 @@ from pydantic import BaseModel, model_validator, v1
 import sidecall
 from sidecall import StructuredTool, tool
 from sidecall.core.errors import InvalidArguments, MissingContext
-from sidecall.core.store import ItemStore
-from sidecall.ledger.items import MemoryItems
+from sidecall.core.store.tenant import ItemStore
+from sidecall.ledger.memory.items import MemoryItems
+from tests.kit.calls import run
 
 
 @langchain_tool
@@ -183,7 +185,7 @@ def test_rules_over_hidden_values_hold_before_it_runs() -> None:
     with pytest.raises(InvalidArguments) as caught:
         tool(greet).invoke({"x": 13}, context={"user": "ada"})
 
-    assert caught.value.message == "arguments: Value error, not for ada"
+    assert caught.value.message == "arguments: not for ada"
 
 
 def test_our_own_context_can_be_asked_for() -> None:
@@ -222,3 +224,45 @@ def test_a_runtime_gets_the_fields_that_it_has() -> None:
     message = made.invoke({"type": "tool_call", "id": "c1", "name": "ask", "args": {"x": 1}})
 
     assert message.content == "1 c1 0"
+
+
+class Asking(LangChainBase):
+    """A class that asks for what only LangChain can fill."""
+
+    name: str = "asking"
+    description: str = "Ask."
+
+    def _run(self, x: int, config: RunnableConfig, run_manager: CallbackManagerForToolRun | None = None) -> str:
+        return f"{x} {config['configurable'].get('user')} {run_manager is not None}"
+
+
+class OnlyX(BaseModel):
+    """What a model may send."""
+
+    x: int
+
+
+class AskingBySchema(Asking):
+    """The same with a schema."""
+
+    args_schema: Any = OnlyX
+
+
+class AskingIfThere(LangChainBase):
+    """The same, where LangChain would show it to the model."""
+
+    name: str = "asking"
+    description: str = "Ask."
+
+    def _run(self, x: int, config: Optional[RunnableConfig] = None, run_manager: Any = None) -> str:  # noqa: UP045
+        return f"{x} {(config or {})['configurable'].get('user')} {run_manager is not None}"
+
+
+@pytest.mark.parametrize("kind", [Asking, AskingBySchema, AskingIfThere])
+async def test_a_class_gets_its_config(kind: Any) -> None:
+    """Which is nobody's argument; a call that does not fit is the model's fault as ever."""
+    made = tool(kind())
+
+    assert _shown(made) == ["x"]
+    assert (await run(made, {"x": 1}, context={"user": "ada"})).content == "1 ada True"
+    assert (await run(made, {})).response_metadata["error"]["kind"] == "invalid_arguments"

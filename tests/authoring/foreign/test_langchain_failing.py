@@ -18,11 +18,11 @@ from tests.kit.calls import run
         pytest.param(
             tool(add),
             {"a": "x"},
-            "a: Input should be a valid integer, unable to parse string as an integer",
+            "a: Input should be an integer",
             id="function",
         ),
         pytest.param(tool(Search()), {}, "query: Field required (string)", id="class"),
-        pytest.param(tool(by_schema), {"b": 1}, "b: Input should be string", id="JSON Schema"),
+        pytest.param(tool(by_schema), {"b": 1}, "b: Input should be a string", id="JSON Schema"),
         pytest.param(
             tool(add, unknown_args="forbid"),
             {"a": 1, "c": 2},

@@ -119,7 +119,7 @@ def test_its_arguments_are_checked() -> None:
     with pytest.raises(InvalidArguments) as caught:
         tool("greet", RunnableLambda(greet)).invoke({"name": 1})
 
-    assert caught.value.message == "name: Input should be string"
+    assert caught.value.message == "name: Input should be a string"
 
 
 def test_errors_name_the_function_below() -> None:

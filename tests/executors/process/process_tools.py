@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import AsyncIterator, Iterator
 from datetime import date
 from typing import Annotated, Any
@@ -20,6 +21,7 @@ from sidecall import (
     InjectedToolArg,
     InjectedToolCallId,
     Secret,
+    Send,
     Store,
     ToolContext,
     ToolMessage,
@@ -70,6 +72,13 @@ RESULTS: dict[str, Any] = {
     "command_with_models": Command(update={"messages": [{"tool_call_id": "", "content": [Figure()]}]}),
     "jump": Command(goto=["one", "two"]),
     "command_without_answer": Command(update={"seen": 1}),
+    "command_upward": Command(update={"seen": 1}, graph=Command.PARENT, resume={"a": {1}}, goto=[Send("x", {2})]),
+    "list_of_messages": [ToolMessage("said", artifact=b"a"), ToolMessage("more", tool_call_id="other")],
+    "list_with_commands": [
+        Command(update={"seen": {1}}, goto=Send("x", date(2026, 11, 21))),
+        Command(update={"more": 2, "messages": [ToolMessage("done")]}, goto="next"),
+    ],
+    "views": [range(2), {"a": 1}.keys(), memoryview(b"a")],
 }
 
 PAIRS: dict[str, Any] = {
@@ -268,6 +277,8 @@ def circumstances(
 ) -> dict[str, Any]:
     """Say what is known of the call."""
     context.log.warning("looking around")
+    with warnings.catch_warnings(action="always"):  # Also when the process was asked before.
+        warnings.warn("that road is old", stacklevel=1)
     context.report_progress(1, 2, "half")
     known = {"user": user, "tenant": tenant, "call_id": call_id, "key": key, "headers": dict(context.headers)}
     caller = [context.caller.subject, sorted(context.caller.scopes)]

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import select
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sidecall.authoring.offers import TOOLS_OF
 from sidecall.discovery import discover
 from sidecall.executors.process.executor import ProcessExecutor
 from tests.executors.conftest import answering
@@ -24,25 +24,15 @@ from tests.executors.process.straying_tools import (
     stray_and_hold,
     stray_and_leave,
 )
+from tests.kit.processes import has_ended
 
 HOW = ["session", "orphan"]
-
-
-def has_ended(process: int, seconds: float = 20) -> bool:
-    """Wait for the end of a process that may have ended already."""
-    try:
-        handle = os.pidfd_open(process)
-    except ProcessLookupError:
-        return True
-    ended, _, _ = select.select([handle], [], [], seconds)
-    os.close(handle)
-    return bool(ended)
 
 
 @pytest.fixture
 async def two() -> AsyncIterator[ProcessExecutor]:
     """Two processes, one of which may die; their tools are loaded, so that a deadline is all a tool's own."""
-    executor = ProcessExecutor(2)
+    executor = ProcessExecutor(2, TOOLS_OF)
     await executor.start(discover([straying_tools.__name__]))
     yield executor
     await executor.close()
@@ -81,7 +71,7 @@ async def test_what_belongs_to_a_process_that_lives_is_spared(two: ProcessExecut
 @pytest.mark.parametrize("how", HOW)
 async def test_what_has_a_session_of_its_own_ends_with_the_last_process(how: str) -> None:
     """Though its call has long been answered."""
-    one = ProcessExecutor(1)
+    one = ProcessExecutor(1, TOOLS_OF)
     left = int(str((await answering(one)(stray, {"how": how})).content))
     await one.close()
 

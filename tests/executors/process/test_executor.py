@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from sidecall import Registry
+from sidecall.authoring.offers import TOOLS_OF
 from sidecall.core.context import Caller
 from sidecall.core.errors import InvalidToolOption
 from sidecall.core.occupancy import Occupancy
 from sidecall.discovery import discover
 from sidecall.executors.process.executor import ProcessExecutor
-from sidecall.executors.process.finder import ToolSearch
 from sidecall.loading import load_afresh
 from tests.executors.conftest import Answer, answering
 from tests.executors.process.own_tools import linger, succeed
@@ -50,7 +50,7 @@ clean = tool("clean", executor="process")(shorten)
 
 async def test_another_process_runs_the_tool_and_serves_again() -> None:
     """It is warm: only the first call waits for it."""
-    one = ProcessExecutor(1)
+    one = ProcessExecutor(1, TOOLS_OF)
     answer = answering(one)
     first, second = await answer(pid), await answer(pid)
     await one.close()
@@ -85,7 +85,7 @@ async def test_what_the_call_brings_reaches_the_tool(answer: Answer) -> None:
 async def test_what_the_tool_says_meanwhile_comes_out_in_the_server(
     answer: Answer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Log lines go through the server's log, progress and parts to whoever listens."""
+    """Log lines and Python's warnings go through the server's log, progress and parts to whoever listens."""
     heard: list[tuple[str, str, Mapping[str, Any]]] = []
 
     def listen(kind: str, call_id: str, said: Mapping[str, Any]) -> None:
@@ -96,6 +96,7 @@ async def test_what_the_tool_says_meanwhile_comes_out_in_the_server(
     await answer(aparts, listener=listen)
 
     assert ("sidecall.tool", logging.WARNING, "[circumstances call_1] looking around") in caplog.record_tuples
+    assert any(name == "py.warnings" and "that road is old" in text for name, _, text in caplog.record_tuples)
     assert heard == [
         ("progress", "call_1", {"done": 1, "total": 2, "message": "half"}),
         ("partial", "call_1", {"content": 1}),
@@ -115,7 +116,7 @@ async def test_calls_wait_in_order_for_a_process(tmp_path: Path) -> None:
     """As many run as there are processes."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    one = ProcessExecutor(1)
+    one = ProcessExecutor(1, TOOLS_OF)
     answer = answering(one)
     first = asyncio.ensure_future(answer(hold, {"fifo": str(fifo)}))
     write = await asyncio.to_thread(open, fifo, "w")
@@ -135,7 +136,7 @@ async def test_calls_wait_in_order_for_a_process(tmp_path: Path) -> None:
 
 def test_any_event_loop_may_call() -> None:
     """A process belongs to none of them."""
-    two = ProcessExecutor(2)
+    two = ProcessExecutor(2, TOOLS_OF)
     contents: list[Any] = []
 
     async def call(number: int) -> None:
@@ -152,7 +153,7 @@ def test_any_event_loop_may_call() -> None:
 async def test_a_tool_that_was_loaded_again_runs_its_new_code(tmp_path: Path) -> None:
     """Processes that hold the old one are replaced."""
     file = tmp_path / "changing.py"
-    one = ProcessExecutor(1)
+    one = ProcessExecutor(1, TOOLS_OF)
     file.write_text(TOOL.format(1))
     before = await answering(one)(discover([str(file)])[0])
     file.write_text(TOOL.format(2))
@@ -166,9 +167,8 @@ async def test_a_tool_that_was_loaded_again_runs_its_new_code(tmp_path: Path) ->
 async def test_a_tool_is_found_where_the_server_has_found_it(tmp_path: Path) -> None:
     """Its function stands in a module that does not offer it."""
     (tmp_path / "offering.py").write_text(OFFER)
-    places = (str(tmp_path / "offering.py"),)
-    (found,) = discover(places)
-    one = ProcessExecutor(1, search=ToolSearch("sidecall.discovery:discover", places))
+    (found,) = discover([str(tmp_path / "offering.py")])
+    one = ProcessExecutor(1, TOOLS_OF)
     await one.start([found])
     message = await answering(one)(found, {"text": "a  b"})
     await one.close()
@@ -190,7 +190,7 @@ async def test_a_tool_is_found_where_the_server_has_found_it(tmp_path: Path) -> 
 )
 async def test_a_tool_that_cannot_run_in_a_process_is_refused_at_the_start(unfit: Any, reason: str) -> None:
     """The message says which, and why."""
-    one = ProcessExecutor(1)
+    one = ProcessExecutor(1, TOOLS_OF)
     with pytest.raises(InvalidToolOption) as caught:
         await one.start([later.compiled, unfit.compiled])
     await one.close()
@@ -200,7 +200,7 @@ async def test_a_tool_that_cannot_run_in_a_process_is_refused_at_the_start(unfit
 
 async def test_without_tools_nothing_is_started() -> None:
     """Who has none in processes pays for none."""
-    executor = ProcessExecutor(4)
+    executor = ProcessExecutor(4, TOOLS_OF)
     await executor.start([])
 
     assert executor.occupancy == Occupancy(size=4)
@@ -211,7 +211,7 @@ async def test_a_start_that_is_given_up_keeps_no_process(tmp_path: Path) -> None
     """Not even those that it already had."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    two = ProcessExecutor(2)
+    two = ProcessExecutor(2, TOOLS_OF)
     call = asyncio.ensure_future(answering(two)(hold, {"fifo": str(fifo)}))
     with await asyncio.to_thread(open, fifo, "w"):
         start = asyncio.ensure_future(two.start([hold.compiled]))
@@ -229,7 +229,7 @@ async def test_a_start_that_is_given_up_keeps_no_process(tmp_path: Path) -> None
 
 async def test_a_closed_executor_takes_no_calls() -> None:
     """The server is stopping."""
-    executor = ProcessExecutor(1)
+    executor = ProcessExecutor(1, TOOLS_OF)
     await executor.start([later.compiled])
     await executor.close()
 
@@ -251,7 +251,7 @@ def test_a_registry_knows_nothing_of_processes() -> None:
 
 async def test_a_call_has_context_variables_of_its_own() -> None:
     """The next one in its process does not find what it has set."""
-    one = ProcessExecutor(1)
+    one = ProcessExecutor(1, TOOLS_OF)
     answer = answering(one)
     said = [(await answer(succeed, {"name": name})).content for name in ("ada", "bo")]
     await one.close()
@@ -261,7 +261,7 @@ async def test_a_call_has_context_variables_of_its_own() -> None:
 
 async def test_the_time_that_is_left_counts_from_the_arrival_of_the_call() -> None:
     """Not from when there was a process for it."""
-    one = ProcessExecutor(1)
+    one = ProcessExecutor(1, TOOLS_OF)
     answer = answering(one)
     await answer(linger)
     deadline = time.monotonic() + 20

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import select
 import signal
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,10 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolCall, ToolMessage
+from sidecall.authoring.offers import TOOLS_OF
 from sidecall.core.invocation import CallRequest, Surroundings
 from sidecall.executors.process.executor import ProcessExecutor
-from sidecall.ledger.approvals import MemoryApprovals
+from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
@@ -30,22 +30,12 @@ from tests.executors.process.process_tools import (
     orphan,
     pid,
 )
+from tests.kit.processes import has_ended
 
 
 def kind(message: ToolMessage) -> str:
     """Return why a call failed."""
     return str(message.response_metadata["error"]["kind"])
-
-
-def has_ended(process: int) -> bool:
-    """Wait for the end of a process that may have ended already."""
-    try:
-        handle = os.pidfd_open(process)
-    except ProcessLookupError:
-        return True
-    ended, _, _ = select.select([handle], [], [], 20)
-    os.close(handle)
-    return bool(ended)
 
 
 def children_of(executor: ProcessExecutor) -> list[int]:
@@ -114,7 +104,7 @@ async def test_a_process_that_dies_is_one_failed_call(
 
 async def test_a_process_that_was_out_of_memory_serves_no_more() -> None:
     """Nobody knows what it could not finish."""
-    one = ProcessExecutor(1, 64)
+    one = ProcessExecutor(1, TOOLS_OF, 64)
     answer = answering(one)
     before = await answer(pid)
     await answer(greedy, {"megabytes": 512})
@@ -132,7 +122,7 @@ async def test_memory_within_the_limit_is_had(answer: Answer) -> None:
 
 async def test_a_process_that_dies_idle_costs_no_call() -> None:
     """Its call is handed to another one, since it has not begun."""
-    one = ProcessExecutor(1)
+    one = ProcessExecutor(1, TOOLS_OF)
     answer = answering(one)
     before = int(str((await answer(pid)).content))
     os.kill(before, signal.SIGKILL)
@@ -144,9 +134,9 @@ async def test_a_process_that_dies_idle_costs_no_call() -> None:
     assert after.content != str(before)
 
 
-async def test_the_process_that_makes_the_others_may_die_too() -> None:
-    """Its children die with it, busy or not, and the next call starts it again."""
-    one = ProcessExecutor(1)
+async def test_the_process_that_makes_the_others_may_die_too(caplog: pytest.LogCaptureFixture) -> None:
+    """Its children die with it, busy or not, and the next call starts it again; the log says so."""
+    one = ProcessExecutor(1, TOOLS_OF)
     answer = answering(one)
     child = int(str((await answer(pid)).content))
     assert one.fork_server_pid is not None
@@ -156,11 +146,14 @@ async def test_the_process_that_makes_the_others_may_die_too() -> None:
     await one.close()
 
     assert after.content == "3"
+    assert [record.getMessage() for record in caplog.records] == [
+        "the process from which tools' processes are forked was ended by SIGKILL; another takes its place"
+    ]
 
 
 async def test_all_that_are_idle_may_die_at_once() -> None:
     """However many they are, the call finds one that lives."""
-    five = ProcessExecutor(5)
+    five = ProcessExecutor(5, TOOLS_OF)
     answer = answering(five)
     await five.start([pid.compiled])
     ids = children_of(five)
@@ -174,7 +167,7 @@ async def test_all_that_are_idle_may_die_at_once() -> None:
 
 async def test_all_that_are_idle_may_die_with_the_one_that_makes_them() -> None:
     """None of them is taken for one that lives."""
-    five = ProcessExecutor(5)
+    five = ProcessExecutor(5, TOOLS_OF)
     answer = answering(five)
     await five.start([pid.compiled])
     ids = children_of(five)
@@ -190,7 +183,7 @@ async def test_all_that_are_idle_may_die_with_the_one_that_makes_them() -> None:
 @pytest.mark.parametrize("is_fork_server", [False, True], ids=["alone", "with-its-fork-server"])
 async def test_a_request_that_was_not_taken_is_handed_to_another(*, is_fork_server: bool) -> None:
     """The process has died between send and receive."""
-    one = ProcessExecutor(1)
+    one = ProcessExecutor(1, TOOLS_OF)
     answer = answering(one)
     child = int(str((await answer(pid)).content))
     os.kill(child, signal.SIGSTOP)
@@ -217,7 +210,7 @@ async def test_what_a_dead_process_has_started_ends_as_well(answer: Answer, tmp_
 
 async def test_what_tools_leave_alone_is_buried_by_who_makes_their_processes() -> None:
     """A server that is process 1 of a container would collect them."""
-    one = ProcessExecutor(1)
+    one = ProcessExecutor(1, TOOLS_OF)
     left = int(str((await answering(one)(orphan)).content))
     parent, fork_server = parent_of(left), one.fork_server_pid
     await one.close()
@@ -228,7 +221,7 @@ async def test_what_tools_leave_alone_is_buried_by_who_makes_their_processes() -
 
 async def test_a_tool_keeps_its_place_until_its_killed_process_is_gone() -> None:
     """Its next call does not run beside what is left of the last one, though a process is idle."""
-    two = ProcessExecutor(2)
+    two = ProcessExecutor(2, TOOLS_OF)
     admission = Admission(Limits())
     surroundings = Surroundings(abandon=admission.abandon)
     stages = default_stages({"process": two}, MemoryApprovals())
@@ -258,7 +251,7 @@ async def test_closing_kills_what_runs(tmp_path: Path) -> None:
     """Its call is a failed one."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    one = ProcessExecutor(1)
+    one = ProcessExecutor(1, TOOLS_OF)
     answer = answering(one)
     child = int(str((await answer(pid)).content))
     call = asyncio.ensure_future(answer(hold, {"fifo": str(fifo)}))

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import fastapi
 import pytest
 
 from sidecall import ToolException
 from sidecall.core.errors import InvalidArguments, SidecallError, ToolOutputError
 from sidecall.core.jsonable import render_failure
+from sidecall.core.run.raised import read_http_exception
 from sidecall.executors.process.failures import ToolCrashed, raise_failure, write_failure
 from sidecall.executors.process.frames import Frames, pack
 
@@ -152,3 +154,17 @@ def test_a_success_raises_nothing() -> None:
 def test_who_ran_out_of_memory_is_worn(error: Exception, is_worn: bool) -> None:
     """Its process serves no more."""
     assert write_failure(error)["is_worn"] is is_worn
+
+
+@pytest.mark.parametrize(
+    ("detail", "content"),
+    [("No such user.", "No such user."), ({"user": (7,)}, {"user": [7]}), (object(), "Tool execution error")],
+)
+def test_an_http_exception_crosses_with_what_it_says(detail: Any, content: Any) -> None:
+    """Both as what it is, for `Retry(on=...)`, and for the model."""
+    crossed = raised(fastapi.HTTPException(429, detail, {"Retry-After": "3"}))
+    read = read_http_exception(crossed)
+
+    assert isinstance(crossed, fastapi.HTTPException)
+    assert read is not None
+    assert (read.content, read.details["http_status"], read.retryable) == (content, 429, True)

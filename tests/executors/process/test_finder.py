@@ -1,17 +1,18 @@
 """Tools are found again by where they stand and what they are called."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sidecall import BaseTool, BaseToolkit, Tool, tool
+from sidecall.authoring.offers import TOOLS_OF, list_offers, tools_of
 from sidecall.core.errors import DiscoveryError
 from sidecall.discovery import discover
-from sidecall.executors.process.finder import Discover, Finder, Home, load_discover
+from sidecall.executors.process.finder import Finder, Home, load_tools_of
 from sidecall.executors.process.home import home_of
-from sidecall.executors.process.modules import discover_in_modules
+from sidecall.loading import load_file
+from tests.kit.projects import write
 
 TOOL = '''from sidecall import tool
 
@@ -68,68 +69,55 @@ written = Written()
 single = Tool("single", lambda text: text, "Take a text.", executor="process")
 
 
-@pytest.fixture(params=[discover, discover_in_modules], ids=["server", "modules"])
-def by(request: pytest.FixtureRequest) -> Discover:
-    """As a server finds tools, and as is done without one."""
-    found: Discover = request.param
-    return found
-
-
 @pytest.mark.parametrize("offered", [kit.get_tools()[0], written, single], ids=["toolkit", "class", "wrapped"])
-def test_tools_are_found_where_they_are_written(by: Discover, offered: BaseTool) -> None:
+def test_tools_are_found_where_they_are_written(offered: BaseTool) -> None:
     """In the module of their function, or in that of the function that is wrapped."""
-    assert Finder(by).find(home_of(offered.compiled)).name == offered.name
+    assert Finder(tools_of).find(home_of(offered.compiled)).name == offered.name
 
 
-def test_tools_are_found_by_the_file_that_no_module_stands_for_yet(
-    by: Discover, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tools_that_a_module_keeps_for_itself_are_found(here: Path) -> None:
+    """They may be run without being offered."""
+    module = load_file(write("hidden.py", TOOL + "\n\n_kept = found\ndel found\n"))
+
+    assert Finder(tools_of).find(home_of(module._kept.compiled)).name == "found"
+    assert list_offers(module) == []
+
+
+def test_tools_are_found_by_the_file_that_no_module_stands_for_yet(here: Path) -> None:
     """As in a new process; it is looked for once."""
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    file = tmp_path / "lonely.py"
-    file.write_text(TOOL)
-    home: Home = {"name": "found", "module": "some_alias_of_it", "file": str(file)}
-    finder = Finder(by)
+    home: Home = {"name": "found", "module": "some_alias_of_it", "file": str(write("lonely.py", TOOL))}
+    finder = Finder(tools_of)
     first = finder.find(home)
 
     assert first.name == "found"
     assert finder.find(home) is first
 
 
-def test_tools_are_found_in_the_servers_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tools_are_found_in_the_servers_places(here: Path) -> None:
     """When their function stands somewhere else than they do."""
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    (tmp_path / "offering.py").write_text(TOOL)
+    discover([str(write("box/offering.py", TOOL).parent)])
     home: Home = {"name": "found", "module": "sidecall.authoring.foreign.langchain", "file": None}
 
-    assert Finder(discover, [str(tmp_path)]).find(home).name == "found"
+    assert Finder(tools_of).find(home).name == "found"
 
 
-def test_a_module_that_is_broken_is_named(by: Discover) -> None:
+def test_a_module_that_is_broken_is_named() -> None:
     """Its author has to mend it."""
     with pytest.raises(DiscoveryError, match=r"offers a tool of this name \(.*no_such\.py"):
-        Finder(by).find({"name": "found", "module": "no_such", "file": "no_such.py"})
+        Finder(tools_of).find({"name": "found", "module": "no_such", "file": "no_such.py"})
 
 
-def test_what_raises_on_its_way_in_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever a module's own code does."""
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "leaving_early.py").write_text("raise SystemExit(3)")
+def test_a_toolkit_that_makes_no_tools_harms_no_others(here: Path) -> None:
+    """It stands beside them; who misses its tools reads why."""
+    module = load_file(write("beside.py", BESIDE + "\n\n" + TOOL))
+    home = home_of(module.found.compiled)
 
-    with pytest.raises(DiscoveryError) as caught:
-        discover_in_modules(["leaving_early"])
-
-    assert caught.value.message == "leaving_early cannot be loaded: SystemExit: 3"
-
-
-def test_what_only_looks_like_a_toolkit_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It stands beside the tools of a module, and is none."""
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    (tmp_path / "beside.py").write_text(TOOL + BESIDE)
-
-    assert [tool.name for tool in discover_in_modules([str(tmp_path / "beside.py")])] == ["found"]
+    assert Finder(tools_of).find(home).name == "found"
+    assert "toolkit Broken cannot make its tools: RuntimeError: no tools" in str(
+        Finder(tools_of).explain_loss({**home, "name": "gone"})
+    )
 
 
-def test_what_finds_tools_is_loaded_by_its_name() -> None:
+def test_what_lists_tools_is_loaded_by_its_name() -> None:
     """A function cannot be sent to a process."""
-    assert load_discover("sidecall.discovery:discover") is discover
+    assert load_tools_of(TOOLS_OF) is tools_of

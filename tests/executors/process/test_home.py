@@ -3,8 +3,8 @@
 import pytest
 
 from sidecall import Tool, tool
+from sidecall.authoring.offers import tools_of
 from sidecall.core.errors import InvalidToolOption
-from sidecall.discovery import discover
 from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import home_of, refuse_unfit
 from tests.executors.process import process_tools
@@ -30,7 +30,7 @@ def test_tools_that_fit_are_let_through() -> None:
     def local() -> None:
         """Stand in a function."""
 
-    refuse_unfit([local.compiled, later.compiled], Finder(discover))
+    refuse_unfit([local.compiled, later.compiled], Finder(tools_of))
 
 
 def test_a_tool_of_the_program_itself_is_refused() -> None:
@@ -41,7 +41,7 @@ def test_a_tool_of_the_program_itself_is_refused() -> None:
 
     lost.__module__ = "__main__"
     with pytest.raises(InvalidToolOption) as caught:
-        refuse_unfit([tool(executor="process")(lost).compiled], Finder(discover))
+        refuse_unfit([tool(executor="process")(lost).compiled], Finder(tools_of))
 
     assert caught.value.message.endswith(
         "tool 'lost' cannot have executor='process': it stands in the program itself, which a process cannot load"

@@ -12,7 +12,7 @@ from sidecall import Command, ToolGuardrailFunctionOutput, ToolMessage, ToolOutp
 from sidecall.core.errors import ToolOutputError
 from sidecall.core.messages import ObjectList
 from sidecall.executors.inline import InlineExecutor
-from sidecall.executors.process.output import read_output, reduce, write_output
+from sidecall.executors.process.output import ResultBounds, read_output, reduce, write_output
 from sidecall.executors.thread import ThreadExecutor
 from tests.executors.conftest import Answer, answering
 from tests.executors.process.process_tools import (
@@ -76,7 +76,7 @@ async def test_the_answer_is_the_same_as_that_of_a_tool_in_the_server(answer: An
 )
 def test_numbers_that_json_lacks_cross(value: Any, plain: Any) -> None:
     """The server says of each where it was lost."""
-    assert reduce(value) == plain
+    assert reduce(value).value == plain
 
 
 MESSAGE = {"artifact": None, "status": "success", "additional_kwargs": {}}
@@ -169,3 +169,53 @@ async def test_guardrails_see_the_plain_values(answer: Answer) -> None:
     await answer(replace(returning.compiled, options=options), {"name": "text"})
 
     assert seen == [[{"type": "text", "text": "hello"}], "grüße \ud800"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "output", "written"),
+    [
+        (returning, {"a": [1, 2]}, {"content": {"a": [1, 2]}}),
+        (returning, {"a": ["grün"] * 8}, {"content": '{"a": ["' + '", "'.join(["grün"] * 8) + '"]}'}),
+        (
+            returning,
+            {"a": date(2026, 11, 21), "b": "x" * 40},
+            {"content": '{"a": "2026-11-21", "b": "' + "x" * 40 + '"}'},
+        ),
+        (returning, "x" * 500, {"content": "x" * 500}),
+        (returning, ["x" * 50], {"content": ["x" * 50]}),  # blocks, of which an answer keeps the small ones
+        (returning, ["x" * 120], {"content": '["' + "x" * 120 + '"]'}),
+        (returning, [math.nan, "x" * 50, 1], {"content": [math.nan, "x" * 50, 1]}),  # the server says where it was
+        (returning, [math.nan, "x" * 120, 1], {"content": '[null, "' + "x" * 120 + '", 1]'}),
+        (pairing, ("short", ["x" * 90]), {"content": "short", "artifact": ["x" * 90]}),
+        (pairing, ("short", ["ü" * 45]), {"content": "short", "artifact": ["ü" * 45]}),  # as many bytes in the answer
+        (returning, ToolMessage(content=["x" * 120], tool_call_id="1"), {"content": '["' + "x" * 120 + '"]'}),
+    ],
+    ids=[
+        *("small", "large", "unknown to JSON", "text", "blocks", "large blocks", "nan", "large with nan"),
+        *("artifact", "artifact in UTF-8", "message"),
+    ],
+)
+def test_large_contents_cross_as_text(tool: Any, output: Any, written: dict[str, Any]) -> None:
+    """From 40 bytes on, or from 100 on what is more to an answer than its text."""
+    actual = write_output(tool.compiled, output, "call_1", ResultBounds(40, 100))
+
+    assert repr({key: actual[key] for key in written}) == repr(written)
+
+
+ANSWER = [ToolMessage(content="", tool_call_id="call_1")]
+
+
+@pytest.mark.parametrize(
+    ("tool", "output", "what"),
+    [
+        (pairing, ("short", ["x" * 97]), "pairing returned an artifact of 101 bytes"),
+        (pairing, ("short", ["ü" * 49]), "pairing returned an artifact of 102 bytes"),
+        (returning, Command(update={"messages": ANSWER, "rows": [1] * 60}), "returning returned a state update of 1"),
+        (returning, ToolMessage(content="", tool_call_id="1", artifact="x" * 99), "returning returned"),
+    ],
+    ids=["artifact", "artifact in UTF-8", "update", "message"],
+)
+def test_what_is_too_large_does_not_cross(tool: Any, output: Any, what: str) -> None:
+    """The model and the program read why."""
+    with pytest.raises(ToolOutputError, match=rf"^Error: {what}.* as JSON; at most 100 are passed on\.$"):
+        write_output(tool.compiled, output, "call_1", ResultBounds(40, 100))

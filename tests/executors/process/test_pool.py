@@ -7,17 +7,17 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
-from sidecall.executors.process.finder import IN_MODULES
+from sidecall.authoring.offers import TOOLS_OF
 from sidecall.executors.process.frames import pack
 from sidecall.executors.process.pool import ProcessPool
 
-GREETING = {"places": [], "use_entry_points": False, "traces": False, "levels": {}, "homes": []}
+GREETING = {"traces": False, "levels": {}, "homes": []}
 
 
 @pytest.fixture
 async def pool() -> AsyncIterator[ProcessPool]:
     """One process."""
-    one = ProcessPool(1, lambda: pack("greet", None, GREETING), IN_MODULES.discover)
+    one = ProcessPool(1, lambda: pack("greet", None, GREETING), TOOLS_OF)
     yield one
     await one.close()
 
@@ -38,27 +38,18 @@ async def test_who_leaves_while_waiting_is_passed_over(pool: ProcessPool) -> Non
     pool.release(child)
 
 
-async def test_who_leaves_before_it_arrives_does_not_keep_it(pool: ProcessPool) -> None:
-    """It is on its way to somebody who is gone."""
+@pytest.mark.parametrize("leaves_now", [True, False], ids=["before it arrives", "as it arrives"])
+async def test_who_leaves_does_not_keep_it(pool: ProcessPool, leaves_now: bool) -> None:
+    """It is on its way to somebody who is gone, or has come when nobody looks any more."""
     child = await pool.acquire()
     waiting = asyncio.ensure_future(pool.acquire())
     await asyncio.sleep(0)
     pool.release(child)
-    waiting.cancel()
-
-    assert await pool.acquire() is child
-    assert waiting.cancelled()
-    pool.release(child)
-
-
-async def test_who_leaves_as_it_arrives_gives_it_back(pool: ProcessPool) -> None:
-    """It has come, but nobody looks any more."""
-    child = await pool.acquire()
-    waiting = asyncio.ensure_future(pool.acquire())
-    await asyncio.sleep(0)
-    pool.release(child)
-    # Behind the delivery, and before whoever waits wakes up.
-    asyncio.get_running_loop().call_soon(waiting.cancel)
+    if leaves_now:
+        waiting.cancel()
+    else:
+        # Behind the delivery, and before whoever waits wakes up.
+        asyncio.get_running_loop().call_soon(waiting.cancel)
 
     assert await pool.acquire() is child
     assert waiting.cancelled()
@@ -108,7 +99,7 @@ async def test_who_waits_where_none_can_be_made_is_told(
 
 async def test_those_that_are_there_serve_although_no_more_can_be_made(no_more_files: Callable[[], None]) -> None:
     """A call needs only one."""
-    two = ProcessPool(2, lambda: pack("greet", None, GREETING), IN_MODULES.discover)
+    two = ProcessPool(2, lambda: pack("greet", None, GREETING), TOOLS_OF)
     first, second = await two.acquire(), await two.acquire()
     no_more_files()
     two.replace(first)

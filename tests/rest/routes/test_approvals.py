@@ -74,6 +74,9 @@ async def test_a_call_that_has_to_be_approved_is_accepted(client: httpx.AsyncCli
         "decided_at": None,
         "decided_by": None,
         "reason": None,
+        "preview": None,
+        "preview_error": None,
+        "asked_args": None,
         "message": None,
     }
     assert (await client.get(response.headers["Location"])).json() == approval

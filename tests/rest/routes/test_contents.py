@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from sidecall import ToolException, tool
-from sidecall.rest.routes.contents import content_url
+from sidecall.rest.answers import content_url
 from tests.kit.clients import MakeClient
 
 
@@ -65,6 +65,7 @@ async def test_the_whole_of_blocks_is_served_as_json(make_client: MakeClient) ->
     whole = await client.get(message["response_metadata"]["artifact_url"])
 
     assert json.loads(whole.text) == [{"type": "text", "text": "ü" * 1000}]
+    assert whole.headers["Content-Type"] == "application/json"
 
 
 async def test_no_browser_runs_what_a_tool_returned(make_client: MakeClient) -> None:
@@ -77,6 +78,7 @@ async def test_no_browser_runs_what_a_tool_returned(make_client: MakeClient) -> 
     assert headers["Content-Type"] == "text/plain; charset=utf-8"
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Content-Disposition"] == "attachment"
+    assert headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
 
 
 @pytest.mark.parametrize("key", ["nope", "0" * 32, "%00", "..%2f..%2fetc%2fpasswd", "a" * 5000])

@@ -108,7 +108,6 @@ async def test_one_that_fails_harms_no_other(make_client: MakeClient) -> None:
         call("echo", 3),
         call("crash", 4),
         call("refuse", 5),
-        call("owing", 6),
         {**call("owing", 7), "context": {"tenant": "acme"}},
         call("echo", 8, text="last"),
     ]
@@ -117,18 +116,48 @@ async def test_one_that_fails_harms_no_other(make_client: MakeClient) -> None:
     messages = response.json()
 
     assert response.status_code == 200
-    assert [message["tool_call_id"] for message in messages] == [f"call_{number}" for number in range(1, 9)]
+    assert [message["tool_call_id"] for message in messages] == [f"call_{number}" for number in (1, 2, 3, 4, 5, 7, 8)]
     assert [(message["status"], message["content"]) for message in messages] == [
         ("success", "first"),
-        ("error", "Error: ecco is not a valid tool, try one of [echo, crash, refuse, owing]."),
+        ("error", "Error: ecco is not a valid tool, try one of [echo, crash, refuse, owing]. Did you mean echo?"),
         ("error", "text: Field required (string)"),
         ("error", "Error: crash failed unexpectedly (call call_4). The details are in the server's log."),
         ("error", "no"),
-        ("error", "The tool needs `context.tenant` beside the call, for its parameter `tenant`."),
         ("success", "acme"),
         ("success", "last"),
     ]
-    assert messages[5]["response_metadata"]["error"]["kind"] == "missing_context"
+
+
+async def test_what_the_program_left_out_is_told_to_the_program(make_client: MakeClient) -> None:
+    """Before any call is run, since the model can do nothing about it; what stands once for all is enough."""
+    client = await make_client(echo, owing)
+    calls = [call("echo", 1, text="a"), call("owing", 2), {**call("owing", 3), "context": {"tenant": "own"}}]
+    missing = "The tool needs `context.tenant` beside the call, for its parameter `tenant`."
+
+    refused = await client.post("/tool_calls/batch", json=calls)
+    streamed = await client.post("/tool_calls/batch", json=calls, headers={"Accept": "text/event-stream"})
+    answered = await client.post("/tool_calls/batch", json={"calls": calls, "context": {"tenant": "acme"}})
+
+    for problem in (refused, streamed):
+        assert (problem.status_code, problem.json()["type"]) == (422, "urn:sidecall:problem:missing-context")
+        assert problem.json()["errors"] == [{"loc": [1], "type": "missing_context", "msg": missing}]
+        assert problem.json()["detail"] == f"Nothing was run: [1] {missing}"
+    assert [message["content"] for message in answered.json()] == ["a", "acme", "own"]
+
+
+async def test_a_tool_that_a_caller_does_not_see_needs_nothing(make_client: MakeClient) -> None:
+    """It is answered as one that does not exist."""
+
+    @tool(is_enabled=lambda _caller: False)
+    async def secret(tenant: Annotated[str, InjectedToolArg]) -> str:
+        """Be hidden."""
+        return tenant
+
+    client = await make_client(secret)
+
+    (message,) = (await client.post("/tool_calls/batch", json=[call("secret", 1)])).json()
+
+    assert message["response_metadata"]["error"]["kind"] == "unknown_tool"
 
 
 MIXED = [
@@ -235,4 +264,5 @@ async def test_what_is_no_array_is_refused(make_client: MakeClient, body: str) -
     response = await client.post("/tool_calls/batch", content=body, headers={"Content-Type": "application/json"})
 
     assert response.status_code == 422
-    assert response.json()["detail"] == "A batch is a JSON array of calls; send one call to POST /tool_calls."
+    wanted = 'A batch is a JSON array of calls, or {"calls": [...]}; send one call to POST /tool_calls.'
+    assert response.json()["detail"] == wanted

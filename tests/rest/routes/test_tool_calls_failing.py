@@ -36,12 +36,13 @@ async def crash() -> str:
     [
         (
             '{"a": 1',
-            "The arguments are not valid JSON: EOF while parsing an object at line 1 column 7. Send one JSON object.",
+            "The arguments are not valid JSON: the text ends before the JSON does, as if it was cut off. "
+            "Send one JSON object: {a, b?}.",
         ),
-        ("[1]", 'The arguments must be a JSON object such as {"name": "value"}, not an array.'),
-        ('"a"', 'The arguments must be a JSON object such as {"name": "value"}, not a string.'),
-        ("7", 'The arguments must be a JSON object such as {"name": "value"}, not a number.'),
-        ("true", 'The arguments must be a JSON object such as {"name": "value"}, not a boolean.'),
+        ("[1]", "The arguments must be one JSON object, not an array: {a, b?}."),
+        ('"a"', "The arguments must be one JSON object, not a string: {a, b?}."),
+        ("7", "The arguments must be one JSON object, not a number: {a, b?}."),
+        ("true", "The arguments must be one JSON object, not a boolean: {a, b?}."),
     ],
 )
 async def test_text_that_is_no_object_is_for_the_model_to_repair(
@@ -64,19 +65,19 @@ async def test_text_that_is_no_object_is_for_the_model_to_repair(
         (
             {},
             "a: Field required (integer)",
-            [{"loc": ["a"], "type": "missing", "msg": "Field required (integer)"}],
+            [{"loc": ["a"], "type": "missing", "msg": "Field required (integer)", "expected": "integer"}],
         ),
         (
             {"a": "hunter2", "b": []},
-            "a: Input should be a valid integer, unable to parse string as an integer\n"
-            "b: Input should be a valid integer",
+            "a: Input should be an integer\nb: Input should be an integer",
             [
                 {
                     "loc": ["a"],
                     "type": "int_parsing",
-                    "msg": "Input should be a valid integer, unable to parse string as an integer",
+                    "msg": "Input should be an integer",
+                    "expected": "integer",
                 },
-                {"loc": ["b"], "type": "int_type", "msg": "Input should be a valid integer"},
+                {"loc": ["b"], "type": "int_type", "msg": "Input should be an integer", "expected": "integer"},
             ],
         ),
     ],
@@ -124,11 +125,11 @@ async def test_unknown_arguments_are_refused_where_the_tool_says_so(make_client:
 @pytest.mark.parametrize(
     ("name", "content", "nearest"),
     [
-        ("ad", "Error: ad is not a valid tool, try one of [add, ping].", ["add"]),
+        ("adds", "Error: adds is not a valid tool, try one of [add, ping]. Did you mean add?", ["add"]),
         ("xyz", "Error: xyz is not a valid tool, try one of [add, ping].", []),
         ("", "Error:  is not a valid tool, try one of [add, ping].", []),
-        ("ADD", "Error: ADD is not a valid tool, try one of [add, ping].", []),
-        ("{add}", "Error: {add} is not a valid tool, try one of [add, ping].", ["add"]),
+        ("ADD", "Error: ADD is not a valid tool, try one of [add, ping]. Did you mean add?", ["add"]),
+        ("{add}", "Error: {add} is not a valid tool, try one of [add, ping]. Did you mean add?", ["add"]),
     ],
 )
 async def test_an_unknown_tool_is_for_the_model_to_repair(

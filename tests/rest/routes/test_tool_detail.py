@@ -35,8 +35,10 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
         "executor": "inline",
         "timeout_behavior": "error_as_result",
         "requires_approval": False,
+        "has_preview": False,
         "unknown_args": "ignore",
         "hash": response.json()["hash"],
+        "hosted": False,
         "strict": True,
         "strict_obstacles": [],
         "notes": [],
@@ -77,7 +79,10 @@ async def test_a_tool_shows_where_and_how_it_runs(make_client: MakeClient) -> No
             "There is no tool 'serch', or it is not visible to you. Did you mean search? GET /tools lists the tools.",
         ),
         ("xyz", "There is no tool 'xyz', or it is not visible to you. GET /tools lists the tools."),
-        ("SEARCH", "There is no tool 'SEARCH', or it is not visible to you. GET /tools lists the tools."),
+        (
+            "SEARCH",
+            "There is no tool 'SEARCH', or it is not visible to you. Did you mean search? GET /tools lists the tools.",
+        ),
     ],
 )
 async def test_an_unknown_tool_is_answered_with_the_nearest(make_client: MakeClient, name: str, detail: str) -> None:

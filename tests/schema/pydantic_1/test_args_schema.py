@@ -84,19 +84,20 @@ async def test_what_does_not_fit_is_refused_in_our_words() -> None:
     message = await run(search, {"limit": 0, "box": {"tags": []}})
 
     assert message.content == (
-        "query: Field required (string, min length 2)\n"
-        "limit: Input should be greater than or equal to 1\n"
+        "query: Field required (string, at least 2 characters)\n"
+        "limit: Input should be an integer, at least 1\n"
         "box.w: Field required (number)"
     )
     assert message.response_metadata["error"]["kind"] == "invalid_arguments"
 
 
 async def test_an_unknown_argument_is_reported() -> None:
-    """As the model drops it; a name that only Python knows is one of them."""
+    """As the model drops it; a name that only Python knows is near enough."""
     message = await run(search, {"query": "tea", "from_": "there", "zz": 1})
 
-    assert message.content == "tea 5 None here"
-    assert message.response_metadata["ignored_args"] == ["from_", "zz"]
+    assert message.content == "tea 5 None there"
+    assert message.response_metadata["ignored_args"] == ["zz"]
+    assert message.response_metadata["repaired"] == ["from: sent under its name in other letters"]
 
 
 async def test_an_authors_handler_gets_the_models_own_error() -> None:

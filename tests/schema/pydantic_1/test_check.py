@@ -117,13 +117,13 @@ def _refused(given: Any) -> ValidationError:
         ({"f": CANARY}, "float_parsing", "Input should be a valid number, unable to parse string as a number"),
         ({"b": CANARY}, "bool_parsing", "Input should be a valid boolean, unable to interpret input"),
         ({"s": [1]}, "string_type", "Input should be a valid string"),
-        ({"raw": [1]}, "bytes_type", "Input should be a valid bytes"),
+        ({"raw": [1]}, "bytes_type", "Input is not valid"),
         ({"d": CANARY}, "dict_type", "Input should be a JSON object"),
         ({"inner": CANARY}, "dict_type", "Input should be a JSON object"),
         ({"many": CANARY}, "list_type", "Input should be a valid list"),
-        ({"t": CANARY}, "tuple_type", "Input should be a valid tuple"),
-        ({"u": CANARY}, "set_type", "Input should be a valid set"),
-        ({"fs": CANARY}, "frozen_set_type", "Input should be a valid frozenset"),
+        ({"t": CANARY}, "tuple_type", "Input is not valid"),
+        ({"u": CANARY}, "set_type", "Input is not valid"),
+        ({"fs": CANARY}, "frozen_set_type", "Input is not valid"),
         ({"color": CANARY}, "enum", "Input should be 'red' or 'blue'"),
         ({"id": CANARY}, "uuid_parsing", "Input should be a valid UUID"),
         ({"word": CANARY}, "literal_error", "Input should be 'a', 'b' or 'c'"),
@@ -140,21 +140,21 @@ def _refused(given: Any) -> ValidationError:
         ({"pet": {}}, "union_tag_not_found", "Unable to extract tag using discriminator 'kind'"),
         # what pydantic 2 has no word for
         ({"few": [1, 2]}, "value_error.list.max_items", "Ensure this value has at most 1 items"),
-        ({"i": None}, "type_error.none.not_allowed", "None is not an allowed value"),
-        ({"t": [1]}, "value_error.tuple.length", "Wrong tuple length 1, expected 2"),
+        ({"i": None}, "type_error.none.not_allowed", "Input is not valid"),
+        ({"t": [1]}, "value_error.tuple.length", "Input is not valid"),
         # where pydantic 1 repeats what was sent
         ({"file": CANARY}, "value_error.path.not_exists", "Input is not valid"),
         ({"url": f"http://a.com {CANARY}"}, "value_error.url.extra", "Input is not valid"),
         # the author's own words
-        ({"odd": "x"}, "value_error", "Value error, not {this} odd"),
-        ({"strange": "x"}, "type_error", "Type error, strange"),
-        ({"sure": "x"}, "assertion_error", "Assertion failed, unsure"),
+        ({"odd": "x"}, "value_error", "not {this} odd"),
+        ({"strange": "x"}, "type_error", "strange"),
+        ({"sure": "x"}, "assertion_error", "unsure"),
         ([("i", 1)], "dict_type", "Input should be a JSON object"),
     ],
 )
 def test_a_refusal_is_worded_as_pydantic_2_does(given: Any, kind: str, text: str) -> None:
     """Where it has words for it."""
-    errors = make_field_errors(_refused(given).errors(include_url=False), {})
+    errors = make_field_errors(_refused(given).errors(include_url=False), {}, given)
 
     assert [(error["type"], error["msg"]) for error in errors] == [(kind, text)]
     assert CANARY not in str(errors)

@@ -106,9 +106,9 @@ async def test_both_pydantics_may_stand_in_one_signature() -> None:
         ({}, "x.name: Field required (string)"),
         (
             {"name": "n", "count": "canary"},
-            "x.count: Input should be a valid integer, unable to parse string as an integer",
+            "x.count: Input should be an integer",
         ),
-        ("canary", "x: Input should be a JSON object"),
+        ("canary", "x: Input should be an object {name, count?}"),
     ],
 )
 async def test_its_refusals_are_worded_as_the_others(sent: Any, content: str) -> None:

@@ -32,6 +32,9 @@ _UNTIL_CUT_OFF = 33.0
 _STATUS = re.compile(rb"HTTP/1\.[01] (\d{3}) ")
 _PROBLEM = b"application/problem+json"
 
+# A transfer coding and a version of HTTP that the server does not know.
+_REFUSALS_OF_FORM = frozenset((501, 505))
+
 
 @dataclass
 class Tally:
@@ -45,7 +48,7 @@ class Tally:
         """Count the answers in what was received, and return how many they are."""
         statuses = statuses_in(received)
         self.statuses.update(statuses)
-        crashes = [status for status in statuses if status >= 500]
+        crashes = [status for status in statuses if status >= 500 and status not in _REFUSALS_OF_FORM]
         if crashes:
             self.bad[seed] = f"answered with {crashes[0]}"
         elif sum(status >= 400 for status in statuses) > received.count(_PROBLEM):

@@ -42,6 +42,7 @@ def run() -> Iterator[Finding]:
         yield _all(client, server)
         yield _long(client, server)
         yield _artifact(client, server)
+        yield from (_apart(client, server, *row) for row in _APART)
         yield from (_at_length(client, server, name) for name in _AT_LENGTH)
     with serving(TOOLS) as server, httpx.Client(base_url=server.url, trust_env=False, timeout=120) as client:
         yield from (
@@ -109,6 +110,27 @@ def _artifact(client: httpx.Client, server: Server) -> Finding:
         "sent whole, since programs and not models read it; others wait for less than a second",
         f"{len(answer.content) / _MB:.1f} MB; others waited for up to {milliseconds(seen.worst)}",
         said["status"] == "success" and len(said["artifact"]) == 10 * 1024,
+        seen.worst < _LONGEST,
+    )
+
+
+# Tools in processes, what they return, and the kinds of answers that are right.
+_APART = (
+    ("large_structure", 47, "a list of numbers", "success", "cut to what a model may read"),
+    ("large_artifact_apart", 15, "an artifact of numbers", "success", "sent whole"),
+    ("large_artifact_apart", 47, "an artifact of numbers", "output_error", "refused in words"),
+)
+
+
+def _apart(client: httpx.Client, server: Server, name: str, megabytes: int, what: str, kind: str, how: str) -> Finding:
+    with Witness(server.port) as seen:
+        answer = client.post("/tool_calls", json={"name": name, "args": {"megabytes": megabytes}})
+    return Finding(
+        "S6",
+        f"{what} of {megabytes} MB, from a process",
+        f"{how}; others wait for less than a second",
+        f"{_kind(answer)} in {len(answer.content) / _MB:.1f} MB; others waited for up to {milliseconds(seen.worst)}",
+        _kind(answer) == kind and (how == "sent whole" or len(answer.content) <= _MOST) and not seen.failures,
         seen.worst < _LONGEST,
     )
 

@@ -24,6 +24,18 @@ def large_artifact(megabytes: int) -> tuple[str, Any]:
     return "see the artifact", ["x" * 1024] * 1024 * megabytes
 
 
+@tool(executor="process")
+def large_structure(megabytes: int) -> list[int]:
+    """Return many numbers from a process, nine bytes of JSON each."""
+    return list(range(10**6, 10**6 + megabytes * _MB // 9))
+
+
+@tool(executor="process", response_format="content_and_artifact")
+def large_artifact_apart(megabytes: int) -> tuple[str, Any]:
+    """Return many numbers from a process, beside a short content."""
+    return "see the artifact", list(range(10**6, 10**6 + megabytes * _MB // 9))
+
+
 @tool(timeout=1)
 def endless_parts() -> Iterator[str]:
     """Yield parts for ever."""

@@ -7,8 +7,8 @@ from typing import Any
 from sidecall.authoring.foreign.agents import adopt_function_tool
 from sidecall.authoring.foreign.langchain import adopt_langchain
 from sidecall.authoring.foreign.runnables import adopt_runnable
-from sidecall.authoring.options import takes
 from sidecall.authoring.structured import StructuredTool
+from sidecall.authoring.switches import takes
 from sidecall.core.errors import DefinitionError
 from sidecall.schema.signature import find_source
 

@@ -1,18 +1,37 @@
 """Take over function tools of the OpenAI Agents SDK, without importing it."""
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
-from sidecall.authoring.foreign.context import AgentsContext, make_agents_context
+from pydantic import PrivateAttr
+
+from sidecall.authoring.foreign.context import make_agents_context
+from sidecall.authoring.foreign.declared import find_lost_options
 from sidecall.authoring.foreign.guardrails import as_input_guardrail, as_output_guardrail
+from sidecall.authoring.foreign.nested import NestedRuns
 from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, set_signature
-from sidecall.authoring.spellings import rename_options
+from sidecall.authoring.function_tool import SAID_TO_PROVIDER, FunctionTool, translate_options
 from sidecall.authoring.structured import StructuredTool
-from sidecall.core.context import Caller, ToolContext
+from sidecall.core.context import ToolContext
+from sidecall.core.tool import CompiledTool
 from sidecall.schema.by_json_schema import make_json_args_schema
+from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.signature import find_source
-from sidecall.schema.strict import find_strict_obstacles
+
+
+class AgentsTool(ForeignTool):
+    """A function tool that runs its calls itself."""
+
+    _unmet: tuple[str, ...] = PrivateAttr(default=())
+
+    @cached_property
+    def compiled(self) -> CompiledTool:
+        """The tool made ready to run."""
+        return replace(super().compiled, reads_dicts=True, unmet=self._unmet)
 
 
 def adopt_function_tool(it: Any, name: str | None, options: Mapping[str, Any]) -> StructuredTool:
@@ -27,7 +46,9 @@ def adopt_function_tool(it: Any, name: str | None, options: Mapping[str, Any]) -
     function = getattr(it, "__wrapped__", None)
     if function is None:
         return _relax_strict(_wrap(it, said), options)
-    return _relax_strict(StructuredTool.from_function(function, **said), options)
+    made = FunctionTool.from_function(function, **said)
+    made._unmet = find_lost_options(it)
+    return _relax_strict(made, options)
 
 
 def _translate_options(it: Any) -> dict[str, Any]:
@@ -36,7 +57,7 @@ def _translate_options(it: Any) -> dict[str, Any]:
     given = {
         "description": it.description,
         "requires_approval": policy if isinstance(policy, bool) else _make_policy(policy),
-        "is_enabled": it.is_enabled if isinstance(it.is_enabled, bool) else _make_switch(it.name, it.is_enabled),
+        "is_enabled": it.is_enabled,
         "timeout": it.timeout_seconds,
         "timeout_behavior": it.timeout_behavior,
         "timeout_error_function": it.timeout_error_function,
@@ -44,9 +65,13 @@ def _translate_options(it: Any) -> dict[str, Any]:
         "tool_input_guardrails": [as_input_guardrail(one) for one in it.tool_input_guardrails or ()],
         "tool_output_guardrails": [as_output_guardrail(one) for one in it.tool_output_guardrails or ()],
     }
+    given |= {name: value for name in SAID_TO_PROVIDER if (value := getattr(it, name, None))}
+    if getattr(it, "_tool_namespace", None):
+        space = {"name": it._tool_namespace, "description": it._tool_namespace_description or ""}
+        given["extras"] = {"tool_namespace": space}
     if not getattr(it, "_use_default_failure_error_function", True):
         given["failure_error_function"] = it._failure_error_function
-    return rename_options(given)
+    return translate_options(given)[0]
 
 
 def _relax_strict(made: StructuredTool, options: Mapping[str, Any]) -> StructuredTool:
@@ -58,38 +83,31 @@ def _relax_strict(made: StructuredTool, options: Mapping[str, Any]) -> Structure
 
 
 def _make_policy(policy: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(policy)
     async def requires_approval(context: ToolContext, args: Mapping[str, Any], call_id: str) -> Any:
         return await _settle(policy(make_agents_context(context, args), dict(args), call_id))
 
     return requires_approval
 
 
-def _make_switch(name: str, predicate: Callable[..., Any]) -> Callable[..., Any]:
-    async def is_enabled(caller: Caller) -> Any:
-        return await _settle(predicate(AgentsContext(context={}, tool_name=name, caller=caller), None))
-
-    return is_enabled
-
-
-def _wrap(it: Any, said: Mapping[str, Any]) -> ForeignTool:
+def _wrap(it: Any, said: Mapping[str, Any]) -> AgentsTool:
     where = f"{find_source(it.on_invoke_tool)}: tool {said['name']!r}"
     closed = said.get("unknown_args") == "forbid"
     accepts = make_json_args_schema(where, it.params_json_schema, None, forbid_unknown=closed)
 
-    async def call(**arguments: Any) -> Any:
-        context = make_agents_context(arguments.pop(CONTEXT), arguments)
-        return _write_blocks(await _settle(it.on_invoke_tool(context, context.tool_arguments)))
+    runs = NestedRuns()
+    # Without the SDK's own words for a failure, which would make an answer like any other of it.
+    invoke = getattr(it.on_invoke_tool, "_invoke_tool_impl", it.on_invoke_tool)
 
-    return ForeignTool.wrap(it.on_invoke_tool, set_signature(call), accepts, **said)
+    async def call(**arguments: Any) -> Any:
+        asked: ToolContext = arguments.pop(CONTEXT)
+        theirs = make_agents_context(asked, arguments)
+        return await runs.run(asked, theirs, lambda: _settle(invoke(theirs, theirs.tool_arguments)))
+
+    made = AgentsTool.wrap(it.on_invoke_tool, set_signature(call), accepts, **said)
+    made._unmet = find_lost_options(it)
+    return made
 
 
 async def _settle(answer: Any) -> Any:
     return await answer if inspect.isawaitable(answer) else answer
-
-
-def _write_blocks(answer: Any) -> Any:
-    """Write the SDK's output objects (ToolOutputText and the like) as blocks of content."""
-    parts = answer if isinstance(answer, list) else [answer]
-    if not parts or not all(hasattr(part, "model_dump") and hasattr(part, "type") for part in parts):
-        return answer
-    return [part.model_dump(exclude_none=True) for part in parts]

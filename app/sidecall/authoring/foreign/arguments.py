@@ -45,31 +45,31 @@ class PassThroughArgsSchema:
         """Names that a model must not use."""
         return frozenset((*self.hidden, *self.hidden.values()))
 
-    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
-        """Name the arguments that no field takes."""
-        return self.inner.find_unknown(args)
-
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the names, which are those of the model."""
         return dict(values)
 
-    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
+    def validate(
+        self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
+    ) -> dict[str, Any]:
         """Check the arguments, and return them unchanged where nothing had to be mended.
 
         Raises:
             InvalidArguments: One entry per offending field.
         """
-        checked = self.inner.validate(args, injected, repaired)
+        mended, dropped = len(repaired), len(ignored)
+        checked = self.inner.validate(args, injected, repaired, ignored)
         supplied = {name: injected[field] for field, name in self.hidden.items() if field in injected}
-        unknown = self.find_unknown(args)
-        sent = {name: value for name, value in args.items() if name not in unknown} | supplied
+        made = {self.names.get(field, field): value for field, value in checked.items()} | supplied
+        if len(repaired) > mended and self._bears(made):
+            return made
+        sent = {name: value for name, value in args.items() if name not in ignored[dropped:]} | supplied
         fault = self._find_fault(sent)
         if fault is None:
             return sent
-        made = {self.names.get(field, field): value for field, value in checked.items()} | supplied
         if self._bears(made):
             return made
-        raise InvalidArguments(make_field_errors(list_details(fault), self.flat), fault) from None
+        raise InvalidArguments(make_field_errors(list_details(fault), self.flat, sent), lambda: fault) from None
 
     def _find_fault(self, sent: Mapping[str, Any]) -> ValidationError | None:
         try:

@@ -1,14 +1,16 @@
 """What functions written for the OpenAI Agents SDK are told about a call."""
 
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sidecall.core.context import Caller, ToolContext
 from sidecall.core.jsonable import to_text
+from sidecall.core.run.usage import Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class AgentsContext:
     """A call as the SDK's ToolContext shows it; there is no agent here, and no run."""
 
@@ -21,15 +23,32 @@ class AgentsContext:
     run_config: None = None
     tool_call: None = None
     tool_namespace: None = None
-    usage: None = None
+    usage: Usage = field(default_factory=Usage)
 
 
-def make_agents_context(context: ToolContext, args: Mapping[str, Any]) -> AgentsContext:
-    """Translate a call's ToolContext for functions of the SDK, with the arguments as JSON text."""
-    return AgentsContext(
-        context=context.context,
-        tool_name=context.tool_name,
-        tool_call_id=context.tool_call_id,
-        tool_arguments=to_text(dict(args)),
-        caller=context.caller,
-    )
+def make_agents_context(context: ToolContext, args: Mapping[str, Any]) -> Any:
+    """Translate a call's ToolContext for functions of the SDK, with the arguments as JSON text.
+
+    Where the SDK is loaded it is an object of its own class, since its agents and its Codex look into it.
+    """
+    said: dict[str, Any] = {
+        "context": context.context,
+        "tool_name": context.tool_name,
+        "tool_call_id": context.tool_call_id,
+        "tool_arguments": to_text(dict(args)),
+    }
+    make = getattr(sys.modules.get("agents.tool_context"), "ToolContext", None)
+    if make is None:
+        return AgentsContext(**said, caller=context.caller)
+    made = make(**said, tool_call=_make_tool_call(said))
+    made.caller = context.caller
+    return made
+
+
+def _make_tool_call(said: Mapping[str, Any]) -> Any:
+    """Make the model's item that stands for the call; the SDK remembers by it what an agent waits for."""
+    item = getattr(sys.modules.get("openai.types.responses"), "ResponseFunctionToolCall", None)
+    if item is None:
+        return None
+    names = {"name": said["tool_name"], "call_id": said["tool_call_id"], "arguments": said["tool_arguments"]}
+    return item(type="function_call", **names)

@@ -34,9 +34,7 @@ def as_output_guardrail(theirs: Any) -> ToolOutputGuardrail:
 
 
 def _translate_verdict(theirs: Any) -> ToolGuardrailFunctionOutput:
-    behavior = theirs.behavior
-    if behavior["type"] == "allow":
-        return ToolGuardrailFunctionOutput.allow(theirs.output_info)
-    if behavior["type"] == "reject_content":
-        return ToolGuardrailFunctionOutput.reject_content(behavior["message"], theirs.output_info)
-    return ToolGuardrailFunctionOutput.raise_exception(theirs.output_info)
+    try:
+        return ToolGuardrailFunctionOutput(theirs.output_info, theirs.behavior)
+    except ValueError:  # What is not known here may be meant to refuse.
+        return ToolGuardrailFunctionOutput.raise_exception(theirs.output_info)

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
-from sidecall.core.context import ToolContext
-from sidecall.core.injection import FromCaller, FromFunction, InjectedToolArg
+from sidecall.core.injection import FromCaller, FromFunction, InjectedToolArg, Supply
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.schema.foreign import match_type
 from sidecall.schema.injections import find_marker
 from sidecall.schema.models import open_model
 from sidecall.schema.signature import read_signature
+from sidecall.schema.supplied import plan_runtime
 
 
 def plan_hidden(it: Any, model: Any) -> dict[str, Parameter]:
@@ -31,16 +31,18 @@ def _find_hidden_fields(it: Any, model: Any) -> Iterator[tuple[str, Parameter]]:
     shown = open_model(it.tool_call_schema).aliases
     whole = open_model(model)
     for name, annotation in whole.read_annotations().items():
-        if name not in shown:
+        # LangChain shows some that only it can fill, such as a config.
+        if name not in shown or find_marker(annotation) is not None:
             yield name, _plan(name, annotation, is_required=name in whole.required)
 
 
 def _find_marked_parameters(it: Any) -> Iterator[tuple[str, Parameter]]:
-    """List what its function asks for; LangChain itself supplies a RunnableConfig."""
+    """List what its function asks for; LangChain itself supplies a config and what goes with callbacks."""
     written = [function for function in (getattr(it, "func", None), getattr(it, "coroutine", None)) if function]
     for function in written or [it._run, it._arun]:
         for parameter in _read_parameters(function):
-            if not isinstance(find_marker(parameter.annotation), FromFunction | None):
+            marker = find_marker(parameter.annotation)
+            if not isinstance(marker, FromFunction | None) or _find_runtime_type(parameter.annotation) is not None:
                 yield parameter.name, _plan(parameter.name, parameter.annotation, is_required=parameter.required)
 
 
@@ -62,7 +64,7 @@ def _mark(annotation: Any) -> Any:
     marker: Any = find_marker(annotation)
     runtime = _find_runtime_type(annotation)
     if runtime is not None:
-        marker = FromFunction(partial(_make_runtime, runtime))
+        marker = FromFunction(partial(_make_runtime, typing.get_origin(runtime) or runtime, plan_runtime(runtime)))
     elif marker is None or type(marker) is InjectedToolArg:
         marker = FromCaller()
     plain = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
@@ -71,25 +73,16 @@ def _mark(annotation: Any) -> Any:
 
 def _find_runtime_type(annotation: Any) -> Any:
     plain = typing.get_origin(annotation) or annotation
-    if match_type(plain) == "tool_context" and dataclasses.is_dataclass(plain):
-        return plain
+    if match_type(plain) == "tool_runtime" and dataclasses.is_dataclass(plain):
+        return annotation
     return next(
         (found for part in typing.get_args(annotation) if (found := _find_runtime_type(part)) is not None), None
     )
 
 
-def _make_runtime(kind: Any, context: ToolContext) -> Any:
+def _make_runtime(kind: Any, runtime: FromFunction, supply: Supply) -> Any:
     """Make the object that LangGraph gives a tool."""
-    known = {
-        "state": context.state,
-        "context": dict(context.context) or None,
-        "config": {"configurable": dict(context.context)},
-        "stream_writer": _ignore,
-        "tool_call_id": context.tool_call_id,
-        "store": context.store,
-    }
-    return kind(**{field.name: known[field.name] for field in dataclasses.fields(kind) if field.name in known})
-
-
-def _ignore(part: Any) -> None:
-    """Take what a tool would stream."""
+    known = runtime.make(supply)
+    known.context = known.context or None  # As LangGraph has it where there is none.
+    names = [field.name for field in dataclasses.fields(kind) if hasattr(known, field.name)]
+    return kind(**{name: getattr(known, name) for name in names})

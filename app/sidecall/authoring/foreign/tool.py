@@ -50,20 +50,25 @@ class ForeignTool(StructuredTool):
     def _get_origin(self) -> object:
         return self._made_from
 
+    def _get_docstring(self) -> str | None:
+        return None  # It has been read already, by a library whose parameters are not those of the function here.
+
     def _get_args_schema(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
-        return self._accepts if self.args_schema is None else self.args_schema
+        return vars(self).get("args_schema") or self._accepts
 
 
-def make_signature(hidden: Iterable[Parameter] = ()) -> inspect.Signature:
+def make_signature(hidden: Iterable[Parameter] = (), context_type: Any = ToolContext) -> inspect.Signature:
     """Make the signature of a function that takes any arguments, hidden ones, and the call's context."""
     kind = inspect.Parameter.KEYWORD_ONLY
     shown = [inspect.Parameter(p.name, kind, default=p.default, annotation=p.annotation) for p in hidden]
-    context = inspect.Parameter(CONTEXT, kind, annotation=ToolContext)
+    context = inspect.Parameter(CONTEXT, kind, annotation=context_type)
     rest = inspect.Parameter("arguments", inspect.Parameter.VAR_KEYWORD, annotation=Any)
     return inspect.Signature([*shown, context, rest])
 
 
-def set_signature(call: Callable[..., Any], hidden: Iterable[Parameter] = ()) -> Callable[..., Any]:
+def set_signature(
+    call: Callable[..., Any], hidden: Iterable[Parameter] = (), context_type: Any = ToolContext
+) -> Callable[..., Any]:
     """Set the signature that a function of keywords shows."""
-    vars(call)["__signature__"] = make_signature(hidden)
+    vars(call)["__signature__"] = make_signature(hidden, context_type)
     return call

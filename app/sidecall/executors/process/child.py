@@ -5,21 +5,23 @@ import logging
 import select
 import signal
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from sidecall.executors.process.frames import CHUNK, Frames, Message
+from sidecall.executors.process.frames import CHUNK, LARGE, Frames, Message, unpack
 
 # Called with what the tool says while it runs: the kind of event, and its content.
 Listen = Callable[[str, Any], None]
+# Awaited while a large message is read, with all its bytes; nothing more is read meanwhile.
+Prepare = Callable[[int], Awaitable[None]]
 
 
 class ProcessDied(Exception):
     """The process ended before it answered; `has_begun` says whether it had taken the request."""
 
     def __init__(self, code: int | None, has_begun: bool) -> None:
-        super().__init__(f"the tool's process {_describe_end(code)}")
+        super().__init__(f"the tool's process {describe_end(code)}")
         self.has_begun = has_begun
 
 
@@ -32,7 +34,7 @@ class Child:
         self._socket = sock
         self._frames = Frames()
 
-    async def ask(self, request: bytes, call: str, listen: Listen) -> Any:
+    async def ask(self, request: bytes, call: str, listen: Listen, prepare: Prepare | None = None) -> Any:
         """Send a request and return the answer to this call, whatever else comes before it.
 
         Raises:
@@ -52,6 +54,8 @@ class Child:
                     return content
                 elif subject == call:
                     listen(*content)
+            if prepare is not None and self._frames.coming > LARGE:
+                await prepare(self._frames.coming)
 
     async def _send(self, loop: asyncio.AbstractEventLoop, request: bytes) -> bool:
         try:
@@ -67,7 +71,13 @@ class Child:
         except OSError as error:
             # So Linux says that it closed the socket with our request in it.
             piece, is_unread = b"", isinstance(error, ConnectionResetError)
-        return self._frames.feed(piece) if piece else [Message("end", None, (None, is_unread))]
+        if not piece:
+            return [Message("end", None, (None, is_unread))]
+        # Off the event loop what is large: others would wait until it is read.
+        return [
+            unpack(message) if len(message) < LARGE else await asyncio.to_thread(unpack, message)
+            for message in self._frames.split(piece)
+        ]
 
     def has_ended(self) -> bool:
         """Return whether it runs no more."""
@@ -91,7 +101,8 @@ class Child:
             self._socket.close()
 
 
-def _describe_end(code: int | None) -> str:
+def describe_end(code: int | None) -> str:
+    """Word how a process has ended, by its exit code."""
     if code is None:
         return "ended"
     if code >= 0:

@@ -3,20 +3,22 @@
 import logging
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from sidecall.core.errors import DiscoveryError
+from sidecall.core.errors import DiscoveryError, InvalidToolOption
 from sidecall.core.invocation import Invocation
 from sidecall.core.occupancy import Occupancy
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.child import Child, Listen, ProcessDied
 from sidecall.executors.process.failures import raise_failure
-from sidecall.executors.process.finder import IN_MODULES, Home, ToolSearch
+from sidecall.executors.process.finder import Home
 from sidecall.executors.process.frames import pack
-from sidecall.executors.process.home import find_obstacle, home_of, refuse
+from sidecall.executors.process.home import find_obstacle, home_of, is_replaced, refuse
 from sidecall.executors.process.output import read_output
 from sidecall.executors.process.pool import ProcessPool
-from sidecall.executors.process.request import write_request
+from sidecall.executors.process.request import bounds_of, write_request
 
 # How many new processes a call is handed to, if all that were there die before they take it.
 _NEW_ONES = 3
@@ -37,25 +39,27 @@ class ProcessExecutor:
     def __init__(
         self,
         processes: int,
+        tools_of: str,
         memory_limit_mb: int = _MEMORY_LIMIT_MB,
-        search: ToolSearch = IN_MODULES,
         *,
+        max_result_bytes: int | None = None,
         traces: bool = False,
     ) -> None:
         """Prepare for calls; no process is started before it is needed.
 
         Args:
             processes: How many there are.
+            tools_of: How a process lists the tools of a module, as `module:function`.
             memory_limit_mb: What a tool may take in one, unless it says otherwise.
-            search: How a process finds the tools again.
+            max_result_bytes: Most bytes of JSON that a result may have as structure; no bound when None.
             traces: Whether the spans of tools go where the environment says.
         """
         self._memory_limit_mb = memory_limit_mb
-        self._search = search
+        self._max_result_bytes = max_result_bytes
         self._traces = traces
         self._functions: dict[str, Callable[..., Any]] = {}
         self._homes: dict[str, Home] = {}
-        self._pool = ProcessPool(processes, self._greet, search.discover)
+        self._pool = ProcessPool(processes, self._greet, tools_of)
         self._killed = 0
 
     @property
@@ -79,14 +83,26 @@ class ProcessExecutor:
         for tool in wanted:
             self._know(tool)
         if wanted:
+            self._pool.renew()
             lost = await self._find_lost()
             for tool in wanted:
                 refuse(tool, lost.get(tool.name))
 
+    def follow(self, tools: Iterable[CompiledTool]) -> None:
+        """Have new processes load the code as it is now; at the first call, the next may be half loaded already."""
+        is_new = False
+        for tool in tools:
+            with suppress(InvalidToolOption):  # The call will say it.
+                is_new |= self._know(tool)
+        if is_new:
+            self._pool.renew()
+
     async def run(self, invocation: Invocation) -> Any:
         """Let a process call the function, and raise what it raises there."""
-        self._know(invocation.tool)
-        request = write_request(invocation, self._homes[invocation.tool.name], self._memory_limit_mb)
+        if self._know(invocation.tool):
+            self._pool.renew()
+        bounds = bounds_of(invocation.tool, self._max_result_bytes)
+        request = write_request(invocation, self._homes[invocation.tool.name], self._memory_limit_mb, bounds)
         answer = await self._ask(invocation, pack("call", invocation.id, request))
         raise_failure(answer)
         return read_output(invocation.tool, answer, invocation.call.id)
@@ -95,21 +111,23 @@ class ProcessExecutor:
         """Kill all processes."""
         await self._pool.close()
 
-    def _know(self, tool: CompiledTool) -> None:
-        """Have the processes replaced when a tool is new or was loaded again: they may hold its old code."""
-        if self._functions.get(tool.name) is tool.function:
-            return
+    def _know(self, tool: CompiledTool) -> bool:
+        """Return whether a tool is new or was loaded again, so that the processes hold old code and are to be replaced.
+
+        A call that has waited since before its tool was loaded again runs whatever code they have.
+        """
+        known = self._functions.get(tool.name)
+        if known is tool.function or (known is not None and is_replaced(tool)):
+            return False
         refuse(tool, find_obstacle(tool))
         self._functions[tool.name] = tool.function
         self._homes[tool.name] = home_of(tool)
-        self._pool.renew()
+        return True
 
     def _greet(self) -> bytes:
         """Make what a new process is told first: what it needs to know, and what to load before anybody asks for it."""
         levels = {name: logging.getLogger(name).getEffectiveLevel() for name in _LOGGERS}
         told = {
-            "places": self._search.places,
-            "use_entry_points": self._search.use_entry_points,
             "traces": self._traces,
             "levels": levels,
             "homes": list(self._homes.values()),
@@ -136,7 +154,9 @@ class ProcessExecutor:
         for tries_left in reversed(range(self._pool.size + _NEW_ONES)):
             child = await self._lend(invocation)
             try:
-                answer: dict[str, Any] = await child.ask(request, invocation.id, _make_listener(invocation))
+                answer: dict[str, Any] = await child.ask(
+                    request, invocation.id, _make_listener(invocation), partial(_make_room, invocation)
+                )
             except ProcessDied as died:
                 self._pool.replace(child)
                 if died.has_begun or not tries_left:
@@ -170,6 +190,14 @@ def _make_listener(invocation: Invocation) -> Listen:
     if listener is None:
         return _ignore
     return lambda kind, said: listener(kind, invocation.call.id, said)
+
+
+async def _make_room(invocation: Invocation, size: int) -> None:
+    """Wait until there is room for an answer; its process waits as well, once the socket between them is full."""
+    share = invocation.open_share()
+    if share is not None and share.size < size:
+        await share.wait(size - share.size)
+        share.grow_to(size)
 
 
 def _ignore(_kind: str, _said: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sidecall.core.errors import InvalidArguments, SidecallError, ToolException, ToolOutputError
 from sidecall.core.jsonable import render_failure, replace_surrogates, to_plain
+from sidecall.core.run.raised import read_http_exception
 from sidecall.telemetry.text import MOST, join_traceback
 
 
@@ -39,6 +40,7 @@ def write_failure(error: BaseException) -> dict[str, Any]:
     return {
         "kind": "crash",
         "text": _text(error),
+        "members": _write_members(error),
         "classes": [[kind.__module__, kind.__qualname__] for kind in type(error).__mro__],
         "traceback": join_traceback(traceback.format_exception(error)),
         "is_worn": isinstance(error, MemoryError),
@@ -66,6 +68,7 @@ def _read_exception(answer: Mapping[str, Any]) -> ToolException:
 
 def _read_crash(answer: Mapping[str, Any]) -> ToolCrashed:
     crashed = _make_crashed(answer["text"], answer["classes"])
+    vars(crashed).update(answer["members"])
     crashed.add_note(f"In the tool's process:\n{answer['traceback']}")
     return crashed
 
@@ -94,6 +97,19 @@ def _reduce_args(error: ToolException) -> Sequence[Any]:
     except ValueError:
         return [render_failure(error)]
     return plain if render_failure(ToolException(*plain)) == render_failure(error) else [render_failure(error)]
+
+
+def _write_members(error: BaseException) -> dict[str, Any]:
+    """Write what an HTTPException says beside its text."""
+    refusal = read_http_exception(error)
+    if refusal is None:
+        return {}
+    said = {name: vars(error).get(name) for name in ("status_code", "detail", "headers")}
+    try:
+        members: dict[str, Any] = to_plain(said)
+    except ValueError:
+        return {"status_code": refusal.details["http_status"], "detail": render_failure(refusal)}
+    return members
 
 
 def _text(error: BaseException) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import logging
 import os
 import socket
 import subprocess
@@ -10,15 +11,18 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
+from sidecall.executors.process.child import describe_end
 from sidecall.executors.process.descendants import kill_marked, new_mark
 from sidecall.executors.process.orders import FORK, KILL, ORDER
+from sidecall.executors.process.printed import PrintedLines
+
+logger = logging.getLogger("sidecall")
 
 # The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from sidecall.executors.process.inside.main import main; main(*sys.argv[2:])"
 )
-_STDERR = 2
 # Seconds that it has for killing its children.
 _PATIENCE = 2.0
 
@@ -26,12 +30,13 @@ _PATIENCE = 2.0
 class ForkServerProcess:
     """The fork server as the server sees it: started when the first process is wanted, and again when it has died."""
 
-    def __init__(self, discover: str) -> None:
-        """Prepare to start it; `discover` is what it loads for all its children, as `module:function`."""
-        self._discover = discover
+    def __init__(self, tools_of: str) -> None:
+        """Prepare to start it; `tools_of` is what it loads for all its children, as `module:function`."""
+        self._tools_of = tools_of
         self._numbers = itertools.count(1)
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._printed: PrintedLines | None = None
         self._mark = 0
 
     @property
@@ -39,15 +44,18 @@ class ForkServerProcess:
         """Its process id, None as long as there is none."""
         return None if self._process is None else self._process.pid
 
-    def fork(self) -> tuple[int, socket.socket]:
-        """Order a process; return its number and the socket that leads to it, which may be written to at once."""
+    def fork(self, code: int) -> tuple[int, socket.socket]:
+        """Order a process that loads the code behind a descriptor.
+
+        Returns its number and the socket that leads to it, which may be written to at once.
+        """
         number = next(self._numbers)
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                if not self._order(FORK, number, [theirs.fileno()]):
+                if not self._order(FORK, number, [theirs.fileno(), code]):
                     self._start()
-                    self._order(FORK, number, [theirs.fileno()])
+                    self._order(FORK, number, [theirs.fileno(), code])
             except BaseException:
                 ours.close()
                 raise
@@ -71,6 +79,8 @@ class ForkServerProcess:
                     await asyncio.get_running_loop().sock_recv(control, 1)  # Nothing comes but the end.
         finally:
             self._end(process)
+            if self._printed is not None:
+                self._printed.wait()
 
     def _order(self, what: bytes, number: int, handed: Sequence[int]) -> bool:
         with suppress(OSError):
@@ -82,18 +92,22 @@ class ForkServerProcess:
     def _start(self) -> None:
         if self._control is not None and self._process is not None:
             self._control.close()
+            end = describe_end(self._process.poll())
             self._end(self._process)
+            logger.warning("the process from which tools' processes are forked %s; another takes its place", end)
         self._mark = new_mark()
         self._control, theirs = socket.socketpair()
-        with theirs:
+        self._printed = PrintedLines()
+        with theirs, self._printed:
             handed = theirs.fileno()
-            given = [json.dumps(sys.path), str(handed), str(self._mark), self._discover]
+            given = [json.dumps(sys.path), str(handed), str(self._mark), self._tools_of]
             # In a session of its own, where Ctrl-C does not reach it: what runs may end while the server drains. What
             # tools print goes where the log goes, never between the answers that a command writes to its output.
             self._process = subprocess.Popen(  # noqa: S603  the command is our own
                 [sys.executable, "-P", "-u", "-c", _PROGRAM, *given],
                 stdin=subprocess.DEVNULL,
-                stdout=_STDERR,
+                stdout=self._printed.fd,
+                stderr=self._printed.fd,
                 pass_fds=[handed],
                 start_new_session=True,
             )

@@ -12,6 +12,8 @@ from sidecall.core.jsonable import to_plain
 _LENGTHS = struct.Struct("!II")
 # Bytes to ask a socket for at once.
 CHUNK = 262_144
+# Bytes of a message from which on nobody should wait while it is read.
+LARGE = 262_144
 # What the text is called in the content that it is taken from. Most tools return one and some are long: as UTF-8 it
 # costs next to nothing, as JSON a server's event loop stands still.
 _TEXT = "content"
@@ -56,14 +58,27 @@ class Frames:
         """How many bytes the next message lacks at least."""
         return self._end() - len(self._received)
 
+    @property
+    def coming(self) -> int:
+        """How many bytes the next message has, as soon as its beginning says so."""
+        return self._end() if len(self._received) >= _LENGTHS.size else 0
+
     def feed(self, piece: bytes) -> Iterator[Message]:
         """Take the next piece, and yield each message that it completes."""
+        return map(unpack, self.split(piece))
+
+    def split(self, piece: bytes) -> Iterator[bytes | bytearray]:
+        """Take the next piece, and yield each message that it completes as it came."""
         self._received += piece
         while len(self._received) >= _LENGTHS.size and len(self._received) >= (end := self._end()):
+            if len(self._received) == end:  # A large one is not copied.
+                message, self._received = self._received, bytearray()
+                yield message
+                return
             with memoryview(self._received)[:end] as whole:
-                message = _unpack(whole)
+                first = bytes(whole)
             del self._received[:end]
-            yield message
+            yield first
 
     def _end(self) -> int:
         if len(self._received) < _LENGTHS.size:
@@ -71,6 +86,12 @@ class Frames:
         of_text, of_json = _LENGTHS.unpack_from(self._received)
         end: int = _LENGTHS.size + of_text + of_json
         return end
+
+
+def unpack(message: bytes | bytearray) -> Message:
+    """Read a message that is whole."""
+    with memoryview(message) as whole:
+        return _unpack(whole)
 
 
 def _unpack(whole: memoryview) -> Message:

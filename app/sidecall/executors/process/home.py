@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from sidecall.core.errors import InvalidToolOption
 from sidecall.core.tool import CompiledTool
@@ -13,18 +15,36 @@ from sidecall.schema.signature import unwrap
 
 def home_of(tool: CompiledTool) -> Home:
     """Return where a process finds a tool: by its name, in the module in which its function stands."""
-    function = unwrap(tool.function)
-    function = getattr(function, "__func__", function)
+    function = find_function(tool)
     module = getattr(function, "__module__", None) or type(function).__module__
-    return {"name": tool.name, "module": module, "file": _file_of(tool, module)}
-
-
-def _file_of(tool: CompiledTool, module: str) -> str | None:
     if module.partition(".")[0] != __name__.partition(".")[0]:
-        return getattr(sys.modules.get(module), "__file__", None)
+        return {"name": tool.name, "module": module, "file": getattr(sys.modules.get(module), "__file__", None)}
     # A function of ours only stands for what its author wrote somewhere else.
-    file = tool.source.rpartition(":")[0]
-    return str(Path(file).resolve()) if file.endswith(".py") else None
+    path = tool.source.rpartition(":")[0]
+    file = str(Path(path).resolve()) if path.endswith(".py") else None
+    return {"name": tool.name, "module": _module_of(file) or module, "file": file}
+
+
+def find_function(tool: CompiledTool) -> Any:
+    """Return the function that a tool's author has written."""
+    function = unwrap(tool.function)
+    return getattr(function, "__func__", function)
+
+
+def _module_of(file: str | None) -> str | None:
+    """Return the name under which a file was loaded."""
+    modules = [module for module in [*sys.modules.values()] if isinstance(module, ModuleType)]
+    return next((module.__name__ for module in modules if file and vars(module).get("__file__") == file), None)
+
+
+def is_replaced(tool: CompiledTool) -> bool:
+    """Return whether the module of a tool's function has been loaded again since, or is there no more."""
+    function = find_function(tool)
+    names = getattr(function, "__globals__", None)
+    if names is None or "__name__" not in names:
+        return False
+    module = sys.modules.get(names["__name__"])
+    return module is None or vars(module) is not names
 
 
 def find_obstacle(tool: CompiledTool) -> str | None:

@@ -2,86 +2,170 @@
 
 There is one shape, a dict of plain values:
 
-    kind        value, message or command
+    kind        value, message, command or series
     content     what the model is to read; as the only long text it crosses as it is
     objects     present where `content` is a list that must not be taken for a list of blocks
     artifact    of a tool that returns content and artifact
     message     of a message or command: its artifact, status and additional_kwargs
-    update      of a command: what is left of it beside the message
-    goto        of a command
+    update      of a command: what is left of it beside the message; goto, graph and resume too
+    outputs     of a series: the commands and messages in it, as plain values
+
+A large content crosses as its JSON text, of which the model reads a part at most, so that nobody builds it again.
 """
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
 
-from sidecall.core.command import Command, MessageParts, is_command, is_message, read_command, read_message
-from sidecall.core.jsonable import no_json_form, to_plain
+from pydantic_core import to_json
+
+from sidecall.core.command import (
+    Command,
+    MessageParts,
+    is_command,
+    is_message,
+    is_series,
+    read_command,
+    read_message,
+    read_series,
+    write_goto,
+)
+from sidecall.core.jsonable import no_json_form, to_plain, to_text, too_large
 from sidecall.core.messages import ObjectList, ToolMessage, are_blocks
 from sidecall.core.tool import CompiledTool
 
 # Of these JSON knows all.
 _SCALARS = frozenset((str, int, float, bool, type(None)))
+# Bytes that a character of a text takes at most, written as `\u0000`.
+_ESCAPED = 6
 
 
-def write_output(tool: CompiledTool, output: Any, call_id: str) -> dict[str, Any]:
+class ResultBounds(NamedTuple):
+    """How many bytes of JSON may cross as structure, None where there is no bound.
+
+    Contents beyond `text_from` cross as text, and so do lists of blocks beyond `most`. All else beyond that is refused.
+    """
+
+    text_from: int | None = None
+    most: int | None = None
+
+
+UNBOUNDED = ResultBounds()
+
+
+def write_output(tool: CompiledTool, output: Any, call_id: str, bounds: ResultBounds = UNBOUNDED) -> dict[str, Any]:
     """Reduce what a tool returned to plain values.
 
     Raises:
-        ToolOutputError: The server would raise it, had the tool run there.
+        ToolOutputError: The server would raise it, had the tool run there, or it is too large.
     """
     content, artifact = tool.split(output)
+    write = _Writer(tool, bounds)
     if is_command(content):
         command = read_command(tool.name, content, call_id)
-        update = {"update": _reduce(tool, command.update, dict(command.update)), "goto": _reduce(tool, command.goto)}
-        written = {"kind": "command", **update, **_write_message(tool, command.answer)}
+        update = {"update": write.plain(command.update, "a state update", dict(command.update))}
+        written = {"kind": "command", **update, **write.wishes(command), **write.message(command.answer)}
     elif is_message(content):
-        written = {"kind": "message", **_write_message(tool, read_message(content))}
+        written = {"kind": "message", **write.message(read_message(content))}
+    elif is_series(content):
+        written = {"kind": "series", "outputs": write.series(content, call_id)}
     else:
-        written = {"kind": "value", **_write_content(tool, content)}
+        written = {"kind": "value", **write.content(content)}
     if tool.options.response_format == "content_and_artifact":
-        written["artifact"] = _reduce(tool, artifact)
+        written["artifact"] = write.plain(artifact, "an artifact")
     return written
 
 
-def _write_message(tool: CompiledTool, spoken: MessageParts) -> dict[str, Any]:
-    kwargs = _reduce(tool, dict(spoken.additional_kwargs))
-    content = _write_content(tool, spoken.content)
-    said = {"artifact": _reduce(tool, spoken.artifact), "status": spoken.status, "additional_kwargs": kwargs}
-    return {**content, "message": said}
+# What a command says beside its update.
+_WISHES = ("goto", "graph", "resume")
 
 
-def _write_content(tool: CompiledTool, content: Any) -> dict[str, Any]:
-    plain = _reduce(tool, content)
-    if plain is not content and are_blocks(plain) and not are_blocks(content):
-        return {"content": plain, "objects": True}
-    return {"content": plain}
+class _Writer:
+    """Reduce the parts of one output, each within its bound."""
+
+    def __init__(self, tool: CompiledTool, bounds: ResultBounds) -> None:
+        self._tool = tool
+        self._bounds = bounds
+
+    def message(self, spoken: MessageParts) -> dict[str, Any]:
+        kwargs = self.plain(dict(spoken.additional_kwargs), "additional_kwargs")
+        artifact = self.plain(spoken.artifact, "an artifact")
+        said = {"artifact": artifact, "status": spoken.status, "additional_kwargs": kwargs}
+        return {**self.content(spoken.content), "message": said}
+
+    def series(self, outputs: Sequence[Any], call_id: str) -> list[dict[str, Any]]:
+        read_series(self._tool.name, outputs, call_id)  # For the errors that it raises.
+        return [
+            {"message": {**self.plain(item, "a message"), "artifact": self.plain(item.artifact, "an artifact")}}
+            if is_message(item)
+            else {"update": self.plain(item.update, "a state update"), **self.wishes(item)}
+            for item in outputs
+        ]
+
+    def wishes(self, command: Any) -> dict[str, Any]:
+        wishes = {**{name: getattr(command, name, None) for name in _WISHES}, "goto": write_goto(command.goto)}
+        return {name: self.plain(wish, f"a {name}") for name, wish in wishes.items() if wish is not None}
+
+    def content(self, content: Any) -> dict[str, Any]:
+        plain, size = self._reduce(content)
+        is_list = are_blocks(content)
+        most = self._bounds.most if is_list else self._bounds.text_from
+        if type(plain) is not str and most is not None and size > most:
+            lost: list[float] = []
+            text = to_text(plain, lambda number, _: lost.append(number))
+            # The server says of each number that was lost where that was, as long as it may look.
+            if not lost or size > (self._bounds.most or most):
+                return {"content": text}
+        if plain is not content and not is_list and are_blocks(plain):
+            return {"content": plain, "objects": True}
+        return {"content": plain}
+
+    def plain(self, value: Any, what: str, readable: Any = None) -> Any:
+        plain, size = self._reduce(value, readable)
+        most = self._bounds.most
+        if most is not None and size > most and (exact := _measure(plain, size)) > most:
+            raise too_large(self._tool.name, what, exact, most)
+        return plain
+
+    def _reduce(self, value: Any, readable: Any = None) -> "Reduced":
+        try:
+            return reduce(value if readable is None else readable)
+        except ValueError as error:
+            raise no_json_form(self._tool.name, value) from error
 
 
-def _reduce(tool: CompiledTool, value: Any, readable: Any = None) -> Any:
-    try:
-        return reduce(value if readable is None else readable)
-    except ValueError as error:
-        raise no_json_form(tool.name, value) from error
+class Reduced(NamedTuple):
+    """A plain value, and how long its JSON is at most; 0 for scalars that are no text."""
+
+    value: Any
+    size: int
 
 
-def reduce(value: Any) -> Any:
+def reduce(value: Any) -> Reduced:
     """Reduce a value to what JSON has, but keep the numbers that it lacks: the server notes that they were lost.
 
     Raises:
         ValueError: JSON has no form for it.
     """
     if type(value) in _SCALARS:
-        return value
+        return Reduced(value, _ESCAPED * len(value) + 2 if isinstance(value, str) else 0)
     try:
-        json.dumps(value)
+        return Reduced(value, len(json.dumps(value)))
     except BaseException:  # JSON does not know it, or its own code crashed.
         lost: list[tuple[float, tuple[str | int, ...]]] = []
         plain = to_plain(value, lambda number, path: lost.append((number, path)))
+        size = len(json.dumps(plain))
         for number, path in lost:
             plain = _put_back(plain, path, number)
-        return plain
-    return value
+        return Reduced(plain, size)
+
+
+def _measure(plain: Any, rough: int) -> int:
+    """Count bytes as in the answer, which is shorter; where it cannot be written so, the rough size has to do."""
+    with suppress(ValueError):
+        return len(to_json(plain))
+    return rough
 
 
 def _put_back(plain: Any, path: tuple[str | int, ...], number: float) -> Any:
@@ -97,13 +181,22 @@ def _put_back(plain: Any, path: tuple[str | int, ...], number: float) -> Any:
 
 def read_output(tool: CompiledTool, written: Mapping[str, Any], call_id: str) -> Any:
     """Return an output of which the server makes the same message as of the tool's own."""
+    if written["kind"] == "series":
+        content: Any = [_read_part(part) for part in written["outputs"]]
+        return (content, written["artifact"]) if tool.options.response_format == "content_and_artifact" else content
     content = ObjectList(written["content"]) if "objects" in written else written["content"]
     if written["kind"] == "command":
         message = {"tool_call_id": call_id, "content": content, **written["message"]}
         others = written["update"].get("messages", [])
         messages = [message, *(others if isinstance(others, list) else [others])]
-        content = Command(update={**written["update"], "messages": messages}, goto=written["goto"])
+        wishes = {name: written[name] for name in _WISHES if name in written}
+        content = Command(update={**written["update"], "messages": messages}, **wishes)
     elif written["kind"] == "message":
         # Not checked, since a message of another library may hold what ours does not.
         content = ToolMessage.model_construct(tool_call_id=call_id, content=content, **written["message"])
     return (content, written["artifact"]) if tool.options.response_format == "content_and_artifact" else content
+
+
+def _read_part(part: Mapping[str, Any]) -> Any:
+    """Return a message or a command of a series; a Send is an object by now, which stays one."""
+    return ToolMessage.model_construct(**part["message"]) if "message" in part else Command(**part)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from functools import partial
 
 from sidecall.core.invocation import Release
 from sidecall.executors.process.child import Child
+from sidecall.executors.process.code import open_code, take_code
 from sidecall.executors.process.fork_server_process import ForkServerProcess
 
 logger = logging.getLogger("sidecall")
@@ -21,17 +23,19 @@ class ProcessPool:
     A new process is ordered at once and makes itself ready by itself, so that nobody waits for it in vain.
     """
 
-    def __init__(self, size: int, greet: Callable[[], bytes], discover: str) -> None:
+    def __init__(self, size: int, greet: Callable[[], bytes], tools_of: str) -> None:
         """Prepare for so many; none is made before the first is wanted.
 
         Args:
             size: How many there are at most.
             greet: Makes what a new one is told first.
-            discover: How they find tools, as `module:function`.
+            tools_of: How they list the tools of a module, as `module:function`.
         """
         self.size = size
         self._greet = greet
-        self._fork_server = ForkServerProcess(discover)
+        self._fork_server = ForkServerProcess(tools_of)
+        # All processes of a generation load the same code, whenever they start.
+        self._code: int | None = None
         # Calls come from any event loop.
         self._lock = threading.Lock()
         self._idle: deque[Child] = deque()
@@ -103,9 +107,12 @@ class ProcessPool:
             self._serve_waiting()
 
     def renew(self) -> None:
-        """Replace all by new ones: the idle at once, the others when they come back."""
+        """Replace all by new ones, which load the code that the server has now: the idle at once, others on return."""
         with self._lock:
             self._generation += 1
+            self._close_code()
+            with suppress(OSError):  # Whoever wants a process next tries again.
+                self._code = open_code(take_code())
             idle, self._idle = self._idle, deque()
             for child in idle:
                 self._end(child)
@@ -118,6 +125,7 @@ class ProcessPool:
             self._closed = True
             while self._idle:
                 self._idle.pop().close()
+            self._close_code()
             self._refuse_all(_make_stop_error)
         await self._fork_server.close()
 
@@ -136,7 +144,9 @@ class ProcessPool:
     def _fill(self) -> None:
         try:
             for _ in range(self.size - len(self._idle) - len(self._lent)):
-                number, sock = self._fork_server.fork()
+                if self._code is None:
+                    self._code = open_code(take_code())
+                number, sock = self._fork_server.fork(self._code)
                 with suppress(OSError):  # Dead already, which whoever borrows it will find out.
                     sock.sendall(self._greet())
                 sock.setblocking(False)
@@ -144,6 +154,11 @@ class ProcessPool:
                 self._idle.appendleft(Child(number, sock, self._generation))
         except OSError:  # Whoever wants one next tries again.
             logger.exception("no process can be started for tools with executor='process'")
+
+    def _close_code(self) -> None:
+        code, self._code = self._code, None
+        if code is not None:
+            os.close(code)
 
     def _end(self, child: Child, when_gone: Release | None = None) -> None:
         self._fork_server.kill(child.number)

@@ -10,9 +10,19 @@ from sidecall.core.invocation import CallRequest, Invocation, Surroundings
 from sidecall.core.messages import ToolCall
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.finder import Home
+from sidecall.executors.process.output import ResultBounds
+
+# Bytes of JSON that are made a value again where nobody asks for one.
+_TEXT_FROM = 262_144
 
 
-def write_request(invocation: Invocation, home: Home, memory_limit_mb: int) -> dict[str, Any]:
+def bounds_of(tool: CompiledTool, most: int | None) -> ResultBounds:
+    """Return what may cross of a tool's results; as structure only where callbacks or guardrails look at it."""
+    is_seen = most is None or tool.options.callbacks or tool.options.tool_output_guardrails
+    return ResultBounds(most if is_seen else min(_TEXT_FROM, most or 0), most)
+
+
+def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, bounds: ResultBounds) -> dict[str, Any]:
     """Reduce a call to what its tool needs, and to no more secrets than it asks for."""
     context = invocation.tool_context
     wanted = [injection.field for injection in invocation.tool.injections if injection.source == "secret"]
@@ -28,6 +38,8 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int) -> d
         "deadline": invocation.deadline,  # on the clock that all processes of a machine share
         "secrets": {name: invocation.surroundings.secrets(name) for name in wanted if name},
         "memory_limit_mb": invocation.tool.options.memory_limit_mb or memory_limit_mb,
+        "bounds": bounds,
+        "approved": context.approved,
         "is_heard": invocation.request.listener is not None,
         "trace": dict(invocation.surroundings.trace()),
     }
@@ -42,6 +54,7 @@ def read_request(request: Mapping[str, Any], tool: CompiledTool, listener: Event
         state=request["state"],
         context=request["context"],
         headers=HeaderMap(request["headers"]),
+        approved=request["approved"],
         listener=listener,
     )
     return Invocation(

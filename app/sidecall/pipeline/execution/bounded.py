@@ -4,10 +4,10 @@ import asyncio
 import types
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
-from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from sidecall.core.coroutines import await_rest
+from sidecall.pipeline.execution.waking import Waking, works_for
 
 T = TypeVar("T")
 
@@ -40,8 +40,8 @@ class Bounded(Generic[T]):
     slowly, it is handed over to `abandon` and no longer waited for. Timers that the abandoned code has set still belong
     to the present task, which should therefore end soon: every call has a task of its own.
 
-    The code that runs may cancel the present task itself. That is its own failure, and nobody else's wish: in the end
-    such cancellations, which have come to `own` before, are taken back.
+    The code that runs may cancel the present task itself, or have a task or timer of its own do so. That is its own
+    failure, and nobody else's wish: in the end such cancellations, which have come to `own` before, are taken back.
 
     Raises:
         CancelledError: From `await`: the coroutine or its task is cancelled.
@@ -54,6 +54,7 @@ class Bounded(Generic[T]):
         "_before",
         "_call",
         "_coroutine",
+        "_is_striking",
         "_loop",
         "_own",
         "_seconds",
@@ -79,6 +80,7 @@ class Bounded(Generic[T]):
         self._call = call
         self._own = own
         self._strikes = 0
+        self._is_striking = False
         self._before = 0
 
     def __await__(self) -> Generator[Any, Any, T]:
@@ -144,8 +146,8 @@ class Bounded(Generic[T]):
             return None
         awaited._asyncio_future_blocking = False
         while not awaited.done():
-            woken = self._loop.create_future()
-            wake = partial(_wake, woken)
+            woken = Waking(self._loop, self._note_cancellation)
+            wake = woken.wake
             awaited.add_done_callback(wake)
             try:
                 yield from woken
@@ -161,6 +163,10 @@ class Bounded(Generic[T]):
                 awaited.remove_done_callback(wake)
         return None
 
+    def _note_cancellation(self) -> None:
+        if not self._is_striking and works_for(self._call):
+            self._own += 1
+
     def _strike(self) -> None:
         assert self._task is not None
         if not self._strikes:
@@ -169,7 +175,9 @@ class Bounded(Generic[T]):
             self._before = self._task.cancelling()
             self._timer = self._loop.call_later(GRACE, self._strike)
         self._strikes += 1
+        self._is_striking = True
         self._task.cancel()
+        self._is_striking = False
 
     def _is_cancelled_by_others(self) -> bool:
         """Take our own cancellations back, and tell whether there was another since the deadline.
@@ -190,36 +198,51 @@ async def within(
     Raises:
         DeadlinePassed: It was not done in time.
     """
-    return await run_bounded(coroutine, lambda: seconds, abandon, call)
+    is_done, came = take_first_step(coroutine, lambda: seconds, abandon, call)
+    result: T = came if is_done else await came
+    return result
 
 
-async def run_bounded(
+def take_first_step(
     coroutine: Coroutine[Any, Any, T],
     seconds_left: Callable[[], float | None],
     abandon: Abandon,
     call: Interruptible | None = None,
-) -> T:
-    """Do the same for a time that is asked for once the coroutine has begun, and may be None, for no bound.
+) -> tuple[bool, Any]:
+    """Take the first step of a coroutine; most tools never wait, and so need neither a timer nor a second step.
 
-    Raises:
-        DeadlinePassed: It was not done in time.
+    Args:
+        coroutine: What runs, in the present task.
+        seconds_left: Asked once the coroutine has come to wait; None for no bound.
+        abandon: Goes on with what does not end in time.
+        call: Whatever the coroutine is run for.
+
+    Returns:
+        Whether it is done, and what it returns; or else what has to be awaited for that.
     """
     task = asyncio.current_task()
     assert task is not None
     before = task.cancelling()
     try:
         awaited = coroutine.send(None)
-    except StopIteration as done:  # At its first step: most tools never wait, and need no timer.
-        if task.cancelling() > before:
-            await take_back(task, task.cancelling() - before)
-        result: T = done.value
-        return result
-    except BaseException:
-        if task.cancelling() > before:
-            with suppress(asyncio.CancelledError):
-                await take_back(task, task.cancelling() - before)
+    except BaseException as end:
+        own = task.cancelling() - before
+        if own > 0:
+            return False, _end_uncancelled(task, own, end)
+        if isinstance(end, StopIteration):
+            return True, end.value
         raise
-    return await Bounded(coroutine, awaited, seconds_left(), abandon, call, task.cancelling() - before)
+    return False, Bounded(coroutine, awaited, seconds_left(), abandon, call, task.cancelling() - before)
+
+
+async def _end_uncancelled(task: asyncio.Task[Any], own: int, end: BaseException) -> Any:
+    """End as code has that cancelled its own task, once that is taken back."""
+    if isinstance(end, StopIteration):
+        await take_back(task, own)
+        return end.value
+    with suppress(asyncio.CancelledError):
+        await take_back(task, own)
+    raise end
 
 
 @types.coroutine
@@ -234,11 +257,6 @@ def take_back(task: asyncio.Task[Any], count: int) -> Generator[Any, Any, None]:
     finally:
         for _ in range(count):
             task.uncancel()
-
-
-def _wake(woken: asyncio.Future[None], _: Any) -> None:
-    if not woken.done():
-        woken.set_result(None)
 
 
 async def outlive(coroutine: Coroutine[Any, Any, Any], awaited: Any) -> None:

@@ -1,16 +1,17 @@
 """Run the tool, under its deadline, where its executor says."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
 from sidecall.core.errors import ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.options import ExecutorName
+from sidecall.core.run.raised import read_http_exception
 from sidecall.executors.base import Executor
 from sidecall.pipeline.execution.attempts import run_again
-from sidecall.pipeline.execution.bounded import DeadlinePassed, run_bounded
+from sidecall.pipeline.execution.bounded import DeadlinePassed, take_first_step
 from sidecall.pipeline.execution.deadline import make_timeout, seconds_left
 from sidecall.pipeline.hooks import is_cancelled
 
@@ -23,11 +24,11 @@ class Execute:
         # Kept here, since the event loop holds its tasks by weak references only.
         self._abandoned: set[asyncio.Task[Any]] = set()
 
-    async def __call__(self, invocation: Invocation) -> None:
+    def __call__(self, invocation: Invocation) -> Awaitable[None] | None:
         """Run the tool and keep what it returns.
 
         Raises:
-            ToolException: The tool raised it.
+            ToolException: The tool raised it, or an HTTPException.
             ToolTimeout: The deadline passed; the tool's code may go on, but nobody waits for it.
             ToolExecutionError: The tool raised anything else, SystemExit and its own TimeoutError included.
         """
@@ -36,18 +37,21 @@ class Execute:
         executor = self._executors[invocation.tool.executor]
         retry = invocation.tool.options.retry
         running = executor.run(invocation) if retry is None else run_again(executor, invocation, retry)
+        results = invocation.surroundings.results
+        if results is not None and results.used and invocation.tool.name in results.large:
+            running = _run_with_room(invocation, results.large[invocation.tool.name], running)
         try:
-            left = partial(seconds_left, invocation)
-            invocation.output = await run_bounded(running, left, self._abandon, invocation)
+            is_done, came = take_first_step(running, partial(seconds_left, invocation), self._abandon, invocation)
         except ToolFailure:
             raise
-        except DeadlinePassed:
-            raise make_timeout(invocation) from None
         except BaseException as error:
-            if isinstance(error, asyncio.CancelledError) and is_cancelled():
-                invocation.give_up()
-                raise  # The caller went away or the server stops; a tool that raises it itself has crashed.
-            raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
+            if _is_given_up(invocation, error):
+                raise
+            raise _find_failure(invocation, error) from error
+        if not is_done:
+            return _await_end(invocation, came)
+        invocation.output = came
+        return None
 
     def _abandon(self, invocation: Invocation, left: Coroutine[Any, Any, Any]) -> None:
         task = asyncio.ensure_future(left)
@@ -59,3 +63,40 @@ class Execute:
         self._abandoned.discard(task)
         if not task.cancelled():
             task.exception()  # Looked at, so that nobody is told of an error that the call was not answered with.
+
+
+async def _run_with_room(invocation: Invocation, size: int, running: Coroutine[Any, Any, Any]) -> Any:
+    """Wait until there is room for one more of a tool's large results, and run it."""
+    share = invocation.open_share()
+    assert share is not None
+    try:
+        await share.wait(size)
+    except BaseException:
+        running.close()
+        raise
+    return await running
+
+
+async def _await_end(invocation: Invocation, running: Awaitable[Any]) -> None:
+    try:
+        invocation.output = await running
+    except ToolFailure:
+        raise
+    except DeadlinePassed:
+        raise make_timeout(invocation) from None
+    except BaseException as error:
+        if _is_given_up(invocation, error):
+            raise
+        raise _find_failure(invocation, error) from error
+
+
+def _find_failure(invocation: Invocation, error: BaseException) -> ToolFailure:
+    return read_http_exception(error) or ToolExecutionError(invocation.tool.name, invocation.call.id)
+
+
+def _is_given_up(invocation: Invocation, error: BaseException) -> bool:
+    """Return whether the caller went away or the server stops; a tool that raises CancelledError itself has crashed."""
+    if not isinstance(error, asyncio.CancelledError) or not is_cancelled():
+        return False
+    invocation.give_up()
+    return True

@@ -1,29 +1,41 @@
 """Let people decide about calls."""
 
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
-from sidecall.core.approval import Approval, ApprovalStatus, Decision
+from sidecall.core.approval import Approval, ApprovalStatus, Decision, ListedApproval
 from sidecall.core.errors import InvalidDecision
 from sidecall.core.messages import ToolMessage
 from sidecall.core.pointer import format_path
 from sidecall.http.body import read_json
+from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.problems import Problem
+from sidecall.http.reply import Reply
 from sidecall.pipeline.decide import decide
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.dialects import DialectName, write_answer
 from sidecall.rest.examples import APPROVAL, DECISIONS
 from sidecall.rest.openapi import CALLER_PROBLEM, json_body
 from sidecall.rest.parts import CallerDep, PartsDep
-from sidecall.rest.wire import AnthropicToolResult, OpenAIToolMessage, ResponsesFunctionCallOutput
+from sidecall.rest.wire import (
+    AnthropicToolResult,
+    GeminiFunctionResponsePart,
+    OpenAIToolMessage,
+    ResponsesFunctionCallOutput,
+)
 
-router = APIRouter(tags=["approvals"])
+router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)])
 
 ApprovalId = Annotated[str, Path(description="The approval's id, from the 202 or from the list.")]
 StatusFilter = Annotated[ApprovalStatus | None, Query(description="Only approvals in this status.")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="Most approvals of one page."), WHOLE_NUMBER]
+Cursor = Annotated[
+    str | None, Query(pattern=r"^[0-9]{1,18}$", description="Where the page begins: from the `Link` of the one before.")
+]
 MessageFormat = Annotated[
     DialectName, Query(alias="format", description="The form of `message`, the answer to the call.")
 ]
@@ -32,9 +44,22 @@ MessageFormat = Annotated[
 class AnsweredApproval(Approval):
     """An approval with its message in the dialect that was asked for."""
 
-    message: ToolMessage | OpenAIToolMessage | ResponsesFunctionCallOutput | AnthropicToolResult | None = Field(  # type: ignore[assignment]  # only documented
+    message: (
+        ToolMessage
+        | OpenAIToolMessage
+        | ResponsesFunctionCallOutput
+        | AnthropicToolResult
+        | GeminiFunctionResponsePart
+        | None
+    ) = Field(  # type: ignore[assignment]  # only documented
         default=None, description="The answer to the call, once there is one."
     )
+
+
+class ApprovalDecision(Decision):
+    """What a person decides; a member that is spelled wrong is refused, lest something else be approved."""
+
+    # Not called as its member is: a generated client would take one for the other.
 
 
 _DECISION = TypeAdapter(Decision)
@@ -55,12 +80,31 @@ _ONE: dict[int | str, dict[str, Any]] = {
     "/approvals",
     operation_id="list_approvals",
     summary="List the calls that wait",
-    response_model=list[Approval],
-    responses={**CALLER_PROBLEM, **_PARAMETER},
+    response_model=None,
+    responses={
+        200: {
+            "model": list[ListedApproval],
+            "description": "A page of approvals.",
+            "headers": {"Link": {"description": 'The next page, with `rel="next"`.', "schema": {"type": "string"}}},
+        },
+        **CALLER_PROBLEM,
+        **_PARAMETER,
+    },
 )
-async def list_approvals(parts: PartsDep, status: StatusFilter = None) -> Response:
-    """List approvals, oldest first: those that wait, and those that were decided and have not expired."""
-    return _response([record.approval for record in await parts.approvals.list(status)])
+async def list_approvals(
+    parts: PartsDep, status: StatusFilter = None, limit: Limit = 100, cursor: Cursor = None
+) -> Response:
+    """List approvals, oldest first: those that wait, and those that were decided and have not expired.
+
+    A page holds `limit` of them, and fewer when they are large; the header `Link` leads to the next, if there is one.
+    Arguments and answers of more than 4 KiB are null here; ask for the approval itself.
+    """
+    page = await parts.approvals.list(status, limit, cursor)
+    response = _response(page.approvals)
+    if page.cursor is not None:
+        query = urlencode({**({} if status is None else {"status": status}), "limit": limit, "cursor": page.cursor})
+        response.headers["Link"] = f'</approvals?{query}>; rel="next"'
+    return response
 
 
 @router.get(
@@ -89,7 +133,7 @@ async def get_approval(parts: PartsDep, approval_id: ApprovalId, format: Message
         415: {"model": Problem, "description": "The body is not declared as JSON."},
         422: {"model": Problem, "description": "The body is not a decision, or its `args` do not fit the tool."},
     },
-    openapi_extra={"requestBody": json_body(Decision, DECISIONS)},
+    openapi_extra={"requestBody": json_body(ApprovalDecision, DECISIONS)},
 )
 async def decide_approval(
     request: Request,
@@ -105,6 +149,7 @@ async def decide_approval(
     """
     decision = _read_decision(await read_json(request, parts.bounds))
     approval = await decide(parts.pipeline, parts.approvals, approval_id, decision, caller.subject, deadline)
+    await parts.jobs.notice(approval)
     return _response(_show(approval, format))
 
 
@@ -128,4 +173,4 @@ def _show(approval: Approval, form: DialectName) -> dict[str, Any]:
 
 
 def _response(answer: Any) -> Response:
-    return Response(to_json(answer), media_type="application/json")
+    return Reply(to_json(answer)).to_response()

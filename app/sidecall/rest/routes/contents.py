@@ -1,40 +1,163 @@
-"""Give programs the whole of what was cut for a model."""
+"""Give callers the whole of what was cut for a model, and keep what they send."""
 
+import re
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
+from pydantic import BaseModel, Field
+from pydantic_core import to_json
 
+from sidecall.core.contents import KeptContent
+from sidecall.core.errors import BodyTooLarge, UnsupportedMediaType
+from sidecall.core.overload import StoreUnavailable
+from sidecall.http.body import read_bytes
+from sidecall.http.parameters import refuse_unknown_parameters
+from sidecall.http.pieces import InPieces
 from sidecall.http.problems import Problem
+from sidecall.http.ranges import find_range
+from sidecall.http.reply import Reply
+from sidecall.rest.answers import content_url
+from sidecall.rest.excerpts import Wanted, read_wanted
+from sidecall.rest.listing import has
 from sidecall.rest.openapi import CALLER_PROBLEM
-from sidecall.rest.parts import PartsDep
+from sidecall.rest.parts import CallerDep, PartsDep
 
-router = APIRouter(tags=["tool calls"])
+router = APIRouter(tags=["contents"], dependencies=[Depends(refuse_unknown_parameters)])
 
-ContentId = Annotated[str, Path(description="The last part of an answer's `artifact_url`.")]
+ContentId = Annotated[str, Path(description="The last part of an answer's `artifact_url`, or the `id` of an upload.")]
 
+WantedDep = Annotated[Wanted | None, Depends(read_wanted)]
 
-def content_url(content_id: str | None) -> str | None:
-    """Return where a content is served."""
-    return None if content_id is None else f"/contents/{content_id}"
-
-
-_RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The content as it was: a text, or the JSON of its blocks.", "content": {"text/plain": {}}},
-    **CALLER_PROBLEM,
-    404: {"model": Problem, "description": "There is no such content, or it has expired."},
+# What tools return and programs send must never be run by a browser that comes here.
+_SAFE = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Disposition": "attachment",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
 }
+_UNKNOWN: dict[int | str, dict[str, Any]] = {
+    404: {"model": Problem, "description": "There is no such content of yours, or it has expired."}
+}
+_WHOLE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The content as it was: a text, the JSON of its blocks, or what was uploaded.",
+        "content": {"*/*": {}},
+        "headers": {"ETag": {"description": "Strong; a content never changes.", "schema": {"type": "string"}}},
+    },
+    206: {"description": "The bytes that `Range` asks for.", "content": {"*/*": {}}},
+    304: {"description": "You have this content already."},
+    **CALLER_PROBLEM,
+    **_UNKNOWN,
+    416: {"model": Problem, "description": "None of its bytes is in `Range`."},
+    422: {"model": Problem, "description": "A parameter is wrong, or the content has no such thing."},
+}
+
+
+# A type and its parameters, in what a header may hold.
+_MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]{1,64}/[\w!#$&^.+-]{1,64}([ \t]*;[ -~]*)?", re.ASCII)
+_LONGEST = 255
+
+
+class UploadedContent(BaseModel):
+    """What became of a body that was sent to be kept."""
+
+    id: str
+    url: str = Field(description="Where it can be read and deleted.")
+    size: int = Field(description="Its bytes.")
+    media_type: str = Field(description="What it was sent as.")
+    expires_at: datetime = Field(description="When it is forgotten, unless there is no room for it before.")
 
 
 @router.get(
     "/contents/{content_id}",
     operation_id="get_content",
-    summary="Read a content that was cut",
+    summary="Read a content",
     response_class=Response,
-    responses=_RESPONSES,
+    responses=_WHOLE,
 )
-async def get_content(parts: PartsDep, content_id: ContentId) -> Response:
-    """Answer with the whole content of a call whose answer says `truncated`."""
-    content = await parts.contents.get(content_id)
-    # What tools return must never be run by a browser that comes here.
-    headers = {"X-Content-Type-Options": "nosniff", "Content-Disposition": "attachment"}
-    return Response(content.body, media_type="text/plain; charset=utf-8", headers=headers)
+async def get_content(
+    request: Request, parts: PartsDep, caller: CallerDep, content_id: ContentId, wanted: WantedDep
+) -> Response:
+    """Answer with the whole content of a call whose answer says `truncated`, or with what was uploaded.
+
+    `Range` asks for some of its bytes, `If-None-Match` for nothing while one has it. With `lines` and `grep` some lines
+    of it are read, in an answer that is bounded; the header `Link` leads to those that did not fit. With `path` the
+    values in JSON come as an array, or as lines where they are asked for.
+    """
+    if wanted is not None:
+        response = await parts.excerpts.make(parts.contents.get(content_id, caller), wanted)
+        response.headers.update({"Cache-Control": "private, no-cache", **_SAFE})
+        return response
+    return _respond(request, await parts.contents.get(content_id, caller))
+
+
+def _respond(request: Request, content: KeptContent) -> Response:
+    etag = f'"{content.id}"'
+    headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes"}
+    if has(request.headers.get("if-none-match"), etag):
+        return Response(status_code=304, headers=headers)
+    # As a header of its own, since the framework would say more of a text than whoever sent it.
+    headers |= {"Content-Type": content.media_type, **_SAFE}
+    size = len(content.body)
+    wanted = find_range(request.headers, size, etag)
+    if wanted is None:
+        return InPieces(content.body, headers=headers)
+    headers["Content-Range"] = f"bytes {wanted.start}-{wanted.stop - 1}/{size}"
+    return InPieces(memoryview(content.body)[wanted], 206, headers)
+
+
+@router.post(
+    "/contents",
+    operation_id="create_content",
+    summary="Keep a content",
+    status_code=201,
+    response_model=UploadedContent,
+    responses={
+        201: {
+            "description": "It is kept.",
+            "headers": {"Location": {"description": "Where it is.", "schema": {"type": "string"}}},
+        },
+        **CALLER_PROBLEM,
+        413: {"model": Problem, "description": "The body is larger than this server takes, or has room for."},
+        415: {"model": Problem, "description": "It is compressed, a form, or of no media type."},
+        503: {"model": Problem, "description": "It cannot be kept just now."},
+    },
+    openapi_extra={
+        "requestBody": {"required": True, "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
+    },
+)
+async def create_content(request: Request, parts: PartsDep, caller: CallerDep) -> Response:
+    """Keep a body as it is, with its `Content-Type`; only its caller can read and delete it."""
+    media_type = _read_media_type(request)
+    body = await read_bytes(request, parts.bounds)
+    if len(body) > parts.contents.most:
+        raise BodyTooLarge(f"The body is larger than the {parts.contents.most} bytes that this server keeps.")
+    expires_at = datetime.now(UTC) + timedelta(seconds=parts.contents.ttl)
+    content_id = await parts.contents.keep(body, caller, media_type)
+    url = content_url(content_id)
+    if content_id is None or url is None:
+        raise StoreUnavailable
+    kept = UploadedContent(id=content_id, url=url, size=len(body), media_type=media_type, expires_at=expires_at)
+    return Reply(to_json(kept), 201, {"Location": url}).to_response()
+
+
+def _read_media_type(request: Request) -> str:
+    media_type = request.headers.get("content-type", "").strip() or "application/octet-stream"
+    if len(media_type) > _LONGEST or _MEDIA_TYPE.fullmatch(media_type) is None:
+        raise UnsupportedMediaType("The `Content-Type` is no media type, such as application/pdf.")
+    if media_type.lower().startswith("multipart/"):
+        raise UnsupportedMediaType("Send the file itself as the body, not a form: `curl --data-binary @file`.")
+    return media_type
+
+
+@router.delete(
+    "/contents/{content_id}",
+    operation_id="delete_content",
+    summary="Forget a content",
+    status_code=204,
+    responses={**CALLER_PROBLEM, **_UNKNOWN, 503: {"model": Problem, "description": "It cannot be done just now."}},
+)
+async def delete_content(parts: PartsDep, caller: CallerDep, content_id: ContentId) -> Response:
+    """Forget a content before its time."""
+    await parts.contents.remove(content_id, caller)
+    return Response(status_code=204)

@@ -38,16 +38,25 @@ async def get_health() -> Health:
     operation_id="get_readiness",
     summary="May it take traffic?",
     response_model=Readiness,
-    responses={503: {"model": Problem, "description": "It is starting, or draining before its end."}},
+    responses={
+        503: {
+            "model": Problem,
+            "description": "It starts, drains, or its store is out of use.",
+        }
+    },
 )
 async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Response:
-    """Answer 200 once the tools are loaded, and 503 from the first signal to end on.
+    """Answer 200 once the tools are loaded, and 503 from the first signal to end on, or while its store is out of use.
 
-    Calls that come all the same are served as long as it listens.
+    Calls that come all the same are served as long as it listens, but for those that have to be remembered.
     """
     lifecycle = parts.lifecycle
-    if lifecycle.phase == "ready":
+    trouble = parts.trouble()
+    if lifecycle.phase == "ready" and trouble is None:
         return Readiness(tools=len(parts.registry))
+    if lifecycle.phase == "ready":
+        detail = f"Its store cannot be used. {trouble}"
+        return problem(request, 503, "not-ready", "The server wants no traffic now.", detail, phase=lifecycle.phase)
     others = max(0, len(lifecycle.in_flight) - 1)
     detail = f"It is {lifecycle.phase}; other requests in flight: {others}."
     return problem(request, 503, "not-ready", "The server wants no traffic now.", detail, phase=lifecycle.phase)

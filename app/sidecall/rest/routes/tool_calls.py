@@ -2,39 +2,55 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import ValidationError
 
 from sidecall.core.approval import Approval
+from sidecall.core.calls.entry import CallEntry
 from sidecall.core.errors import BatchTooLarge, NotAToolCall
 from sidecall.core.messages import ToolMessage
 from sidecall.http.body import read_body, read_json
 from sidecall.http.events import wants_events
+from sidecall.http.parameters import refuse_unknown_parameters
+from sidecall.http.preferences import DOCUMENTED as PREFERENCES
+from sidecall.http.preferences import PARAMETERS, read_preferences, refuse_for_batch, refuse_for_events
 from sidecall.http.problems import Problem
 from sidecall.http.quota import DOCUMENTED
-from sidecall.rest.answers import answer_call, answer_calls
-from sidecall.rest.dialects import DialectName, ReceivedCall, read_call, read_call_text
+from sidecall.rest.answers import answer_call, answer_calls, rehearse_call, rehearse_calls, require_context
+from sidecall.rest.dialects import DialectName, ReceivedCall, Shared, read_call, read_call_text
 from sidecall.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.rest.openapi import array_of, one_of
 from sidecall.rest.parts import ContextDep, PartsDep
+from sidecall.rest.served import naming_served
 from sidecall.rest.stream import EventStream
+from sidecall.rest.waiting import DOCUMENTED as WAITING
 from sidecall.rest.wire import (
     AnthropicToolResult,
-    AnthropicToolUse,
-    LangChainToolCall,
-    OpenAIToolCall,
+    Batch,
+    Call,
+    DryRun,
+    GeminiFunctionResponsePart,
     OpenAIToolMessage,
-    ResponsesFunctionCall,
     ResponsesFunctionCallOutput,
 )
 
-router = APIRouter(tags=["tool calls"])
+router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)])
 
 AnswerFormat = Annotated[
     DialectName | None, Query(description="The form of the answer; that of the call when left out.")
 ]
+DryRunFlag = Annotated[
+    bool, Query(alias="dry_run", description="Check the call and say what it would do; no tool is run.")
+]
 
-Call = LangChainToolCall | OpenAIToolCall | ResponsesFunctionCall | AnthropicToolUse
-Answer = ToolMessage | OpenAIToolMessage | ResponsesFunctionCallOutput | AnthropicToolResult
+Answer = (
+    ToolMessage
+    | OpenAIToolMessage
+    | ResponsesFunctionCallOutput
+    | AnthropicToolResult
+    | GeminiFunctionResponsePart
+    | DryRun
+)
 
 
 def _header(description: str, kind: str = "string") -> dict[str, Any]:
@@ -42,6 +58,7 @@ def _header(description: str, kind: str = "string") -> dict[str, Any]:
 
 
 _RETRY_AFTER = {"Retry-After": _header("Seconds after which to try again.", "integer")}
+_OF_BATCHES = {**DOCUMENTED, **WAITING}
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The body is not JSON, or the header that names the caller is wrong."},
     413: {"model": Problem, "description": "The body is larger than this server takes."},
@@ -59,16 +76,19 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         200: {
             "model": Answer,
             "description": "What the model has to be told, whether the call succeeded (`status`) or not.",
-            "content": {"application/json": {"examples": ANSWERS}, "text/event-stream": {}},
-            "headers": DOCUMENTED,
+            "content": {"application/json": {"examples": ANSWERS}},
+            "headers": {**DOCUMENTED, **PREFERENCES},
         },
         202: {
-            "model": Approval,
-            "description": "The call waits for a person's approval.",
-            "headers": {**DOCUMENTED, "Location": _header("Where to ask for it.")},
+            "model": Approval | CallEntry,
+            "description": "The call waits for a person's approval, or goes on without you.",
+            "headers": {**DOCUMENTED, **PREFERENCES, "Location": _header("Where to ask for it.")},
         },
         **_PROBLEMS,
-        403: {"model": Problem, "description": "A guardrail of the tool refuses the request."},
+        403: {
+            "model": Problem,
+            "description": "A guardrail of the tool refuses it, or a web page sends it that may not use this server.",
+        },
         500: {"model": Problem, "description": "The tool failed, and its author lets such failures through."},
         429: {
             "model": Problem,
@@ -77,23 +97,31 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         },
         503: {"model": Problem, "description": "There is no room for the call.", "headers": _RETRY_AFTER},
     },
-    openapi_extra={"requestBody": one_of(Call, CALLS)},
+    openapi_extra={"requestBody": one_of(Call, CALLS), "parameters": PARAMETERS},
 )
 async def create_tool_call(
-    request: Request, parts: PartsDep, context: ContextDep, format: AnswerFormat = None
+    request: Request, parts: PartsDep, context: ContextDep, format: AnswerFormat = None, dry_run: DryRunFlag = False
 ) -> Response:
     """Run one call and answer with what the model has to be told.
 
     The call may have the form of any provider's model, and the answer has the same. A call that fails is answered with
     200 and says why; 4xx is for what the calling program, not the model, has to mend. A call that a person has to
-    approve first is answered with 202; ask for it where `Location` says. With `Accept: text/event-stream` the answer
-    comes as server-sent events: `progress` and `partial` while the tool runs, then `message` (or `approval`, or
-    `problem`; `error` when the server ends before).
+    approve first is answered with 202; ask for it where `Location` says. So is one sent with `Prefer: respond-async`,
+    or with `Prefer: wait=10` when it takes longer than ten seconds: it goes on without you. With an `Idempotency-Key`
+    it runs once, however often it is sent. With `Accept: text/event-stream` the answer comes as server-sent events:
+    `progress` and `partial` while the tool runs, then `message` (or `approval`, or `problem`; `error` when the server
+    ends before).
     """
     body = await read_body(request, parts.bounds)
-    if wants_events(request):
-        return EventStream(parts, request, read_call_text(body), context, format)
-    return (await context.while_present(answer_call(parts, body, context, format))).to_response()
+    preferences = read_preferences(request.headers, parts.jobs.limits.wait)
+    if dry_run or wants_events(request):
+        with naming_served(parts.registry):
+            sent = read_call_text(body)
+        if dry_run:
+            return (await rehearse_call(parts, sent, context, format)).to_response()
+        refuse_for_events(preferences)
+        return EventStream(parts, request, sent, context, format)
+    return (await context.while_present(answer_call(parts, body, context, format, preferences))).to_response()
 
 
 @router.post(
@@ -102,38 +130,53 @@ async def create_tool_call(
     summary="Run the calls of one turn",
     response_model=None,
     responses={
-        200: {"model": list[Answer], "description": "The answers, in the order of the calls.", "headers": DOCUMENTED},
+        200: {"model": list[Answer], "description": "The answers, in the order of the calls.", "headers": _OF_BATCHES},
         **_PROBLEMS,
     },
-    openapi_extra={"requestBody": array_of(Call, BATCH)},
+    openapi_extra={"requestBody": array_of(Call, Batch, BATCH)},
 )
 async def create_tool_call_batch(
-    request: Request, parts: PartsDep, context: ContextDep, format: AnswerFormat = None
+    request: Request, parts: PartsDep, context: ContextDep, format: AnswerFormat = None, dry_run: DryRunFlag = False
 ) -> Response:
     """Run calls concurrently and answer each in its place; one that fails harms no other.
 
     When one element is not a call, nothing is run and the 422 says which. With `Accept: text/event-stream` each answer
     comes as an event as soon as it is ready.
     """
+    refuse_for_batch(read_preferences(request.headers, parts.jobs.limits.wait))
     body = await read_json(request, parts.bounds)
-    calls = _read_batch(body, parts.max_batch)
+    with naming_served(parts.registry):
+        calls = _read_batch(body, parts.max_batch)
+    await require_context(parts, calls, context)
+    if dry_run:
+        return (await rehearse_calls(parts, calls, context, format)).to_response()
     if wants_events(request):
         return EventStream(parts, request, calls, context, format)
     return (await context.while_present(answer_calls(parts, calls, context, format))).to_response()
 
 
+def _open_batch(body: Any) -> tuple[list[Any], Shared]:
+    """Return the calls of a batch, and what stands beside all of them."""
+    if isinstance(body, list):
+        return body, Shared()
+    try:
+        batch = Batch.model_validate(body)
+    except ValidationError:
+        text = 'A batch is a JSON array of calls, or {"calls": [...]}; send one call to POST /tool_calls.'
+        raise NotAToolCall(text, example=[CALLS["langchain"]["value"]]) from None
+    return batch.calls, Shared(batch.state, batch.context or {})
+
+
 def _read_batch(body: Any, limit: int) -> list[ReceivedCall]:
-    if not isinstance(body, list):
-        text = "A batch is a JSON array of calls; send one call to POST /tool_calls."
-        raise NotAToolCall(text, example=[CALLS["langchain"]["value"]])
-    if len(body) > limit:
-        raise BatchTooLarge(f"The batch holds {len(body)} calls; this server takes {limit} at once.")
+    items, shared = _open_batch(body)
+    if len(items) > limit:
+        raise BatchTooLarge(f"The batch holds {len(items)} calls; this server takes {limit} at once.")
     calls: list[ReceivedCall] = []
     errors: list[dict[str, Any]] = []
     example: Any = None
-    for index, item in enumerate(body):
+    for index, item in enumerate(items):
         try:
-            calls.append(read_call(item))
+            calls.append(shared.complete(read_call(item)))
         except NotAToolCall as error:
             errors.append({"loc": [index], "type": "not_a_tool_call", "msg": error.message})
             example = example or error.members.get("example")

@@ -3,32 +3,32 @@
 import hashlib
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
 from sidecall.core.errors import UnknownTool
+from sidecall.core.mistakes.resemblance import find_nearest
 from sidecall.core.options import Condition, ToolAnnotations
 from sidecall.core.tool import CompiledTool
+from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.problems import Problem
-from sidecall.registry import find_nearest
 from sidecall.rest.examples import LISTING
 from sidecall.rest.listing import make_listing
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, PartsDep
-from sidecall.schema.definitions import DefinitionFormat, render_definitions
+from sidecall.rest.shown_context import ShownContextDep
+from sidecall.schema.forms.definitions import DefinitionFormat, render_definitions
+from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.lint import lint_tool
-from sidecall.schema.strict import find_strict_obstacles
 
-router = APIRouter(tags=["tools"])
+router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)])
 
 Format = Annotated[DefinitionFormat, Query(description="Whose form the definitions have.")]
 Strict = Annotated[bool, Query(description="Say the schemas in OpenAI's strict form where that is possible.")]
 Tags = Annotated[list[str] | None, Query(alias="tag", description="Only tools with one of these tags.")]
 Names = Annotated[list[str] | None, Query(alias="name", description="Only the tools of these names.")]
-ToolName = Annotated[
-    str, Path(description="The tool's name.", openapi_examples={"calculator": {"value": "calculator"}})
-]
+ToolName = Annotated[str, Path(description="The tool's name.", openapi_examples={"tool": {"value": "calculator"}})]
 IfNoneMatch = Annotated[str | None, Header(description="The ETag of the listing you have.")]
 
 
@@ -37,7 +37,7 @@ class ToolDetail(BaseModel):
 
     name: str
     description: str
-    definition: dict[str, Any] = Field(description="The OpenAI function definition.")
+    definition: dict[str, Any] = Field(description="The OpenAI function definition; of a hosted tool OpenAI's own.")
     args_schema: dict[str, Any] = Field(description="JSON Schema of the arguments, with `$defs`.")
     output_schema: dict[str, Any] | None = Field(description="JSON Schema of the result, from the return annotation.")
     tags: list[str]
@@ -50,10 +50,12 @@ class ToolDetail(BaseModel):
     executor: str
     timeout_behavior: str = Field(description="`raise`: the request fails with 500 when the time is up.")
     requires_approval: bool | None = Field(description="Whether a person approves each call; null: it depends.")
+    has_preview: bool = Field(description="Whether a dry run, and who approves a call, are told what it would do.")
     unknown_args: str = Field(description="What happens to an argument that no parameter takes.")
     hash: str = Field(description="SHA-256 of the definition; it changes when the contract does.")
     strict: bool = Field(description="Whether the definition can be said in OpenAI's strict form.")
     strict_obstacles: list[str] = Field(description="Why it cannot.")
+    hosted: bool = Field(description="Whether the model's provider runs it; it is declared here, and cannot be called.")
     notes: list[str] = Field(description="What `sidecall check` says about it.")
 
 
@@ -77,6 +79,7 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
     request: Request,
     parts: PartsDep,
     caller: CallerDep,
+    context: ShownContextDep,
     format: Format = "openai",
     strict: Strict = False,
     tag: Tags = None,
@@ -86,13 +89,14 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
     """List the tools in the order they were registered.
 
     The array is what the provider's client takes as `tools` as it stands; for Gemini it has one element, which holds
-    all `functionDeclarations`. Send the `ETag` back as `If-None-Match` to be told 304 while nothing has changed.
+    all `functionDeclarations`. Tools that their provider runs are in the forms that have room for them. Send the `ETag`
+    back as `If-None-Match` to be told 304 while nothing has changed.
     """
     query = request.scope["query_string"]
     listing = parts.listings.find(query)
     if listing is None:
         version = parts.registry.version
-        chosen = [tool for tool in await parts.pipeline.visible(caller) if _is_chosen(tool, tag, name)]
+        chosen = [tool for tool in await parts.pipeline.visible(caller, context) if _is_chosen(tool, tag, name)]
         listing = make_listing(to_json(render_definitions(chosen, format, strict=strict)))
         parts.listings.keep(query, listing, version)
     return listing.reply_to(if_none_match).to_response()
@@ -109,9 +113,9 @@ def _is_chosen(tool: CompiledTool, tags: list[str] | None, names: list[str] | No
     response_model=ToolDetail,
     responses={**CALLER_PROBLEM, 404: {"model": Problem, "description": "There is no such tool."}},
 )
-async def get_tool(parts: PartsDep, caller: CallerDep, name: ToolName) -> Response:
+async def get_tool(parts: PartsDep, caller: CallerDep, context: ShownContextDep, name: ToolName) -> Response:
     """Show everything about one tool, with what `sidecall check` has to say about it."""
-    tools = {tool.name: tool for tool in await parts.pipeline.visible(caller)}
+    tools = {tool.name: tool for tool in await parts.pipeline.visible(caller, context)}
     tool = tools.get(name)
     if tool is None:
         raise UnknownTool(_unknown(name, find_nearest(name, tools)))
@@ -124,7 +128,7 @@ def _unknown(name: str, alike: list[str]) -> str:
 
 
 def _detail(tool: CompiledTool) -> ToolDetail:
-    definition = render_definitions([tool], "openai")[0]
+    definition = tool.declaration or render_definitions([tool], "openai")[0]
     obstacles = find_strict_obstacles(tool.args_schema.flat)
     return ToolDetail(
         name=tool.name,
@@ -142,10 +146,12 @@ def _detail(tool: CompiledTool) -> ToolDetail:
         executor=tool.executor,
         timeout_behavior=tool.options.timeout_behavior,
         requires_approval=_or_none(tool.options.requires_approval),
+        has_preview=tool.preview is not None,
         unknown_args=tool.options.unknown_args,
         hash=hashlib.sha256(to_json(definition)).hexdigest(),
         strict=not obstacles,
         strict_obstacles=obstacles,
+        hosted=tool.declaration is not None,
         notes=[f"{finding.level}: {finding.message}" for finding in lint_tool(tool)],
     )
 

@@ -4,12 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails
+
 from sidecall.core.errors import InvalidArguments, SchemaInferenceError
 from sidecall.core.tool import Schema
-from sidecall.schema.mend import check_and_mend
+from sidecall.schema.judge import ModelJudge
 from sidecall.schema.pydantic_1.check import check_by_v1
 from sidecall.schema.pydantic_1.json_schema import render_v1_schema
 from sidecall.schema.references import inline_references
+from sidecall.schema.repair.mend import mend
 from sidecall.schema.shape import shape_arguments
 
 
@@ -20,14 +24,11 @@ class V1ArgsSchema:
     model: Any
     json_schema: Schema
     flat: Schema
+    closed: Schema
     accepted: frozenset[str]
     hidden: Mapping[str, str]
     reserved: frozenset[str]
     drops_unknown: bool
-
-    def find_unknown(self, args: Mapping[str, Any]) -> list[str]:
-        """Name the arguments that the model would drop silently."""
-        return [name for name in args if name not in self.accepted] if self.drops_unknown else []
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Name values by field as a model names its arguments."""
@@ -35,24 +36,43 @@ class V1ArgsSchema:
         names = {name: field.alias for name, field in fields.items() if name not in self.accepted}
         return {names.get(name, name): value for name, value in values.items()}
 
-    def validate(self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
+    def validate(
+        self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
+    ) -> dict[str, Any]:
         """Check the arguments and return the values by field name, as the model makes them.
 
+        What had to be mended is noted in `repaired`, what was dropped in `ignored`.
+
         Raises:
-            InvalidArguments: One entry per offending field; its original is pydantic 1's ValidationError.
+            InvalidArguments: One entry per mistake; its original is pydantic 1's ValidationError.
         """
         given = dict(args)
         for name in self.hidden.keys() & injected.keys():
             given[self.hidden[name]] = injected[name]
         try:
-            checked = check_and_mend(self._check, given, self.flat, repaired)
-        except InvalidArguments as failure:
-            original: Any = failure.original and failure.original.__cause__
-            raise InvalidArguments(failure.errors, original) from original
+            checked = self._check(given)
+        except ValidationError as error:
+            checked = self._mend(given, error, repaired, ignored)
         values = checked.__dict__
         return {name: values[name] for name in values if name in self.model.__fields__ or not self.drops_unknown}
 
+    def _mend(self, given: Mapping[str, Any], error: ValidationError, repaired: list[str], ignored: list[str]) -> Any:
+        judge = ModelJudge(self._check, self._check_known, self.closed, self.hidden.values())
+        try:
+            return mend(judge, given, judge.read(error, given), repaired, ignored)
+        except InvalidArguments as failure:
+            original: Any = failure.original and failure.original.__cause__
+            raise InvalidArguments(failure.errors, lambda: original) from original
+
     def _check(self, given: Mapping[str, Any]) -> Any:
+        """Make an instance, and refuse names that no field takes; only of the arguments themselves are they known."""
+        unknown = self.drops_unknown and given.keys() - self.accepted - set(self.hidden.values())
+        if unknown:
+            errors = [InitErrorDetails(type="extra_forbidden", loc=(name,), input=given[name]) for name in unknown]
+            raise ValidationError.from_exception_data(self.model.__name__, errors)
+        return check_by_v1(self.model, given)
+
+    def _check_known(self, given: Mapping[str, Any]) -> Any:
         return check_by_v1(self.model, given)
 
 
@@ -80,10 +100,12 @@ def make_v1_args_schema(where: str, model: Any, hidden: frozenset[str], *, drops
     if unsaid:
         reason = f"`{unsaid[0]}` cannot be said in JSON Schema"
         raise SchemaInferenceError(f"{where}: args_schema {model.__name__}: {reason}.")
+    flat = inline_references(json_schema)
     return V1ArgsSchema(
         model=model,
         json_schema=json_schema,
-        flat=inline_references(json_schema),
+        flat=flat,
+        closed={key: flat[key] for key in flat if key != "additionalProperties"} if drops_unknown else flat,
         accepted=frozenset(name for field in visible for name in names[field]),
         hidden={field: names[field][0] for field in hidden},
         reserved=reserved,

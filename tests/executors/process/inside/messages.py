@@ -10,17 +10,16 @@ from tests.executors.process import process_tools
 
 def greeting(*homes: Any) -> dict[str, Any]:
     """Return what a new process is told."""
-    known = {"places": [], "use_entry_points": False, "homes": homes}
-    return {**known, "levels": {"sidecall.tool": 10}, "traces": False}
+    return {"homes": homes, "levels": {"sidecall.tool": 10}, "traces": False}
 
 
 def request_for(tool_name: str, **args: Any) -> dict[str, Any]:
     """Return the request for a call of one of the tools."""
     home = home_of(getattr(process_tools, tool_name).compiled)
     caller = {"subject": "agent", "tenant": "acme", "scopes": ["a"]}
-    ids = {"call_id": "call_1", "invocation_id": "inv_1"}
+    ids = {"call_id": "call_1", "invocation_id": "inv_1", "bounds": (None, None)}
     rest = {"state": None, "context": {}, "headers": {}, "secrets": {}, "memory_limit_mb": 512, "deadline": None}
-    return {"home": home, "args": args, "caller": caller, "is_heard": False, **ids, **rest}
+    return {"home": home, "args": args, "caller": caller, "is_heard": False, "approved": False, **ids, **rest}
 
 
 def read(sock: socket.socket) -> list[Any]:

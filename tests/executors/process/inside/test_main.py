@@ -2,10 +2,10 @@
 
 import socket
 
+from sidecall.authoring.offers import tools_of
 from sidecall.executors.process.frames import pack
 from sidecall.executors.process.home import home_of
 from sidecall.executors.process.inside.main import serve
-from sidecall.executors.process.modules import discover_in_modules
 from tests.executors.process import process_tools
 from tests.executors.process.inside.messages import greeting, read, request_for
 
@@ -17,7 +17,7 @@ def test_a_process_serves_until_the_server_wants_no_more(line: tuple[socket.sock
     ours.sendall(pack("greet", None, greeting(home)) + pack("find", "f", None))
     ours.sendall(pack("call", "inv_1", request_for("returning", name="number")))
     ours.shutdown(socket.SHUT_WR)
-    serve(discover_in_modules, theirs)
+    serve(tools_of, theirs)
     theirs.close()
 
     assert read(ours) == [
@@ -32,4 +32,4 @@ def test_a_process_whose_server_is_gone_ends_quietly(line: tuple[socket.socket, 
     ours.sendall(pack("call", "inv_1", request_for("later", number=3)))
     ours.close()
 
-    serve(discover_in_modules, theirs)
+    serve(tools_of, theirs)

@@ -8,8 +8,8 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import NamedTuple, NoReturn
 
 from sidecall.executors.process.descendants import (
@@ -31,8 +31,8 @@ _ROUNDS = 4
 _PATIENCE = 1.5
 _PAUSE = 0.05
 
-# Runs in a child, over the socket that leads to the server.
-Serve = Callable[[socket.socket], None]
+# Runs in a child, over the socket that leads to the server, with the descriptor of the code to load.
+Serve = Callable[[socket.socket, int], None]
 
 
 class _Forked(NamedTuple):
@@ -78,32 +78,36 @@ class ForkServer:
             self._woken.recv(4096)
         if self._control not in ready:
             return True
-        order, handed, _, _ = socket.recv_fds(self._control, ORDER.size, 1)
+        order, handed, _, _ = socket.recv_fds(self._control, ORDER.size, 2)
         if len(order) < ORDER.size:
             return False
         what, number = ORDER.unpack(order)
         if what == KILL and number in self._pids:
             self._kill(self._pids[number])
-        for fd in handed:  # None comes with an order to fork when this process may open no more.
-            self._fork(number, socket.socket(fileno=fd))
+        if len(handed) == 2:
+            with _closed_after(handed[1]):
+                self._fork(number, socket.socket(fileno=handed[0]), handed[1])
+        else:
+            for fd in handed:  # Not all have come with an order to fork when this process may open no more.
+                os.close(fd)
         return True
 
-    def _fork(self, number: int, sock: socket.socket) -> None:
+    def _fork(self, number: int, sock: socket.socket, code: int) -> None:
         try:
             pid = os.fork()
         except OSError:
             _report_end(sock, None)
             return
         if pid == 0:
-            self._become(sock)
+            self._become(sock, code)
         with suppress(OSError):  # It has done so itself.
             os.setpgid(pid, pid)
         self._children[pid] = _Forked(number, sock)
         self._pids[number] = pid
 
-    def _become(self, sock: socket.socket) -> NoReturn:
+    def _become(self, sock: socket.socket, code: int) -> NoReturn:
         """Be a child: leave what is the fork server's alone, and serve."""
-        code = 1
+        status = 1
         try:
             os.setpgid(0, 0)
             mark_this_process(self._mark)
@@ -113,13 +117,13 @@ class ForkServer:
             others = [forked.sock for forked in self._children.values()]
             for inherited in (self._control, self._woken, self._wakeup, *others):
                 inherited.close()
-            self._serve(sock)
-            code = 0
+            self._serve(sock, code)
+            status = 0
         except BaseException:
             traceback.print_exc()
         finally:
             sys.stdout.flush()
-            os._exit(code)
+            os._exit(status)
 
     def _kill(self, pid: int) -> None:
         """Kill a child and what it has started; its process id is its own until it is reaped."""
@@ -184,6 +188,14 @@ class ForkServer:
             select.select([self._woken], [], [], _PAUSE)
             with suppress(BlockingIOError):
                 self._woken.recv(4096)
+
+
+@contextmanager
+def _closed_after(fd: int) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        os.close(fd)
 
 
 def _has_children() -> bool:

@@ -5,7 +5,7 @@ import inspect
 import logging
 import os
 from collections.abc import Coroutine, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from contextvars import copy_context
 from typing import Any
 
@@ -16,12 +16,13 @@ from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.descendants import end_copy_of
 from sidecall.executors.process.failures import write_failure
-from sidecall.executors.process.finder import Discover, Finder, Home
+from sidecall.executors.process.finder import Finder, Home, ToolsOf
 from sidecall.executors.process.inside.channel import Channel, LogToServer
 from sidecall.executors.process.inside.limits import bounded_memory, writable_bytes
-from sidecall.executors.process.output import write_output
+from sidecall.executors.process.output import ResultBounds, write_output
 from sidecall.executors.process.request import read_request
 from sidecall.executors.results import complete, drain
+from sidecall.executors.steady_loop import run_steadily
 from sidecall.schema.arguments import check_arguments, fill_hidden
 from sidecall.telemetry.protocol import Tracing
 from sidecall.telemetry.redact import Redaction
@@ -34,13 +35,12 @@ _TRACE_DELAY_MS = "200"
 class ToolProcess:
     """Run calls, one after the other."""
 
-    def __init__(self, channel: Channel, runner: asyncio.Runner, discover: Discover) -> None:
+    def __init__(self, channel: Channel, runner: asyncio.Runner, tools_of: ToolsOf) -> None:
         self.lost: dict[str, str] = {}
         self._channel = channel
         # One event loop for all calls: clients that a tool's module holds belong to the loop that used them first.
         self._runner = runner
-        self._discover = discover
-        self._finder = Finder(discover)
+        self._finder = Finder(tools_of)
         self._tracing: Tracing | None = None
         self._baseline = 0
         self._pid = os.getpid()
@@ -48,15 +48,15 @@ class ToolProcess:
     def greet(self, told: Mapping[str, Any]) -> None:
         """Take over how the server logs, and load the tools that will be asked for."""
         logging.getLogger().addHandler(LogToServer(self._channel))
+        logging.captureWarnings(True)
         for name, level in told["levels"].items():
             logging.getLogger(name).setLevel(level)
         # What there is to say about discovery, the server has said.
         logging.getLogger("sidecall").setLevel(logging.ERROR)
         if told["traces"]:
             # Spans that wait are lost when this process is killed.
-            os.environ.setdefault("OTEL_BSP_SCHEDULE_DELAY", _TRACE_DELAY_MS)
+            os.environ["OTEL_BSP_SCHEDULE_DELAY"] = os.environ.get("OTEL_BSP_SCHEDULE_DELAY") or _TRACE_DELAY_MS
             self._tracing = open_tracing("auto", Redaction())
-        self._finder = Finder(self._discover, told["places"], use_entry_points=told["use_entry_points"])
         for home in told["homes"]:
             reason = self._finder.explain_loss(home)
             if reason is not None:
@@ -79,7 +79,7 @@ class ToolProcess:
             check_arguments(invocation)
             with bounded_memory(self._baseline + request["memory_limit_mb"] * _MB):
                 output = self._run(invocation)
-            return write_output(invocation.tool, output, invocation.call.id)
+            return write_output(invocation.tool, output, invocation.call.id, ResultBounds(*request["bounds"]))
         except BaseException as error:
             return write_failure(error)
         finally:
@@ -115,8 +115,4 @@ class ToolProcess:
         """Run a coroutine to its end, whatever its tasks, those of other calls and their timers try to end."""
         loop = self._runner.get_loop()
         # In the present context, which knows the span.
-        task = loop.create_task(coroutine)
-        while not task.done():
-            with suppress(SystemExit, KeyboardInterrupt):
-                loop.run_until_complete(task)
-        return task.result()
+        return run_steadily(loop, loop.create_task(coroutine))

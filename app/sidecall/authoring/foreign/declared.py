@@ -1,0 +1,69 @@
+"""Take over what the OpenAI Agents SDK declares, and name what of it no server of tools can offer."""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from sidecall.authoring import hosted
+from sidecall.authoring.hosted import HostedTool
+from sidecall.core.errors import InvalidToolOption
+
+_PACKAGE = "agents"
+_HOSTED: Mapping[str, type[HostedTool]] = {
+    kind.__name__: kind
+    for kind in (
+        hosted.WebSearchTool,
+        hosted.FileSearchTool,
+        hosted.HostedMCPTool,
+        hosted.CodeInterpreterTool,
+        hosted.ImageGenerationTool,
+        hosted.ToolSearchTool,
+        hosted.ProgrammaticToolCallingTool,
+        hosted.ShellTool,
+    )
+}
+_LOCAL = "it would let a model work on this machine; write a function tool of what you allow"
+_NOT_OFFERED: Mapping[str, str] = {
+    "Agent": "an agent runs models, which is the program's part; offer it as agent.as_tool(...)",
+    "MCPServerStdio": "an MCP server's tools are not offered; let the program connect to it",
+    "MCPServerSse": "an MCP server's tools are not offered; let the program connect to it",
+    "MCPServerStreamableHttp": "an MCP server's tools are not offered; let the program connect to it",
+    "Handoff": "agents are handed over in the program",
+    "CustomTool": "it takes text of its own grammar; write a function tool with one string",
+    "ShellTool": _LOCAL,
+    "LocalShellTool": _LOCAL,
+    "ComputerTool": _LOCAL,
+    "ApplyPatchTool": _LOCAL,
+}
+
+
+def adopt_declaration(thing: Any) -> HostedTool | None:
+    """Make our declaration of the SDK's; None of anything else, and of a shell that is to run here."""
+    kind = _HOSTED.get(_find_name(thing))
+    if kind is None or not is_dataclass(thing):
+        return None
+    known = {field.name for field in fields(kind)}
+    try:
+        return kind(**{field.name: getattr(thing, field.name) for field in fields(thing) if field.name in known})
+    except InvalidToolOption:
+        return None
+
+
+def explain_not_offered(thing: Any) -> str | None:
+    """Return why an object of the SDK is not offered; None of anything else."""
+    return _NOT_OFFERED.get(_find_name(thing))
+
+
+def find_lost_options(thing: Any) -> tuple[str, ...]:
+    """Name what a function tool of the SDK asks for and no server of tools does."""
+    return tuple(f"{name} {why}" for name, why in _LOST.items() if getattr(thing, name, None))
+
+
+_LOST = {
+    "custom_data_extractor": "is not called; return (content, artifact) with response_format='content_and_artifact'",
+}
+
+
+def _find_name(thing: Any) -> str:
+    kind = type(thing)
+    return kind.__name__ if kind.__module__.partition(".")[0] == _PACKAGE else ""

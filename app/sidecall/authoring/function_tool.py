@@ -1,0 +1,222 @@
+"""Function tools as the OpenAI Agents SDK writes them: its decorator, and its class for tools made by hand."""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, overload
+
+from pydantic import PrivateAttr, TypeAdapter
+
+from sidecall.authoring.foreign.tool import CONTEXT, set_signature
+from sidecall.authoring.hook_contexts import find_context_type
+from sidecall.authoring.spellings import rename_options
+from sidecall.authoring.structured import StructuredTool
+from sidecall.authoring.tool import BaseTool
+from sidecall.core.context import ToolContext
+from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
+from sidecall.core.jsonable import to_text
+from sidecall.core.options import ToolOptions
+from sidecall.core.run.agents_errors import SdkWording
+from sidecall.core.run.typed_context import ReadContext
+from sidecall.core.tool import CompiledTool, Schema
+from sidecall.schema.compile import DescriptionTexts, find_description
+from sidecall.schema.forms.strict import find_strict_obstacles, to_strict
+
+# Options that say something to the provider alone, which is listed.
+SAID_TO_PROVIDER = ("defer_loading", "allowed_callers", "output_json_schema")
+# Functions that word failures.
+_WORDS = ("failure_error_function", "timeout_error_function")
+# What is not asked here, and what does instead.
+_UNMET: Mapping[str, str] = {
+    "custom_data_extractor": "is not called; return (content, artifact) with response_format='content_and_artifact'",
+}
+
+
+class FunctionTool(StructuredTool):
+    """Offer a function under the names of the OpenAI Agents SDK: made by `@function_tool`, or by hand.
+
+    By hand, `on_invoke_tool` is given the ToolContext and the arguments as JSON text, once they fit the schema.
+    """
+
+    _params_json_schema: Schema | None = PrivateAttr(default=None)
+    _on_invoke_tool: Callable[..., Any] | None = PrivateAttr(default=None)
+    _unmet: tuple[str, ...] = PrivateAttr(default=())
+
+    def __init__(
+        self,
+        name: str,
+        description: str | None = None,
+        params_json_schema: Schema | None = None,
+        on_invoke_tool: Callable[..., Any] | None = None,
+        strict_json_schema: bool = True,
+        **options: Any,
+    ) -> None:
+        said, unmet = translate_options(options)
+        said.setdefault("strict", strict_json_schema or None)
+        if on_invoke_tool is not None:
+            said |= {"coroutine": _hand_on(on_invoke_tool), "args_schema": params_json_schema or {}}
+        super().__init__(name=name, **({} if description is None else {"description": description}), **said)
+        self._params_json_schema = params_json_schema
+        self._on_invoke_tool = on_invoke_tool
+        self._unmet = unmet
+
+    @cached_property
+    def compiled(self) -> CompiledTool:
+        """The tool made ready to run; its definition is strict where it can be, as in the SDK.
+
+        Raises:
+            DefinitionError: The tool cannot be offered.
+        """
+        try:
+            made = super().compiled
+        except SchemaInferenceError:
+            if not self.strict:
+                raise
+            return self.model_copy(update={"strict": None}).compiled
+        return replace(made, reads_dicts=True, unmet=self._unmet)
+
+    @property
+    def params_json_schema(self) -> Schema:
+        """The JSON Schema of the arguments, as it is listed."""
+        if self._params_json_schema is not None:
+            return self._params_json_schema
+        flat = self.compiled.args_schema.flat
+        return to_strict(flat) if self.compiled.options.strict and not find_strict_obstacles(flat) else flat
+
+    @property
+    def strict_json_schema(self) -> bool:
+        """Whether the definition is strict."""
+        return self.compiled.options.strict is True
+
+    @property
+    def needs_approval(self) -> Any:
+        """Whether a person approves each call, or a function that says so."""
+        return self.requires_approval
+
+    @property
+    def timeout_seconds(self) -> float | None:
+        """Seconds that a call may take."""
+        return self.timeout
+
+    @property
+    def qualified_name(self) -> str:
+        """The name, with that of its namespace before it."""
+        space = (self.extras or {}).get("tool_namespace")
+        return self.name if space is None else f"{space['name']}.{self.name}"
+
+    async def on_invoke_tool(self, ctx: ToolContext[Any], input: str) -> Any:
+        """Run the tool on arguments in JSON text, as it is run in a call."""
+        if self._on_invoke_tool is not None:
+            answer = self._on_invoke_tool(ctx, input)
+            return await answer if inspect.isawaitable(answer) else answer
+        call = {"type": "tool_call", "name": self.name, "args": input or "{}", "id": ctx.tool_call_id}
+        message = await self.ainvoke(call, state=ctx.state, context=ctx.context, store=ctx.store, approved=True)
+        return message.content
+
+    def _compile_options(self, own: ReadContext | None = None) -> ToolOptions:
+        made = super()._compile_options(own)
+        words: dict[str, Any] = {name: SdkWording(word) for name in _WORDS if (word := getattr(made, name)) is not None}
+        return replace(made, **words)
+
+    def _get_function(self) -> Callable[..., Any]:
+        return self._on_invoke_tool or super()._get_function()
+
+    def _get_origin(self) -> object:
+        return self._on_invoke_tool or super()._get_origin()
+
+    def _get_docstring(self) -> str | None:
+        return None if self._on_invoke_tool is not None else super()._get_docstring()
+
+    def _get_description(self) -> str | None:
+        """Return the description; of an object that is called, what its class says beats what `__call__` says."""
+        given = super()._get_description()
+        target = self._get_target()
+        is_object = not (inspect.isroutine(target) or inspect.isclass(target) or isinstance(target, partial))
+        if given is not None or not is_object or not self.use_docstring_info:
+            return given
+        return find_description(DescriptionTexts(docstring=type(target).__doc__)) or None
+
+
+def _hand_on(on_invoke_tool: Callable[..., Any]) -> Callable[..., Any]:
+    async def call(**arguments: Any) -> Any:
+        context = arguments.pop(CONTEXT)
+        answer = on_invoke_tool(context, to_text(arguments))
+        return await answer if inspect.isawaitable(answer) else answer
+
+    return set_signature(call, context_type=find_context_type(on_invoke_tool) or ToolContext[Any])
+
+
+def translate_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Take the SDK's options under their names; also return what is not honoured here, with the reason."""
+    said = rename_options(options)
+    if "timeout_seconds" in said:
+        said["timeout"] = said.pop("timeout_seconds")
+    unmet = tuple(f"{name} {why}" for name, why in _UNMET.items() if said.pop(name, None) is not None)
+    output_type = said.pop("output_type", None)
+    if output_type is not None:
+        said["output_json_schema"] = TypeAdapter(output_type).json_schema(mode="serialization")
+    told = {name: value for name in SAID_TO_PROVIDER if (value := said.pop(name, None))}
+    if told:
+        said["extras"] = {**told, **(said.get("extras") or {})}
+    return said, unmet
+
+
+@overload
+def function_tool(func: Callable[..., Any], /, **options: Any) -> FunctionTool: ...
+@overload
+def function_tool(func: None = None, /, **options: Any) -> Callable[[Callable[..., Any]], FunctionTool]: ...
+def function_tool(
+    func: Callable[..., Any] | None = None, /, **options: Any
+) -> FunctionTool | Callable[[Callable[..., Any]], FunctionTool]:
+    """Offer a function as a tool, as the OpenAI Agents SDK does: `@function_tool` or `@function_tool(option=...)`.
+
+    Args:
+        func: The function, sync or async; a ToolContext or RunContextWrapper among its parameters is filled.
+        options: Those of the SDK's decorator, and the fields of BaseTool.
+
+    Raises:
+        InvalidToolOption: An option does not exist or has a value it does not take.
+    """
+
+    def decorate(function: Any) -> FunctionTool:
+        if isinstance(function, BaseTool):
+            raise InvalidToolOption(f"{function.name!r} is a tool already; offer it as it is.")
+        if not callable(function):
+            raise InvalidToolOption(f"@function_tool decorates a function, not {type(function).__name__}.")
+        said = rename_options(options)
+        return FunctionTool.from_function(function, said.pop("coroutine", None), said.pop("name", None), **said)
+
+    return decorate if func is None else decorate(func)
+
+
+def default_tool_error_function(ctx: ToolContext[Any], error: Exception) -> str:
+    """Word every failure the same, as the OpenAI Agents SDK does where nothing else is said."""
+    del ctx, error
+    return "An error occurred while running the tool. Please try again."
+
+
+def tool_namespace(*, name: str, description: str, tools: Iterable[FunctionTool]) -> list[FunctionTool]:
+    """Group function tools, which the Responses API shows to its search for tools under one name and description.
+
+    It is the tools themselves that are grouped. Their names stay, by which they are called and listed in other forms.
+
+    Args:
+        name: The group's name.
+        description: What its tools are for.
+        tools: The tools.
+
+    Raises:
+        InvalidToolOption: A text is missing, or one of them is no function tool, or in a group already.
+    """
+    space = {"name": name.strip(), "description": description.strip()}
+    if not all(space.values()):
+        raise InvalidToolOption("tool_namespace() needs a name and a description.")
+    grouped = list(tools)
+    for it in grouped:
+        if not isinstance(it, FunctionTool):
+            raise InvalidToolOption(f"tool_namespace() groups function tools, not {type(it).__name__}.")
+        if (it.extras or {}).get("tool_namespace", space) != space or it.name == space["name"]:
+            raise InvalidToolOption(f"tool {it.name!r} is in another namespace, or has the name of this one.")
+        it.extras = {**(it.extras or {}), "tool_namespace": space}
+    return grouped

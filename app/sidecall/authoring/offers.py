@@ -1,0 +1,120 @@
+"""What a module offers: tools, toolkits and registries, and the tools that come of them."""
+
+import inspect
+import logging
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+from typing import Any
+
+from sidecall.authoring.decorators import tool
+from sidecall.authoring.foreign.adopt import is_foreign_tool, is_foreign_toolkit
+from sidecall.authoring.foreign.declared import adopt_declaration, explain_not_offered
+from sidecall.authoring.hosted import HostedTool
+from sidecall.authoring.tool import BaseTool
+from sidecall.authoring.toolkit import BaseToolkit
+from sidecall.core.errors import DefinitionError, DiscoveryError
+from sidecall.core.tool import Compilable, CompiledTool
+from sidecall.registry import Registry
+from sidecall.schema.signature import find_source
+
+# What lists tools, by its name: a process has to load it for itself.
+TOOLS_OF = f"{__name__}:tools_of"
+
+logger = logging.getLogger("sidecall")
+
+
+def list_offers(offered: object) -> list[Any]:
+    """List what a module offers that has no leading underscore, or that its `__all__` names; or else the thing itself.
+
+    Tools, toolkits and registries count, those of LangChain and of the OpenAI Agents SDK too.
+    """
+    items = _list_public(offered) if isinstance(offered, ModuleType) else [offered]
+    return [item for item in items if _is_offer(item)]
+
+
+def compile_offers(offers: Iterable[Any]) -> list[CompiledTool]:
+    """Make offers ready; what a module offers itself and in a toolkit or Registry too is offered once.
+
+    Raises:
+        DefinitionError: A tool cannot be offered.
+    """
+    known = list(offers)
+    held = {id(tool) for it in known if isinstance(it, Registry) for tool in it.offered}
+    items = {id(it): it for offer in known for it in (offer if isinstance(offer, Registry) else _list_tools(offer))}
+    ready = [it if isinstance(it, CompiledTool) else _adopt(it).compiled for it in items.values()]
+    return list({id(it): it for it in ready if id(it) not in held or id(it) in items}.values())
+
+
+def tools_of(offered: object) -> Iterator[CompiledTool]:
+    """Yield the tools that a module offers, then those that it keeps for itself; or those of what stands in one.
+
+    Raises:
+        DefinitionError: One of them cannot be made; the others come before.
+    """
+    items = list_offers(offered)
+    if isinstance(offered, ModuleType):
+        items += [item for item in vars(offered).values() if _is_offer(item) and not any(item is it for it in items)]
+    problems = []
+    for item in items:
+        try:
+            yield from compile_offers([item])
+        except DefinitionError as error:
+            problems.append(error)
+    if problems:
+        raise problems[0]
+
+
+def _is_offer(item: object) -> bool:
+    return _is_tool(item) or _is_toolkit(item) or isinstance(item, Registry)
+
+
+def _is_tool(item: object) -> bool:
+    return isinstance(item, BaseTool | HostedTool) or is_foreign_tool(item) or adopt_declaration(item) is not None
+
+
+def _is_toolkit(item: object) -> bool:
+    return isinstance(item, BaseToolkit) or is_foreign_toolkit(item)
+
+
+def _list_tools(offer: Any) -> list[Any]:
+    if _is_tool(offer):
+        return [offer]
+    where = f"{find_source(offer.get_tools)}: toolkit {type(offer).__name__}"
+    try:
+        tools = list(offer.get_tools())
+    except DefinitionError:
+        raise
+    except BaseException as error:
+        raise DiscoveryError(f"{where} cannot make its tools: {type(error).__name__}: {error}") from error
+    for it in tools:
+        if not _is_tool(it):
+            raise DiscoveryError(f"{where} has to return tools, not {type(it).__name__}; decorate it with @tool.")
+    return tools
+
+
+def _adopt(item: Any) -> Compilable:
+    return item if isinstance(item, BaseTool | HostedTool) else adopt_declaration(item) or tool(item)
+
+
+def _list_public(module: ModuleType) -> list[object]:
+    exported = getattr(module, "__all__", None)
+    names = exported if exported is not None else [name for name in vars(module) if not name.startswith("_")]
+    named = {name: getattr(module, name) for name in names if hasattr(module, name)}
+    items = list(named.values())
+    for name, item in named.items():
+        reason = None if _is_tool(item) else explain_not_offered(item)
+        if reason is not None:
+            text = "%s: %s, of the class %s, is not offered: %s"
+            logger.warning(text, module.__file__, name, type(item).__name__, reason)
+    for item in items:
+        if inspect.isclass(item) and issubclass(item, BaseTool | BaseToolkit) and item.__module__ == module.__name__:
+            _remind_of_instance(module, item, items)
+    return items
+
+
+def _remind_of_instance(module: ModuleType, kind: type[BaseTool | BaseToolkit], items: list[object]) -> None:
+    if not any(isinstance(item, kind) for item in items) and not kind.__subclasses__():
+        name = kind.__name__
+        variable = "tool" if issubclass(kind, BaseTool) else "toolkit"
+        text = "%s: class %s is not offered; make an instance: %s = %s()"
+        logger.warning(text, module.__file__, name, variable, name)

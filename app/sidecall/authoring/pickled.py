@@ -1,0 +1,23 @@
+"""Find tools again by the names under which modules hold them, so that other processes can."""
+
+import operator
+import sys
+from typing import Any
+
+
+def find_place(tool: object, function: Any) -> tuple[str, str] | None:
+    """Find under which names a module holds the tool that was made of a function; None if it does not."""
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    if module is None or name is None or "<locals>" in name:
+        return None
+    try:
+        held = operator.attrgetter(name)(sys.modules.get(module))
+    except AttributeError:
+        return None
+    return (module, name) if held is tool else None
+
+
+def find_again(module: str, name: str) -> Any:
+    """Give the tool that a module holds."""
+    __import__(module)
+    return operator.attrgetter(name)(sys.modules[module])

@@ -1,0 +1,73 @@
+"""sidecall approvals: the calls of a running server that wait for a person."""
+
+from typing import Annotated, Any
+
+import typer
+from pydantic_core import from_json
+from rich.console import Console
+
+from sidecall.cli.call_rows import print_approvals
+from sidecall.cli.calls import refuse_misplaced
+from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, list_pages, place_of, reach
+from sidecall.core.approval import ApprovalStatus
+
+approvals = typer.Typer(help="Decide about calls that wait for a person; alone it lists them, oldest first.")
+
+WhichApproval = Annotated[str, typer.Argument(metavar="ID", help="The approval.")]
+
+
+@approvals.callback(invoke_without_command=True)
+def list_approvals(
+    ctx: typer.Context,
+    status: Annotated[ApprovalStatus, typer.Option(help="Those in this status.")] = "pending",
+    limit: Annotated[int, typer.Option(min=1, help="Most approvals that are listed.")] = 100,
+    as_json: AsJson = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Decide about calls that wait for a person; alone it lists them, oldest first."""
+    if ctx.invoked_subcommand is not None:
+        refuse_misplaced(ctx)
+        return
+    with reach(url) as client:
+        found = list_pages(client, "/approvals", limit, {"status": status})
+    if as_json:
+        Console().print_json(data=found)
+    else:
+        print_approvals(found)
+
+
+@approvals.command()
+def approve(
+    approval_id: WhichApproval,
+    args: Annotated[str | None, typer.Option(metavar="JSON", help="Other arguments to run the call with.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Why; it is kept with the approval.")] = None,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Approve a call, wait until it has run, and print the approval with its answer."""
+    _decide(url, approval_id, {"decision": "approve", "args": _read_args(args), "reason": reason})
+
+
+@approvals.command()
+def reject(
+    approval_id: WhichApproval,
+    reason: Annotated[str, typer.Option(help="Why; the model reads it.")],
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Reject a call, and print the approval."""
+    _decide(url, approval_id, {"decision": "reject", "reason": reason})
+
+
+def _decide(url: str, approval_id: str, decision: dict[str, Any]) -> None:
+    body = {name: value for name, value in decision.items() if value is not None}
+    with reach(url) as client:
+        Console().print_json(data=ask(client, "POST", place_of("approvals", approval_id), json=body))
+
+
+def _read_args(text: str | None) -> Any:
+    try:
+        args = None if text is None else from_json(text, allow_inf_nan=False)
+    except ValueError as error:
+        raise typer.BadParameter(f"not JSON: {error}", param_hint="--args") from None
+    if text is not None and not isinstance(args, dict):
+        raise typer.BadParameter('give a JSON object, such as {"a": 1}', param_hint="--args")
+    return args

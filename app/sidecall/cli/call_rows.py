@@ -1,0 +1,89 @@
+"""Show calls and approvals to people, in no more room than their terminal has."""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+_COLORS = {"succeeded": "green", "failed": "red", "outcome_unknown": "red", "running": "cyan", "pending": "yellow"}
+
+# Columns of the terminal: between two of ours, for a tool's name, and below which the last is left out.
+_GAP = 2
+_WIDEST_NAME = 24
+_LEAST = 8
+
+
+def print_calls(calls: Iterable[dict[str, Any]]) -> None:
+    """Print a table of calls."""
+    rows = [
+        (call["id"], call["name"], call["status"], _when(call["created_at"]), _how_long(call), _what(call))
+        for call in calls
+    ]
+    _print_table(("id", "tool", "status", "began", "took", "about"), rows)
+
+
+def print_approvals(approvals: Iterable[dict[str, Any]]) -> None:
+    """Print a table of approvals."""
+    rows = []
+    for approval in approvals:
+        asked = approval["tool_call"]
+        args = "(large)" if asked["args"] is None else _write(asked["args"])
+        rows.append((approval["id"], asked["name"], approval["status"], _when(approval["created_at"]), args))
+    _print_table(("id", "tool", "status", "asked", "arguments"), rows)
+
+
+def _print_table(headings: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
+    """Print a table whose last column takes the room that the others leave; without room it is left out."""
+    console = Console(highlight=False)
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    widths[1] = min(widths[1], _WIDEST_NAME)
+    shown = len(headings)
+    while shown > 2 and sum(widths[: shown - 1]) + _GAP * (shown - 1) + _LEAST > console.width:
+        shown -= 1
+    room = console.width - sum(widths[: shown - 1]) - _GAP * shown
+    widths[shown - 1] = max(1, min(widths[shown - 1], room))
+    table = Table(box=None, header_style="bold", padding=(0, _GAP, 0, 0), pad_edge=False)
+    for index, heading in enumerate(headings[:shown]):
+        table.add_column(heading, no_wrap=True, overflow="ellipsis", width=widths[index])
+    for row in rows:
+        table.add_row(*(Text(clean(cell), _COLORS.get(cell, "")) for cell in row[:shown]))
+    console.print(table)
+
+
+def write_line(call: dict[str, Any]) -> Text:
+    """Write a call in one line."""
+    status = Text(f"{call['status']:<17}", _COLORS.get(call["status"], ""))
+    rest = f"  {call['name']}  {_how_long(call)}  {_what(call)}"
+    return Text.assemble(f"{_when(call['created_at'])}  {call['id']}  ", status, clean(rest))
+
+
+def clean(text: str) -> str:
+    """Replace what would move the cursor or hide something, and not be seen."""
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
+
+
+def _when(text: str) -> str:
+    """Write a time as a clock here shows it, of another day with the day."""
+    time = datetime.fromisoformat(text).astimezone()
+    return time.strftime("%H:%M:%S" if time.date() == datetime.now().astimezone().date() else "%Y-%m-%d %H:%M")
+
+
+def _how_long(call: dict[str, Any]) -> str:
+    milliseconds = call["duration_ms"]
+    if milliseconds is None:
+        return "-"
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+def _what(call: dict[str, Any]) -> str:
+    """Write why a call failed, and its arguments."""
+    kind = "" if call["kind"] in (None, call["status"]) else f"{call['kind']} "
+    return kind + ("" if call["args"] is None else _write(call["args"]))
+
+
+def _write(args: Any) -> str:
+    return json.dumps(args, ensure_ascii=False, separators=(", ", ": "))

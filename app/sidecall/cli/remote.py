@@ -1,0 +1,86 @@
+"""Ask a running server."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import httpx
+import typer
+
+from sidecall.core.errors import SidecallError
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+# The server bounds its tools; this only keeps the terminal from hanging on one that is gone.
+_PATIENCE = httpx.Timeout(10.0, read=600.0)
+
+Url = Annotated[str, typer.Option(envvar="SIDECALL_URL", help="The running server.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+class NoServer(SidecallError):
+    """No server answers there."""
+
+
+class RefusedByServer(SidecallError):
+    """The server refuses what was asked of it."""
+
+
+@contextmanager
+def reach(url: str) -> Iterator[httpx.Client]:
+    """Speak with a server, and say clearly where there is none.
+
+    Raises:
+        NoServer: Nobody answers there, or somebody else, or no longer.
+    """
+    try:
+        with httpx.Client(base_url=url, timeout=_PATIENCE) as client:
+            yield client
+    except (httpx.TransportError, httpx.InvalidURL) as error:
+        why = str(error) or type(error).__name__
+        raise NoServer(
+            f"no server answers at {url}: {why}. Start one with `sidecall serve`, or say where it is with --url or "
+            "SIDECALL_URL."
+        ) from None
+    except (ValueError, LookupError, TypeError) as error:
+        raise NoServer(f"{url} does not answer as a Sidecall server: {error!r}") from None
+
+
+def ask(client: httpx.Client, method: str, path: str, **request: Any) -> Any:
+    """Send a request and return the JSON of its answer.
+
+    Raises:
+        RefusedByServer: The answer is a problem.
+    """
+    return require(client.request(method, path, **request)).json()
+
+
+def require(response: httpx.Response) -> httpx.Response:
+    """Return an answer that is none of a problem.
+
+    Raises:
+        RefusedByServer: It is one.
+    """
+    if response.is_success:
+        return response
+    raise RefusedByServer(str(response.json()["detail"]))
+
+
+def list_pages(client: httpx.Client, path: str, most: int, query: dict[str, Any]) -> list[dict[str, Any]]:
+    """List up to so many of what a route lists page by page."""
+    found: list[dict[str, Any]] = []
+    response = require(client.get(path, params={**query, "limit": min(most, _PAGE)}))
+    while True:
+        found += response.json()
+        following = response.links.get("next", {}).get("url")
+        if following is None or len(found) >= most:
+            return found[:most]
+        response = require(client.get(following))
+
+
+_PAGE = 1000
+
+
+def place_of(noun: str, item_id: str) -> str:
+    """Return the path of one of several."""
+    return f"/{noun}/{quote(item_id, safe='')}"

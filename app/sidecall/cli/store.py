@@ -1,0 +1,63 @@
+"""Where `sidecall serve` remembers, when nobody has said it and when somebody has."""
+
+import logging
+from pathlib import Path
+
+from sidecall.core.overload import StoreUnfit
+from sidecall.ledger.opening import IN_MEMORY, sqlite_path
+from sidecall.ledger.sql.sqlite import try_file
+from sidecall.ledger.sql.sqlite_file import StoreOutOfReach
+from sidecall.settings import Settings
+
+logger = logging.getLogger("sidecall")
+
+_FOLDER = Path(".sidecall")
+_DEFAULT = f"sqlite:///{_FOLDER}/ledger.db"
+
+
+def choose_store(settings: Settings) -> Settings:
+    """Return the settings with a store in them; one that cannot be used ends the start.
+
+    Where nobody has named one and the default cannot be used, things are kept in memory, and the log says so.
+
+    Raises:
+        StoreUnfit: The store cannot be used by this program, or not by so many workers.
+    """
+    if settings.store is not None:
+        _require_fit(settings.store, settings.workers)
+        return settings
+    if settings.workers > 1:
+        return _forgetful(settings, "a file is for one worker; several can share a PostgreSQL (SIDECALL_STORE)")
+    try:
+        _make_folder()
+        _require_fit(_DEFAULT, 1)
+    except StoreOutOfReach as error:
+        return _forgetful(settings, error.message)
+    except OSError as error:
+        return _forgetful(settings, f"{_FOLDER.absolute()} cannot be written ({error.strerror})")
+    return settings.model_copy(update={"store": _DEFAULT})
+
+
+def _require_fit(url: str, workers: int) -> None:
+    path = sqlite_path(url)
+    if path is None:
+        return
+    if workers > 1:
+        raise StoreUnfit(
+            f"SIDECALL_STORE is {url}, a file for one process, and there are {workers} workers: leave out --workers, "
+            f"or write memory://, with which each worker remembers for itself."
+        )
+    try_file(path)
+
+
+def _forgetful(settings: Settings, reason: str) -> Settings:
+    logger.warning("what has to be remembered is kept in memory and lost at the end: %s", reason)
+    return settings.model_copy(update={"store": IN_MEMORY})
+
+
+def _make_folder() -> None:
+    """Make the folder of the default, which no repository should hold."""
+    _FOLDER.mkdir(mode=0o700, exist_ok=True)
+    ignored = _FOLDER / ".gitignore"
+    if not ignored.exists():
+        ignored.write_text("*\n")

@@ -1,0 +1,1 @@
+"""Calls that are remembered: what became of each, and those that go on without their client."""

@@ -1,0 +1,116 @@
+"""What is known of one call, and what is kept of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sidecall.core.calls.keys import CallKey
+from sidecall.core.messages import ToolCall, ToolMessage
+from sidecall.core.record import CallRecord
+
+CallStatus = Literal[
+    "queued", "running", "awaiting_approval", "succeeded", "failed", "cancelled", "expired", "outcome_unknown"
+]
+OPEN: frozenset[CallStatus] = frozenset(("queued", "running", "awaiting_approval"))
+
+
+class CallEntry(BaseModel):
+    """What is known of one call, whether it waits, runs or has ended."""
+
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
+
+    id: str = Field(description="The invocation's id, a UUIDv7; also the `id` of its ToolMessage.")
+    name: str = Field(description="The tool.")
+    tool_call_id: str = Field(description="The id that the model gave the call.")
+    status: CallStatus
+    kind: str | None = Field(default=None, description="Why it failed, in one word: the `kind` of its error.")
+    caller: str = Field(description="Who sent it.")
+    tenant: str = Field(exclude=True)
+    is_durable: bool = Field(description="Whether it was on disk before it was accepted, and goes on after a restart.")
+    attempt: int = Field(description="How often it was begun.")
+    created_at: datetime
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    duration_ms: float | None = Field(default=None, description="From its start to its end.")
+    args: Any = Field(default=None, description="Its arguments, without secrets and shortened; null if not kept.")
+    approval_id: str | None = Field(default=None, description="The approval that it waits for, or waited for.")
+    replay_of: str | None = Field(default=None, description="The call of which this one is a repetition.")
+    message: ToolMessage | None = Field(default=None, description="Its answer, once there is one.")
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.status not in OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What is kept of a call beside its record.
+
+    Args:
+        owner: The server that begins it at once; None where it is queued.
+        args: Its arguments as they are shown, as JSON text.
+        key: By what it is known again.
+        replay_of: The call of which it is a repetition.
+    """
+
+    owner: str | None = None
+    args: str | None = None
+    key: CallKey | None = None
+    replay_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedCall:
+    """A call that a server may run: the record of it, and the attempt that its end has to name."""
+
+    record: CallRecord
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class LostCall:
+    """A call whose server has ended while it ran."""
+
+    id: str
+    name: str
+    attempt: int
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnd:
+    """How an attempt at a call ended."""
+
+    status: CallStatus
+    kind: str | None
+    message: ToolMessage
+
+
+@dataclass(frozen=True, slots=True)
+class CallFilter:
+    """Which calls are looked for; None means any. Times are in seconds since 1970."""
+
+    tenant: str
+    names: Sequence[str] | None = None
+    status: CallStatus | None = None
+    kind: str | None = None
+    caller: str | None = None
+    since: float | None = None
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallPage:
+    """A part of a list, newest first, and the id after which the next one begins; None where there is no more."""
+
+    calls: Sequence[CallEntry]
+    cursor: str | None = None
+
+
+def to_datetime(seconds: float) -> datetime:
+    """Return a time in UTC; `seconds` are since 1970."""
+    return datetime.fromtimestamp(seconds, UTC)

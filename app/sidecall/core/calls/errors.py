@@ -1,0 +1,53 @@
+"""Why a remembered call is refused, or not found."""
+
+from sidecall.core.errors import RequestError, ToolFailure
+from sidecall.core.overload import Overloaded
+
+
+class UnknownCall(RequestError):
+    """There is no such call, or it is not remembered any more."""
+
+
+class CallEnded(RequestError):
+    """The call has ended already."""
+
+
+class NotRepeatable(RequestError):
+    """The call's tool does not say that it may run again."""
+
+
+class CallNotKept(RequestError):
+    """The call cannot be repeated: what was sent is not kept."""
+
+
+class InvalidReplay(RequestError):
+    """The body does not say how to repeat a call."""
+
+
+class KeyReused(RequestError):
+    """The Idempotency-Key was sent before, with another call."""
+
+
+class TooManyJobs(Overloaded):
+    """So many calls are queued that this server takes no more."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message, retry_after=10)
+
+
+class OutcomeUnknown(ToolFailure):
+    """Error: the server ended while the call ran, so its outcome is unknown; it may have had effects."""
+
+    kind = "outcome_unknown"
+
+
+class CallCancelled(ToolFailure):
+    """Error: the call was cancelled; it may have had effects if it had begun."""
+
+    kind = "cancelled"
+
+
+class CallExpired(ToolFailure):
+    """Error: nobody decided about this call in time; it did not run."""
+
+    kind = "expired"

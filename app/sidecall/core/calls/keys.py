@@ -1,0 +1,41 @@
+"""By what a call is known again when it comes twice."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sidecall.core.approval import read_args
+from sidecall.core.context import Caller
+from sidecall.core.messages import ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class CallKey:
+    """By what a call is known again when it comes twice; `expires_at` is in seconds since 1970."""
+
+    text: str
+    fingerprint: str
+    expires_at: float
+
+
+def make_key(kind: str, caller: Caller, text: str, call: ToolCall, beside: Sequence[Any], expires_at: float) -> CallKey:
+    """Make the key of a call: the same text of two callers makes two.
+
+    Args:
+        kind: Where the text comes from.
+        caller: Who sent it.
+        text: What it sent.
+        call: What the key stands for.
+        beside: What came with the call and makes it another one: state and context.
+        expires_at: Until when the key is known, in seconds since 1970.
+    """
+    whose = [kind, caller.tenant, caller.subject, text]
+    # Not its id, which programs that send none get anew each time.
+    what = [call.name, read_args(call.args), *beside]
+    return CallKey(_hash(whose), _hash(what), expires_at)
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,92 @@
+"""Where calls are remembered."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, ClaimedCall, LostCall
+from sidecall.core.calls.keys import CallKey
+from sidecall.core.record import CallRecord
+
+
+class Calls(Protocol):
+    """Where calls are remembered.
+
+    Each method is one step and durable once it returns. Whoever ends a call names the attempt: of two servers that took
+    the same call for theirs, one is heard.
+    """
+
+    async def accept(self, call: CallRecord, acceptance: Acceptance) -> CallEntry | None:
+        """Remember a call that is begun or queued; None where one with its key is remembered already.
+
+        Raises:
+            StoreUnavailable: It was not accepted.
+        """
+
+    async def find(self, key: CallKey) -> CallEntry | None:
+        """Find the call of a key; None if there is none, or the key has expired, which is then free.
+
+        Raises:
+            KeyReused: It stands for another call.
+        """
+
+    async def get(self, call_id: str, tenant: str) -> CallEntry:
+        """Find a call.
+
+        Raises:
+            UnknownCall: This tenant has none of that id.
+        """
+
+    async def get_record(self, call_id: str) -> CallRecord | None:
+        """Return a call as it was sent; None where it is not kept."""
+
+    async def list(self, wanted: CallFilter, limit: int = 100, cursor: str | None = None) -> CallPage:
+        """List calls, newest first, no more than `limit`, after the one that the page before names."""
+
+    async def release(self, call_id: str, attempt: int) -> None:
+        """Queue a call again that could not be begun, or may run twice."""
+
+    async def hold(self, call_id: str, attempt: int, approval_id: str) -> None:
+        """Note that a person has to decide about a call."""
+
+    async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> bool:
+        """Note the end of an attempt, None for a call that waits for a person; False where another was heard."""
+
+    async def forget(self, call_id: str, attempt: int) -> None:
+        """Forget a call that was refused before it began, and its key."""
+
+    async def list_held(self, limit: int = 1000) -> Sequence[CallEntry]:
+        """List the calls that wait for a person, those that have waited longest first."""
+
+    async def find_held(self, approval_id: str) -> CallEntry | None:
+        """Find the call that waits for this approval; None if none does."""
+
+
+class CallQueue(Protocol):
+    """The remembered calls that no server runs, and the servers that may take them.
+
+    Each method is one step and durable once it returns.
+    """
+
+    async def claim(self, owner: str, most: int) -> Sequence[ClaimedCall]:
+        """Begin up to `most` queued calls, fairly between their callers."""
+
+    async def count_queued(self) -> int:
+        """Count the calls that wait for a server to begin them."""
+
+    async def cancel(self, call_id: str, end: CallEnd) -> bool:
+        """End a call that is queued, or ask the server that runs it to; False where it is neither."""
+
+    async def list_cancelled(self, owner: str) -> Sequence[str]:
+        """List the calls of this server that somebody wants to be cancelled."""
+
+    async def list_lost(self, dead_since: float) -> Sequence[LostCall]:
+        """List the calls that run on servers which have said nothing since then, in seconds since 1970."""
+
+    async def list_strays(self, owner: str, runs: Callable[[str], bool]) -> Sequence[LostCall]:
+        """List the calls that this server should run, without those that it `runs`."""
+
+    async def beat(self, owner: str) -> None:
+        """Write down that this server lives."""
+
+    async def leave(self, owner: str) -> None:
+        """Write down that this server runs no calls any more."""

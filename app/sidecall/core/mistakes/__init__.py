@@ -1,0 +1,1 @@
+"""What models get wrong: how it is said to them, and what they most likely meant."""

@@ -1,0 +1,21 @@
+"""The kinds of failures that a model reads of, as answers name them."""
+
+from typing import Literal
+
+ErrorKind = Literal[
+    "unknown_tool",
+    "malformed_arguments",
+    "invalid_arguments",
+    "tool_error",
+    "execution_error",
+    "timeout",
+    "output_error",
+    "denied",
+    "rejected",
+    "approval_required",
+    "overloaded",
+    "missing_context",
+    "cancelled",
+    "expired",
+    "outcome_unknown",
+]

@@ -1,0 +1,205 @@
+"""Find out which of several names a misspelt one resembles."""
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+# Longer names come from nobody who mistypes.
+_MOST_LETTERS = 64
+_SEPARATORS = re.compile(r"[\W_]+")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\dA-Za-z_]+|\d+")
+# Farther than any typing error.
+_BY_WORDS = 3.0
+# A share of letters in the same order.
+_ALIKE = 0.7
+# A share of letters at the beginning, which `visible` and `visibility` reach.
+_BEGINS = 0.55
+_VOWELS = frozenset("aeiou")
+
+
+def reduce_name(name: str) -> str:
+    """Reduce a name to its letters and digits in lower case, so that `maxResults` and `max-results` are the same."""
+    name = name[:_MOST_LETTERS]
+    if name.isascii() and name.isidentifier():  # As most names are, for which there is a shorter way.
+        return name.replace("_", "").lower()
+    return _SEPARATORS.sub("", name).casefold()
+
+
+def find_same(name: str, names: Iterable[str]) -> list[str]:
+    """Name those that differ from a name in case and separators only."""
+    reduced = reduce_name(name)
+    return [other for other in names if reduce_name(other) == reduced] if reduced else []
+
+
+def find_resembling(name: str, names: Iterable[str]) -> str | None:
+    """Name the one that a name was most likely meant to be; None where it resembles nothing."""
+    return next(iter(find_alike(name, names)), None)
+
+
+def find_alike(name: str, names: Iterable[str]) -> list[str]:
+    """Name those that a name was most likely meant to be, of which all are equally far from it."""
+    reduced = reduce_name(name)
+    if not reduced:
+        return []
+    listed = list(names)
+    # No name is as near by its words as by its letters.
+    by_letters = _choose_nearest((_measure_letters(reduced, reduce_name(other)), other) for other in listed)
+    if by_letters:
+        return by_letters
+    words = _split_words(name)
+    return _choose_nearest((_measure_words(words, _split_words(other)), other) for other in listed)
+
+
+def _choose_nearest(measured: Iterable[tuple[float | None, str]]) -> list[str]:
+    best: list[str] = []
+    least = math.inf
+    for distance, other in measured:
+        if distance is not None and distance <= least:
+            best = [*best, other] if distance == least else [other]
+            least = distance
+    return best
+
+
+def find_likely(name: str, names: Iterable[str]) -> str | None:
+    """Name the one that a name resembles, or else the one that begins like it; for what is refused in any case."""
+    listed = list(names)
+    alike = find_resembling(name, listed)
+    if alike is not None:
+        return alike
+    reduced = reduce_name(name)
+    shares = {other: _measure_beginning(reduced, reduce_name(other)) for other in listed}
+    most = max(shares.values(), default=0.0)
+    likely = [other for other in listed if shares[other] == most]
+    return likely[0] if most > _BEGINS and len(likely) == 1 else None
+
+
+def _measure_beginning(one: str, two: str) -> float:
+    """Measure the share of letters that two words begin with."""
+    most = min(len(one), len(two))
+    first = next((place for place in range(most) if one[place] != two[place]), most)
+    return 2 * first / (len(one) + len(two)) if first > 1 else 0.0
+
+
+def count_shared_words(name: str, other: str) -> int:
+    """Count the words that two names have in common."""
+    return len({*_split_words(name)} & {*_split_words(other)})
+
+
+def find_misspelt(name: str, names: Iterable[str]) -> str | None:
+    """Name the one that a name differs from by a few letters only; None where there is none."""
+    distances = [(distance, other) for other in names if (distance := measure_distance(name, other)) is not None]
+    near = [pair for pair in distances if pair[0] < _BY_WORDS]
+    return min(near, key=lambda pair: pair[0])[1] if near else None
+
+
+def measure_distance(name: str, other: str) -> float | None:
+    """Measure how far a name is from another, 0 for the same in other letters; None where they are not alike."""
+    distance = _measure_letters(reduce_name(name), reduce_name(other))
+    return _measure_words(_split_words(name), _split_words(other)) if distance is None else distance
+
+
+def _measure_letters(one: str, two: str) -> float | None:
+    if one == two:
+        return 0.0 if one else None
+    edits = _count_edits(one, two, _choose_limit(one, two))
+    return None if edits is None else float(edits)
+
+
+def _measure_words(some: Sequence[str], others: Sequence[str]) -> float | None:
+    return _BY_WORDS + abs(len(some) - len(others)) if _are_words_alike(some, others) else None
+
+
+def _choose_limit(one: str, two: str) -> int:
+    """Choose how many edits are a typing error: none in the shortest words, which are other words then."""
+    shorter = min(len(one), len(two))
+    if shorter < 3 or (shorter < 6 and len(one) == len(two) and one[0] != two[0]):
+        return 0
+    return 1 if shorter < 6 else 2
+
+
+def _count_edits(one: str, two: str, limit: int) -> int | None:
+    """Count the letters that are wrong, left out, too many or swapped with the next; None beyond the limit."""
+    # An edit adds one letter and takes another at most, which rules nearly all other words out.
+    if limit == 0 or abs(len(one) - len(two)) > limit or len({*one} ^ {*two}) > 2 * limit:
+        return None
+    one, two = _strip_shared(one, two)
+    if not one or not two:
+        return len(one) + len(two)
+    before: list[int] = []
+    last = list(range(len(two) + 1))
+    for row, letter in enumerate(one, 1):
+        line = [row]
+        for column, other in enumerate(two, 1):
+            cost = min(last[column] + 1, line[-1] + 1, last[column - 1] + (letter != other))
+            if row > 1 and column > 1 and letter == two[column - 2] and other == one[row - 2]:
+                cost = min(cost, before[column - 2] + 1)
+            line.append(cost)
+        if min(line) > limit:
+            return None
+        before, last = last, line
+    return last[-1] if last[-1] <= limit else None
+
+
+def _strip_shared(one: str, two: str) -> tuple[str, str]:
+    """Leave out the letters that two words begin and end with, in which no edit is."""
+    shorter = min(len(one), len(two))
+    first = 0
+    while first < shorter and one[first] == two[first]:
+        first += 1
+    last = 0
+    while last < shorter - first and one[-1 - last] == two[-1 - last]:
+        last += 1
+    return one[first : len(one) - last], two[first : len(two) - last]
+
+
+def _split_words(name: str) -> list[str]:
+    name = name[:_MOST_LETTERS]
+    if name.isascii() and name.islower() and name.replace("_", "").isalpha():  # As most names are.
+        return [word for word in name.split("_") if word]
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def _are_words_alike(some: Sequence[str], others: Sequence[str]) -> bool:
+    """Return whether all words of one name are in the other: `max` in `max_results`, `date_from` in `from_date`."""
+    fewer, more = (some, others) if len(some) <= len(others) else (others, some)
+    return bool(fewer) and all(
+        any(word[0] == other[0] and _is_same_word(word, other) for other in more) for word in fewer
+    )
+
+
+def _is_same_word(one: str, two: str) -> bool:
+    if one == two:
+        return True
+    shorter, longer = (one, two) if len(one) <= len(two) else (two, one)
+    if longer in (f"{shorter}s", f"{shorter}es", f"{shorter[:-1]}ies"):
+        return True
+    if len(shorter) < 3 or shorter[0] != longer[0]:
+        return False
+    return longer.startswith(shorter) or (not _VOWELS & set(shorter) and _is_within(shorter, longer))
+
+
+def _is_within(letters: str, word: str) -> bool:
+    """Return whether letters stand in a word in this order, as those of `qty` do in `quantity`."""
+    rest = iter(word)
+    return all(letter in rest for letter in letters)
+
+
+def find_nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
+    """Name the names that look like this one, best first: by their letters, or else by their first word."""
+    found = [(distance, other) for other in names if (distance := _measure_loosely(name, other)) is not None]
+    return [other for _, other in sorted(found, key=lambda pair: pair[0])[:most]]
+
+
+def _measure_loosely(name: str, other: str) -> float | None:
+    distance = measure_distance(name, other)
+    if distance is not None:
+        return distance
+    one, two = _split_words(name), _split_words(other)
+    shared = sum(any(_is_same_word(word, it) for it in two) for word in one)
+    if one and two and measure_distance(one[0], two[0]) is not None:
+        return 20.0 - shared
+    begin_alike = one and two and one[0][0] == two[0][0]
+    if begin_alike and difflib.SequenceMatcher(None, reduce_name(name), reduce_name(other)).ratio() >= _ALIKE:
+        return 25.0
+    return 30.0 - shared if shared and shared * 2 >= min(len(one), len(two)) else None

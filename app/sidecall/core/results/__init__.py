@@ -1,0 +1,1 @@
+"""What results take of memory while they are made and written."""

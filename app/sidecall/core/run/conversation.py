@@ -1,0 +1,98 @@
+"""The messages of a conversation, as tools find them in the caller's state and send them back."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from sidecall.core.messages import ToolMessage
+
+# As the id of a RemoveMessage: all messages so far.
+REMOVE_ALL_MESSAGES = "__remove_all__"
+
+
+class BaseMessage(BaseModel):
+    """A message with LangChain's keys; those of a provider are kept."""
+
+    model_config = ConfigDict(extra="allow")
+
+    content: str | list[str | dict[str, Any]] = ""
+    additional_kwargs: dict[str, Any] = Field(default_factory=dict)
+    response_metadata: dict[str, Any] = Field(default_factory=dict)
+    type: str
+    name: str | None = None
+    id: str | None = None
+
+    def __init__(self, content: Any = "", **fields: Any) -> None:
+        super().__init__(content=content, **fields)
+
+    # Validation makes messages past it, as if it were pydantic's own.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @property
+    def text(self) -> str:
+        """The texts of the content, joined."""
+        if isinstance(self.content, str):
+            return self.content
+        parts = (part if isinstance(part, str) else part.get("text", "") for part in self.content)
+        return "".join(parts)
+
+
+class HumanMessage(BaseMessage):
+    """What a person said."""
+
+    type: Literal["human"] = "human"
+
+
+class AIMessage(BaseMessage):
+    """What a model said, and the tools that it asked for."""
+
+    type: Literal["ai"] = "ai"
+    tool_calls: list[dict[str, Any]] = Field(default_factory=list)
+    invalid_tool_calls: list[dict[str, Any]] = Field(default_factory=list)
+    usage_metadata: dict[str, Any] | None = None
+
+
+class SystemMessage(BaseMessage):
+    """What a model was told beforehand."""
+
+    type: Literal["system"] = "system"
+
+
+class RemoveMessage(BaseMessage):
+    """Ask the caller to take the message of this id out of its state."""
+
+    type: Literal["remove"] = "remove"
+
+    def __init__(self, id: str = "", **fields: Any) -> None:
+        super().__init__(id=id, **fields)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+
+AnyMessage = Annotated[
+    HumanMessage | AIMessage | SystemMessage | ToolMessage | RemoveMessage, Field(discriminator="type")
+]
+_message: TypeAdapter[Any] = TypeAdapter(AnyMessage)
+_ROLES: Mapping[str, str] = {
+    "user": "human",
+    "assistant": "ai",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+}
+
+
+def revive_messages(messages: Any) -> Any:
+    """Make messages of the objects as which they came; what is none stays as it is."""
+    return [_revive(message) for message in messages] if isinstance(messages, list) else messages
+
+
+def _revive(message: Any) -> Any:
+    if not isinstance(message, dict):
+        return message
+    kind = message.get("type") or _ROLES.get(str(message.get("role")))
+    try:
+        return _message.validate_python({**message, "type": kind})
+    except ValidationError:
+        return message

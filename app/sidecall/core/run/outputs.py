@@ -1,0 +1,122 @@
+"""Texts, images and files that a tool shows the model, in the words of the OpenAI Agents SDK."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, model_validator
+from typing_extensions import TypedDict
+
+from sidecall.core.messages import ContentBlock
+
+
+class ToolOutputText(BaseModel):
+    """A text."""
+
+    type: Literal["text"] = "text"
+    text: str
+
+
+class ToolOutputImage(BaseModel):
+    """An image: by its URL, which may be a `data:` URL, or by the id under which the provider has it."""
+
+    type: Literal["image"] = "image"
+    image_url: str | None = None
+    file_id: str | None = None
+    detail: Literal["low", "high", "auto"] | None = None
+
+    @model_validator(mode="after")
+    def _require_source(self) -> Self:
+        if self.image_url is None and self.file_id is None:
+            raise ValueError("At least one of image_url or file_id must be provided")
+        return self
+
+
+class ToolOutputFileContent(BaseModel):
+    """A file: its content in base64, its URL, or the id under which the provider has it."""
+
+    type: Literal["file"] = "file"
+    file_data: str | None = None
+    file_url: str | None = None
+    file_id: str | None = None
+    filename: str | None = None
+
+    @model_validator(mode="after")
+    def _require_source(self) -> Self:
+        if self.file_data is None and self.file_url is None and self.file_id is None:
+            raise ValueError("At least one of file_data, file_url, or file_id must be provided")
+        return self
+
+
+class ToolOutputTextDict(TypedDict, total=False):
+    """A ToolOutputText as a dict."""
+
+    type: Literal["text"]
+    text: str
+
+
+class ToolOutputImageDict(TypedDict, total=False):
+    """A ToolOutputImage as a dict."""
+
+    type: Literal["image"]
+    image_url: str
+    file_id: str
+    detail: Literal["low", "high", "auto"]
+
+
+class ToolOutputFileContentDict(TypedDict, total=False):
+    """A ToolOutputFileContent as a dict."""
+
+    type: Literal["file"]
+    file_data: str
+    file_url: str
+    file_id: str
+    filename: str
+
+
+_KINDS: Mapping[str, type[BaseModel]] = {
+    "text": ToolOutputText,
+    "image": ToolOutputImage,
+    "file": ToolOutputFileContent,
+}
+_NAMES = frozenset(kind.__name__ for kind in _KINDS.values())
+_PACKAGES = ("sidecall", "agents")
+
+
+def read_outputs(value: Any, *, with_dicts: bool = False) -> list[ContentBlock] | None:
+    """Write one of these objects, or a list of nothing but them and their dicts, as blocks; None for anything else.
+
+    Args:
+        value: What a tool has returned.
+        with_dicts: Whether dicts alone are taken for them, as the OpenAI Agents SDK does.
+    """
+    if not isinstance(value, list | tuple):
+        block = _write_dict(value) if with_dicts and isinstance(value, dict) else _write_object(value)
+        return None if block is None else [block]
+    blocks: list[ContentBlock] = []
+    for item in value:
+        block = _write_dict(item) if isinstance(item, dict) else _write_object(item)
+        if block is None:
+            return None
+        blocks.append(block)
+    # Elsewhere a list of dicts alone is looked at as every other list of blocks.
+    is_said = bool(blocks) and (with_dicts or not all(isinstance(item, dict) for item in value))
+    return blocks if is_said else None
+
+
+def _write_object(item: Any) -> ContentBlock | None:
+    kind = type(item)
+    if kind.__name__ not in _NAMES or kind.__module__.partition(".")[0] not in _PACKAGES:
+        return None
+    block: ContentBlock = item.model_dump(exclude_none=True)
+    return block
+
+
+def _write_dict(item: dict[Any, Any]) -> ContentBlock | None:
+    name = item.get("type")
+    kind = _KINDS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        return None
+    try:
+        return kind.model_validate(item).model_dump(exclude_none=True)
+    except ValueError:
+        return None

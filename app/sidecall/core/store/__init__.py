@@ -1,0 +1,1 @@
+"""The store: what tools may remember from call to call."""

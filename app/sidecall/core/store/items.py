@@ -1,0 +1,102 @@
+"""What tools may remember: items under a namespace and a key, wherever they are kept."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+Namespace = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One remembered value, and when it was made and changed."""
+
+    namespace: Namespace
+    key: str
+    value: Any
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Which items are looked for: `limit` of those that pass the filter, after the first `offset`.
+
+    What is found counts as used, so that it lives on, where `refresh` is true.
+    """
+
+    filter: Mapping[str, Any]
+    limit: int
+    offset: int
+    refresh: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceSearch:
+    """Which namespaces are looked for: by their first and last parts, in which `*` stands for any.
+
+    They are cut after `depth` parts, and what is then the same is listed once.
+    """
+
+    prefix: Namespace
+    suffix: Namespace
+    depth: int | None
+    limit: int
+    offset: int
+
+
+class Items(Protocol):
+    """Where the items of all tenants are kept; each tenant has its own."""
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """The event loop on which the methods have to run; None when they never wait and may run in any thread."""
+
+    async def get(self, tenant: str, namespace: Namespace, key: str, *, refresh: bool = True) -> Item | None:
+        """Return the item, None if there is none; it counts as used where `refresh` is true."""
+
+    async def put(self, tenant: str, namespace: Namespace, key: str, value: Any, ttl: float | None = None) -> None:
+        """Keep a value, in place of the one that is there; the item keeps the time of the first.
+
+        Args:
+            tenant: Whose it is.
+            namespace: Where it is.
+            key: Its name there.
+            value: Anything that JSON can say.
+            ttl: Minutes after its last use when it is forgotten; None keeps it for ever.
+
+        Raises:
+            StoreFull: There is no room for it.
+            ItemTooLarge: One item takes no so many bytes.
+            TypeError: JSON cannot say it.
+            ValueError: JSON cannot say it, NaN for instance.
+        """
+
+    async def delete(self, tenant: str, namespace: Namespace, key: str) -> None:
+        """Remove the item; nothing happens if there is none."""
+
+    async def search(self, tenant: str, namespace: Namespace, search: Search) -> list[Item]:
+        """List the items at and below a namespace, oldest first.
+
+        Raises:
+            ValueError: The filter has an operator that there is not.
+        """
+
+    async def list_namespaces(self, tenant: str, search: NamespaceSearch) -> list[Namespace]:
+        """List the namespaces that have items, in their order."""
+
+
+class StoreFull(RuntimeError):
+    """The tools of this server remember as much as they may (SIDECALL_MAX_STORE_BYTES)."""
+
+    def __init__(self) -> None:
+        super().__init__(self.__doc__)
+
+
+class ItemTooLarge(ValueError):
+    """An item is larger than one may be."""
+
+    def __init__(self, size: int, most: int) -> None:
+        super().__init__(f"The value takes {size:,} bytes as JSON, and an item of the store up to {most:,}.")

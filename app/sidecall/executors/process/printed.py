@@ -1,0 +1,37 @@
+"""Read what tools' processes print, so that none waits for whoever reads the server's log."""
+
+import os
+import sys
+import threading
+
+# Characters of a line that are passed on together.
+_LINE = 65_536
+# Seconds that the end of the processes waits for the last of what they have printed.
+_PATIENCE = 1.0
+
+
+class PrintedLines:
+    """A pipe to which processes print; a thread passes its lines on to where this process writes its log."""
+
+    def __init__(self) -> None:
+        read, self.fd = os.pipe()
+        self._thread = threading.Thread(target=_pass_on, args=(read,), name="sidecall-printed", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> None:
+        """Be there to be inherited."""
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the pipe to the processes that have inherited it."""
+        os.close(self.fd)
+
+    def wait(self) -> None:
+        """Wait until everything is passed on, once those processes have ended."""
+        self._thread.join(_PATIENCE)
+
+
+def _pass_on(fd: int) -> None:
+    with open(fd, errors="backslashreplace") as pipe:
+        while line := pipe.readline(_LINE):
+            sys.stderr.write(line)
+            sys.stderr.flush()

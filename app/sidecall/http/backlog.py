@@ -1,0 +1,67 @@
+"""Bound what waits for all who read too slowly, events and other answers, together."""
+
+import logging
+import time
+from typing import Protocol
+
+logger = logging.getLogger("sidecall")
+
+# Seconds between two log lines about slow readers.
+_QUIET = 10.0
+
+
+class Reader(Protocol):
+    """What waits for one reader."""
+
+    size: int
+
+    def cut(self) -> None:
+        """Forget all that waits, and send no more."""
+
+
+class Backlog:
+    """The bytes that wait for readers; beyond the bound, those who have stood still for longest are cut off.
+
+    A single event or answer may be larger than the bound, when nothing else waits.
+    """
+
+    def __init__(self, most: int = 32 * 1024 * 1024) -> None:
+        self._most = most
+        self._size = 0
+        # In the order in which they last took something.
+        self._readers: dict[Reader, None] = {}
+        self._cut_off = 0
+        self._quiet_until = 0.0
+
+    def has_room(self, size: int) -> bool:
+        """Return whether so many bytes more may wait."""
+        return self._size + size <= self._most
+
+    def add(self, reader: Reader, size: int) -> None:
+        """Let bytes wait that `reader` counts already, and make room for them."""
+        self._size += size
+        self._readers.setdefault(reader)
+        while self._size > self._most:
+            slowest = next(iter(self._readers))
+            if slowest is reader and reader.size == size:
+                if len(self._readers) == 1:
+                    return
+                slowest = list(self._readers)[1]
+            slowest.cut()
+            self._tell_of_cut()
+
+    def take(self, reader: Reader, size: int) -> None:
+        """Forget bytes that a reader has taken, or that nobody will take."""
+        self._size -= size
+        self._readers.pop(reader, None)
+        if reader.size:
+            self._readers[reader] = None
+
+    def _tell_of_cut(self) -> None:
+        self._cut_off += 1
+        now = time.monotonic()
+        if now >= self._quiet_until:
+            self._quiet_until = now + _QUIET
+            limit = f"more than {self._most} bytes wait for their readers (SIDECALL_MAX_UNREAD_BYTES)"
+            logger.warning("%s; slow readers that were cut off: %d", limit, self._cut_off)
+            self._cut_off = 0

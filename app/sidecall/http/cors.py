@@ -1,0 +1,33 @@
+"""Let web pages of other origins read answers, as browsers ask it (CORS)."""
+
+from collections.abc import Collection
+
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
+
+from sidecall.http.application import Wrapper
+from sidecall.http.request_id import RequestIdHeader
+
+_READABLE = ("ETag", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id", "X-Sidecall-Approvals")
+
+
+def share_with(origins: Collection[str]) -> Wrapper:
+    """Make what answers pages of these origins: their browsers' questions in advance, and then every answer.
+
+    Pages that may run tools may also send what their browser knows a gateway by.
+    """
+
+    def share(app: ASGIApp) -> ASGIApp:
+        return RequestIdHeader(
+            CORSMiddleware(
+                app,
+                allow_origins=origins,
+                allow_methods=("*",),
+                allow_headers=("*",),
+                allow_credentials=True,
+                allow_private_network=True,
+                expose_headers=_READABLE,
+            )
+        )
+
+    return share

@@ -1,0 +1,85 @@
+"""Refuse query parameters that nobody reads: a misspelt one must not be answered as if it had been left out.
+
+Numbers are those that everybody reads alike. Python takes others as well, such as `5_0` for 50.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args, get_origin
+
+from fastapi import Request
+from fastapi.dependencies.models import Dependant
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from sidecall.core.errors import UnknownParameter
+from sidecall.core.mistakes.resemblance import find_nearest
+
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
+_DECIMAL = re.compile(r"-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def _read_as(form: re.Pattern[str], wanted: str) -> BeforeValidator:
+    def look(value: Any) -> Any:
+        if isinstance(value, str) and form.fullmatch(value) is None:
+            raise PydanticCustomError("number_form", "Write it as a {wanted}", {"wanted": wanted})
+        return value
+
+    return BeforeValidator(look)
+
+
+# For the annotations of parameters, behind all else, which the document would not show otherwise.
+WHOLE_NUMBER = _read_as(_WHOLE, "whole number in digits, such as 50")
+DECIMAL_NUMBER = _read_as(_DECIMAL, "number in digits, such as 2.5")
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """Look at the names in the query, as a dependency of a route.
+
+    Raises:
+        UnknownParameter: The route has no parameter of that name.
+    """
+    if not request.query_params:
+        return
+    known = _list_known(request.scope["route"])
+    _refuse_repeated(request, known)
+    unknown = [name for name in dict.fromkeys(request.query_params) if name not in known][:_MOST]
+    errors = [{"loc": ["query", it], "type": "unknown_parameter", "msg": _explain(it, known)} for it in unknown]
+    if errors:
+        raise UnknownParameter(" ".join(str(error["msg"]) for error in errors), errors=errors)
+
+
+def _refuse_repeated(request: Request, known: Mapping[str, bool]) -> None:
+    """Refuse a parameter that came twice and can have one value: `?dry_run=true&dry_run=false` would run the tool."""
+    names = Counter(name for name, _ in request.query_params.multi_items())
+    for name, count in names.items():
+        if count > 1 and not known.get(name, True):
+            raise UnknownParameter(f"The parameter `{name}` came {count} times; send it once.")
+
+
+# Names that are told of, and characters of each.
+_MOST = 10
+_LENGTH = 64
+
+
+def _list_known(route: Any) -> dict[str, bool]:
+    """List a route's parameters, and whether each may come several times."""
+    return dict(_walk(route.dependant))
+
+
+def _walk(dependant: Dependant) -> Iterator[tuple[str, bool]]:
+    for parameter in dependant.query_params:
+        annotation = parameter.field_info.annotation
+        yield parameter.alias, any(get_origin(it) is list for it in (annotation, *get_args(annotation)))
+    for inner in dependant.dependencies:
+        yield from _walk(inner)
+
+
+def _explain(name: str, known: Mapping[str, bool]) -> str:
+    shown = name if len(name) <= _LENGTH else f"{name[:_LENGTH]}…"
+    nearest = find_nearest(name.lower().replace("-", "_")[:_LENGTH], known)
+    if nearest:
+        return f"There is no parameter `{shown}`; did you mean `{nearest[0]}`?"
+    there = f"there are {', '.join(f'`{it}`' for it in known)}" if known else "there are none here"
+    return f"There is no parameter `{shown}`; {there}."

@@ -1,0 +1,139 @@
+"""What a client says in headers about how its call is run: `Prefer` (RFC 7240) and `Idempotency-Key`."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import Headers
+
+from sidecall.core.errors import RequestError
+
+# The draft has a quoted string; most clients send it bare.
+_KEY = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"|([\x21\x23-\x7e][\x20-\x7e]{0,254})')
+_WAIT = re.compile(r"[0-9]{1,9}")
+DOCUMENTED: dict[str, dict[str, Any]] = {
+    "Preference-Applied": {
+        "description": "What of `Prefer` was heeded.",
+        "schema": {"type": "string"},
+    },
+    "Idempotency-Replayed": {
+        "description": "`true` where this is the answer to an earlier call with the same `Idempotency-Key`.",
+        "schema": {"type": "string"},
+    },
+}
+
+
+class InvalidPreference(RequestError):
+    """The header `Prefer` cannot be understood."""
+
+
+class InvalidKey(RequestError):
+    """The header `Idempotency-Key` is 1 to 255 printable ASCII characters, in double quotes or bare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """What a client prefers; `wait` is in seconds.
+
+    `is_async` says that it wants to be told where to ask for the answer, rather than wait for it.
+    """
+
+    is_async: bool = False
+    wait: float | None = None
+    key: str | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing was said."""
+        return not self.is_async and self.wait is None and self.key is None
+
+    @property
+    def applied(self) -> dict[str, str]:
+        """The header that says what was heeded."""
+        said = ["respond-async"] if self.is_async else []
+        if self.wait is not None:
+            said.append(f"wait={self.wait:g}")
+        return {"Preference-Applied": ", ".join(said)} if said else {}
+
+
+PLAIN = Preferences()
+
+
+def read_preferences(headers: Headers, longest: float) -> Preferences:
+    """Read the headers; nobody waits more than `longest` seconds.
+
+    Raises:
+        InvalidPreference: `wait` is no number of seconds.
+        InvalidKey: The key is none.
+    """
+    prefer, key = headers.getlist("prefer"), headers.get("idempotency-key")
+    if not prefer and key is None:
+        return PLAIN
+    said = _read_prefer(",".join(prefer))
+    wait = said.get("wait")
+    if wait is not None and not _WAIT.fullmatch(wait):
+        raise InvalidPreference("`Prefer: wait=` takes a whole number of seconds, such as `Prefer: wait=10`.")
+    seconds = None if wait is None else min(float(wait), longest)
+    found = Preferences("respond-async" in said, seconds, None if key is None else _read_key(key))
+    return PLAIN if found.is_plain else found
+
+
+def _read_prefer(text: str) -> dict[str, str]:
+    """Read preferences by name, without their parameters; of one that came twice the first counts."""
+    said: dict[str, str] = {}
+    for part in text.split(","):
+        name, _, value = part.split(";")[0].partition("=")
+        said.setdefault(name.strip().lower(), value.strip().strip('"'))
+    return said
+
+
+def _read_key(text: str) -> str:
+    found = _KEY.fullmatch(text.strip())
+    if found is None:
+        raise InvalidKey
+    quoted, bare = found.groups()
+    return bare if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+
+
+def refuse_for_events(preferences: Preferences) -> None:
+    """Refuse what does not go with a stream of events.
+
+    Raises:
+        InvalidPreference: There is something.
+    """
+    if not preferences.is_plain:
+        raise InvalidPreference(
+            "`Prefer` and `Idempotency-Key` do not go with `Accept: text/event-stream`. Send the call without that, "
+            "with `Prefer: respond-async`, and ask for it at GET /tool_calls/{id}."
+        )
+
+
+def refuse_for_batch(preferences: Preferences) -> None:
+    """Refuse what is said of one call where there are several.
+
+    Raises:
+        InvalidPreference: There is something.
+    """
+    if not preferences.is_plain:
+        raise InvalidPreference(
+            "`Prefer` and `Idempotency-Key` are for one call: send the calls of a batch one by one."
+        )
+
+
+PREFER: dict[str, Any] = {
+    "name": "Prefer",
+    "in": "header",
+    "description": "`respond-async` to be answered at once, `wait=10` to be answered after ten seconds at the latest.",
+    "schema": {"type": "string"},
+    "example": "wait=10",
+}
+PARAMETERS: list[dict[str, Any]] = [
+    PREFER,
+    {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "description": "1 to 255 characters of your own, such as `order-4711-refund`: the call runs once, however "
+        "often it is sent with them; they may stand in double quotes.",
+        "schema": {"type": "string", "pattern": "^[!#-~][ -~]{0,254}$"},
+    },
+]

@@ -1,0 +1,177 @@
+"""What was heard of calls while they ran, kept for a while for those who watch them."""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import to_json
+
+from sidecall.core.calls.entry import CallEntry, CallStatus
+from sidecall.core.jsonable import to_plain
+
+# What is kept of one call; beyond that the oldest that its tool has said is forgotten.
+_MOST = 256
+_MOST_BYTES = 64 * 1024
+# Chronicles that are kept though nobody writes or reads them, and for how many seconds.
+_MOST_IDLE = 256
+_IDLE = 300.0
+# In which order a call has its statuses within an attempt; one that is queued again has been begun.
+_ORDER: dict[CallStatus, int] = {"running": 0, "awaiting_approval": 1, "queued": 2}
+_END = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that happened to a call, as JSON; numbers rise, and may have gaps where something was forgotten."""
+
+    number: int
+    kind: str
+    body: bytes
+
+
+class Chronicle:
+    """What was heard of one call; `changed` is set, and another put in its place, when there is more."""
+
+    def __init__(self, last: int = 0) -> None:
+        """Begin behind the number that its reader has heard last."""
+        self.last = last
+        self.changed = asyncio.Event()
+        self._happenings: dict[int, Happening] = {}
+        self._said: deque[int] = deque()
+        self._size = 0
+        self._standing = (-1, -1)
+
+    def note(self, entry: CallEntry) -> None:
+        """Write down the status of a call, unless it is known, or older than what is known."""
+        members = {"attempt": entry.attempt, "kind": entry.kind, "approval_id": entry.approval_id}
+        self.note_status(entry.status, entry.attempt, members)
+
+    def note_status(self, status: CallStatus, attempt: int, members: Mapping[str, Any]) -> None:
+        """Write down that a call has come to this status in this attempt."""
+        standing = (attempt, _ORDER.get(status, _END))
+        if standing > self._standing:
+            self._standing = standing
+            self._add("status", to_json({"status": status, **members}))
+
+    def add(self, kind: str, body: bytes) -> None:
+        """Write down what the tool has said, and forget the oldest of that where it is too much."""
+        self._add(kind, body)
+        self._said.append(self.last)
+        self._size += len(body)
+        while self._size > _MOST_BYTES or len(self._said) > _MOST:
+            self._size -= len(self._happenings.pop(self._said.popleft()).body)
+
+    def _add(self, kind: str, body: bytes) -> None:
+        self.last += 1
+        self._happenings[self.last] = Happening(self.last, kind, body)
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    def list_after(self, number: int) -> list[Happening]:
+        """List what is kept of what came after this number."""
+        return [] if number >= self.last else [it for it in self._happenings.values() if it.number > number]
+
+
+class Chronicles:
+    """The chronicles of calls that run here or are watched, and those of some that were."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[Chronicle, int]] = {}
+        self._idle: dict[str, tuple[Chronicle, float]] = {}
+
+    def __len__(self) -> int:
+        return len(self._held) + len(self._idle)
+
+    def hold(self, call_id: str, last: int = 0) -> Chronicle:
+        """Find the chronicle of a call, or begin one; it is kept until it is released as often as it is held."""
+        self._forget()
+        held = self._held.get(call_id)
+        idle = self._idle.pop(call_id, None)
+        chronicle = held[0] if held else idle[0] if idle else Chronicle(last)
+        self._held[call_id] = (chronicle, held[1] + 1 if held else 1)
+        return chronicle
+
+    def release(self, call_id: str) -> None:
+        """Keep a chronicle a while longer."""
+        chronicle, count = self._held.pop(call_id)
+        if count > 1:
+            self._held[call_id] = (chronicle, count - 1)
+        else:
+            self._idle[call_id] = (chronicle, time.monotonic())
+            self._forget()
+
+    @contextmanager
+    def watch(self, call_id: str, last: int) -> Iterator[Chronicle]:
+        """Keep a chronicle while it is read."""
+        chronicle = self.hold(call_id, last)
+        try:
+            yield chronicle
+        finally:
+            self.release(call_id)
+
+    def _forget(self) -> None:
+        oldest = time.monotonic() - _IDLE
+        while self._idle:
+            call_id, (_, since) = next(iter(self._idle.items()))
+            if since >= oldest and len(self._idle) <= _MOST_IDLE:
+                return
+            del self._idle[call_id]
+
+
+class Teller:
+    """Write down what the tool of one attempt says, whatever thread it runs in; one that says nothing costs nothing."""
+
+    def __init__(self, chronicles: Chronicles, call_id: str, attempt: int) -> None:
+        self._chronicles = chronicles
+        self._call_id = call_id
+        self._attempt = attempt
+        self._chronicle: Chronicle | None = None
+        self._loop = asyncio.get_running_loop()
+        self._lock = threading.Lock()
+        self._coming: deque[tuple[str, bytes]] = deque()
+        self._size = 0
+        self._is_awake = False
+        self._is_closed = False
+
+    def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> None:
+        """Write down what a tool says, from any thread; what comes too fast for the loop takes the oldest's place."""
+        if sum(len(text) for text in said.values() if type(text) is str) > _MOST_BYTES:
+            return
+        with suppress(ValueError, RuntimeError):  # What JSON cannot say, and a loop that has ended.
+            body = to_json(to_plain({"tool_call_id": call_id, **said}))
+            if len(body) <= _MOST_BYTES and self._queue(kind, body):
+                self._loop.call_soon_threadsafe(self._write)
+
+    def _queue(self, kind: str, body: bytes) -> bool:
+        """Let something wait for the loop; return whether that has to be woken."""
+        with self._lock:
+            self._coming.append((kind, body))
+            self._size += len(body)
+            while len(self._coming) > _MOST or self._size > _MOST_BYTES:
+                self._size -= len(self._coming.popleft()[1])
+            is_first, self._is_awake = not self._is_awake, True
+        return is_first
+
+    def close(self) -> None:
+        """Write down nothing more."""
+        self._is_closed = True
+        if self._chronicle is not None:
+            self._chronicles.release(self._call_id)
+
+    def _write(self) -> None:
+        with self._lock:
+            coming, self._coming = self._coming, deque()
+            self._size, self._is_awake = 0, False
+        if self._is_closed:
+            return
+        if self._chronicle is None:
+            self._chronicle = self._chronicles.hold(self._call_id)
+            beside = {"attempt": self._attempt, "kind": None, "approval_id": None}
+            self._chronicle.note_status("running", self._attempt, beside)
+        for kind, body in coming:
+            self._chronicle.add(kind, body)

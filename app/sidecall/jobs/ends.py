@@ -1,0 +1,41 @@
+"""Who waits in this process for the end of which call."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sidecall.core.calls.entry import CallEntry
+
+News = asyncio.Future[CallEntry | None]
+
+
+class Ends:
+    """Know those who wait for a call, and let them hear what became of it."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, list[News]] = {}
+
+    @contextmanager
+    def listen(self, call_id: str) -> Iterator[News]:
+        """Hear of a call once: its entry when it has ended, None when something else has changed, or an error."""
+        news: News = asyncio.get_running_loop().create_future()
+        listeners = self._waiting.setdefault(call_id, [])
+        listeners.append(news)
+        try:
+            yield news
+        finally:
+            listeners.remove(news)
+            if not listeners:
+                self._waiting.pop(call_id, None)
+            if news.done() and not news.cancelled():
+                news.exception()  # Whoever stopped waiting does not want to hear of it.
+
+    def tell(self, call_id: str, news: CallEntry | BaseException | None = None) -> None:
+        """Pass news on to all who wait for this call."""
+        for waiting in self._waiting.get(call_id, ()):
+            if waiting.done():
+                continue
+            if isinstance(news, BaseException):
+                waiting.set_exception(news)
+            else:
+                waiting.set_result(news)

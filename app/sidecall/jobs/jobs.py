@@ -1,0 +1,260 @@
+"""Accept calls that are answered whatever happens between."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+
+from sidecall.core.approval import Approval, ApprovalRequired, Decision
+from sidecall.core.calls.entry import Acceptance, CallEntry, CallFilter, CallPage, ClaimedCall
+from sidecall.core.calls.errors import CallEnded, CallNotKept, TooManyJobs
+from sidecall.core.calls.keys import CallKey
+from sidecall.core.errors import ApprovalConflict, UnknownApproval
+from sidecall.core.invocation import CallRequest, new_invocation_id
+from sidecall.core.messages import ToolMessage
+from sidecall.core.overload import StoreUnavailable
+from sidecall.core.record import CallRecord
+from sidecall.jobs.endings import end_cancelled, end_expired, end_with
+from sidecall.jobs.ends import Ends
+from sidecall.jobs.keys import make_call_key
+from sidecall.jobs.runner import Runner
+from sidecall.jobs.submission import JobLimits, Show, Submission, Submitted, show_nothing
+from sidecall.jobs.upkeep import Upkeep
+from sidecall.jobs.watching import Sights, watch_call
+from sidecall.ledger.base import Ledger
+from sidecall.pipeline.batch import Find
+from sidecall.pipeline.pipeline import Pipeline
+
+logger = logging.getLogger("sidecall")
+
+# Seconds after which those who wait look for themselves: another server may have ended their call.
+_LOOK = 1.0
+
+
+class Jobs:
+    """Run calls that are written down before they are accepted, and whose answers are kept.
+
+    The order in which a call goes through the ledger: queued or running, perhaps awaiting approval, then one of the
+    ends. Whoever runs it has an attempt, and only the end of the last attempt is heard.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        pipeline: Pipeline,
+        find: Find,
+        limits: JobLimits | None = None,
+        show: Show = show_nothing,
+    ) -> None:
+        """Join what it takes.
+
+        Args:
+            ledger: Where they are remembered.
+            pipeline: What runs them.
+            find: Finds a tool by its name.
+            limits: How many calls it takes.
+            show: Writes the arguments of a call as they may be shown.
+        """
+        self._calls = ledger.calls
+        self._approvals = ledger.approvals
+        self._ledger = ledger
+        self.limits = limits or JobLimits()
+        self._show = show
+        self._find = find
+        self._pipeline = pipeline
+        self._ends = Ends()
+        self._runner = Runner(ledger.calls, pipeline, find, self._ends, self.limits.running)
+        self._upkeep = Upkeep(ledger, self._runner, find, self._ends, self.limits.attempts)
+
+    async def open(self) -> None:
+        """Take up what a server before this one has left behind, and begin to run what is queued."""
+        self._runner.open()
+        await self._upkeep.open(self._settle_held)
+
+    async def close(self, patience: float = 0.0) -> None:
+        """Run no more calls; after so many seconds those that may run twice are left to another server, or the next."""
+        if not self._upkeep.is_open:
+            return
+        await self._runner.close(patience)  # Until then others have to know that this server lives.
+        await self._upkeep.close()
+        try:
+            await self._ledger.queue.leave(self._ledger.owner)
+        except StoreUnavailable:
+            logger.warning("the store cannot be told that this server ends")
+
+    async def submit(self, request: CallRequest, how: Submission) -> Submitted:
+        """Accept a call: once this returns it will be answered.
+
+        Raises:
+            KeyReused: Its key was sent before, with another call.
+            TooManyJobs: So many calls are queued that there is no room for it.
+            StoreUnavailable: It cannot be written down just now.
+        """
+        if how.key is not None and (known := await self._find_known(how.key)) is not None:
+            return Submitted(known, is_new=False)
+        begins = how.waits or (self._upkeep.queued <= 0 and self._runner.free > 0)
+        if not begins and self._upkeep.queued >= self.limits.queued:
+            raise TooManyJobs
+        record = CallRecord.of(request, new_invocation_id())
+        # Its client may hang up while it is written down.
+        entry = await asyncio.shield(self._accept(record, how, begins=begins))
+        if entry is None:
+            assert how.key is not None
+            known = await self._find_known(how.key)
+            # Its key may have expired in this very moment, or its call been refused.
+            return await self.submit(request, how) if known is None else Submitted(known, is_new=False)
+        return Submitted(entry, is_new=True)
+
+    async def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> CallEntry | None:
+        """Write a call down, and begin or queue it; None where one with its key is remembered already."""
+        owner = self._ledger.owner if begins else None
+        acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of)
+        with self._runner.expect(record.id):
+            entry = await self._calls.accept(record, acceptance)
+            if entry is not None and begins:
+                self._runner.begin(ClaimedCall(record, 1), entry, waits=how.waits)
+            elif entry is not None:
+                self._upkeep.add()
+        return entry
+
+    async def wait(
+        self, entry: CallEntry, seconds: float | None, done: Callable[[CallEntry], bool] = lambda _: False
+    ) -> CallEntry:
+        """Wait for the end of a call, for so many seconds at most, or until it is `done`; return what is known then.
+
+        Raises:
+            RequestError: It could not be begun, and nothing of it is kept.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        while not (entry.has_ended or done(entry)):
+            left = _LOOK if until is None else min(_LOOK, until - time.monotonic())
+            if left <= 0:
+                break
+            with self._ends.listen(entry.id) as news:
+                if entry.id not in self._runner:
+                    entry = await self.get(entry.id, entry.tenant)  # It may have ended before anybody listened.
+                    if entry.has_ended or done(entry):
+                        break
+                await asyncio.wait((news,), timeout=left)
+                told = news.result() if news.done() else None
+                entry = told or await self.get(entry.id, entry.tenant)
+        return entry
+
+    def watch(self, entry: CallEntry, after: int = 0) -> Sights:
+        """Follow a call until it has ended; `after` is the number of what was heard of it last."""
+        return watch_call(
+            entry.id, after, self._runner.chronicles, self._ends, lambda: self.get(entry.id, entry.tenant)
+        )
+
+    async def run(self, request: CallRequest) -> ToolMessage:
+        """Answer a call in its place among others; that of a tool which knows its calls again runs once.
+
+        Raises:
+            ApprovalRequired: It waits for a person.
+            RequestError: It was refused.
+        """
+        tool = self._find(request.call.name)
+        if tool is None or tool.options.idempotency is None:
+            return await self._pipeline.run(request)
+        key = make_call_key(request, tool, None, self.limits.key_ttl)
+        entry = (await self.submit(request, Submission(key, waits=True))).entry
+        entry = await self.wait(entry, None, lambda entry: entry.status == "awaiting_approval")
+        if entry.message is not None:
+            return entry.message
+        assert entry.approval_id is not None
+        raise ApprovalRequired((await self._approvals.get(entry.approval_id)).approval)
+
+    async def get(self, call_id: str, tenant: str) -> CallEntry:
+        """Find a call as it stands now.
+
+        Raises:
+            UnknownCall: This tenant has none of that id.
+        """
+        entry = await self._calls.get(call_id, tenant)
+        return entry if entry.status != "awaiting_approval" else await self.settle(entry)
+
+    async def get_record(self, call_id: str, tenant: str) -> CallRecord:
+        """Return a call as it was sent.
+
+        Raises:
+            UnknownCall: This tenant has none of that id.
+            CallNotKept: It is not kept.
+        """
+        await self._calls.get(call_id, tenant)
+        record = await self._calls.get_record(call_id)
+        if record is None or record.lost:
+            raise CallNotKept
+        return record
+
+    async def list(self, wanted: CallFilter, limit: int, cursor: str | None) -> CallPage:
+        """List calls, newest first."""
+        return await self._calls.list(wanted, limit, cursor)
+
+    async def _find_known(self, key: CallKey) -> CallEntry | None:
+        known = await self._calls.find(key)
+        return known if known is None or known.status != "awaiting_approval" else await self.settle(known)
+
+    async def notice(self, approval: Approval) -> None:
+        """End the call that waited for this approval, which was decided; later where that cannot be written down."""
+        try:
+            held = await self._calls.find_held(approval.id)
+            if held is not None:
+                await self.settle(held, approval.message)
+        except StoreUnavailable:
+            logger.warning("the call of approval %s cannot be ended just now", approval.id)
+
+    async def settle(self, entry: CallEntry, message: ToolMessage | None = None) -> CallEntry:
+        """End a call whose approval was answered, with this message where it is known, or has expired."""
+        assert entry.approval_id is not None
+        record = await self._calls.get_record(entry.id)
+        if record is None:
+            return entry
+        try:
+            message = message or (await self._approvals.get(entry.approval_id)).approval.message
+        except UnknownApproval:
+            end = end_expired(record.tool_call, entry.id)
+        else:
+            if message is None:
+                return entry
+            end = end_with(message)
+        await self._calls.finish(entry.id, None, end)
+        self._ends.tell(entry.id)
+        return await self._calls.get(entry.id, entry.tenant)
+
+    async def cancel(self, call_id: str, tenant: str, by: str = "") -> CallEntry:
+        """Cancel a call that is queued or runs, or waits for a person, who then cannot approve it any more.
+
+        Raises:
+            UnknownCall: This tenant has none of that id.
+            CallEnded: It has ended.
+        """
+        entry = await self.get(call_id, tenant)
+        if entry.has_ended:
+            raise CallEnded(f"The call has ended already: it is {entry.status}.")
+        if self._runner.cancel(call_id):
+            return await self.wait(entry, _LOOK)
+        record = await self._calls.get_record(call_id)
+        assert record is not None
+        end = end_cancelled(record.tool_call, call_id)
+        if entry.approval_id is not None and entry.status == "awaiting_approval":
+            if not await self._withdraw(entry.approval_id, end.message, by):
+                return await self.settle(entry)
+            await self._calls.finish(call_id, None, end)
+        elif await self._ledger.queue.cancel(call_id, end):
+            await self._upkeep.count()
+        self._ends.tell(call_id)
+        return await self.wait(entry, _LOOK)
+
+    async def _withdraw(self, approval_id: str, message: ToolMessage, by: str) -> bool:
+        """Reject what waits for a person; False where somebody has just decided about it, or it has expired."""
+        rejection = Decision(decision="reject", reason="The call was cancelled.")
+        try:
+            await self._approvals.decide(approval_id, rejection, by)
+        except (UnknownApproval, ApprovalConflict):
+            return False
+        await self._approvals.answer(approval_id, message)
+        return True
+
+    async def _settle_held(self) -> None:
+        for entry in await self._calls.list_held():
+            await self.settle(entry)

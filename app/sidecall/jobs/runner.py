@@ -1,0 +1,223 @@
+"""Run remembered calls, each in a task of its own."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+from sidecall.core.approval import ApprovalRequired
+from sidecall.core.calls.entry import CallEnd, CallEntry, ClaimedCall
+from sidecall.core.calls.places import Calls
+from sidecall.core.context import EventListener
+from sidecall.core.coroutines import cancel_from_outside
+from sidecall.core.errors import RequestError
+from sidecall.core.invocation import CallRequest
+from sidecall.core.overload import Overloaded, StoreUnavailable
+from sidecall.jobs.chronicles import Chronicles, Teller
+from sidecall.jobs.endings import end_cancelled, end_unknown, end_with, may_repeat
+from sidecall.jobs.ends import Ends
+from sidecall.pipeline.batch import Find
+from sidecall.pipeline.isolate import answer_for
+from sidecall.pipeline.pipeline import Pipeline
+
+logger = logging.getLogger("sidecall")
+
+# Writes down what became of a call.
+Write = Callable[[], Awaitable[None]]
+# Seconds between tries to write an end down while the store cannot be used.
+_PAUSE = 1.0
+
+
+@dataclass(slots=True)
+class RunningCall:
+    """A call that this server runs.
+
+    `waits` says that a client waits for it who is told when there is no room; others wait until there is. `has_ended`
+    says that only what became of it has to be written down.
+    """
+
+    claimed: ClaimedCall
+    entry: CallEntry
+    waits: bool
+    task: asyncio.Task[None] | None = None
+    is_unwanted: bool = False
+    has_ended: bool = False
+
+
+class Runner:
+    """Run up to `most` calls at once; `freed` is called when one has ended, `released` when one is queued again."""
+
+    def __init__(self, calls: Calls, pipeline: Pipeline, find: Find, ends: Ends, most: int) -> None:
+        self._calls = calls
+        self._pipeline = pipeline
+        self._find = find
+        self._ends = ends
+        self._most = most
+        self._running: dict[str, RunningCall] = {}
+        self._is_closing = False
+        self.chronicles = Chronicles()
+        self._expected: set[str] = set()
+        self._dropped: set[str] = set()
+        self.released: Callable[[], None] = lambda: None
+        self.freed: Callable[[], None] = lambda: None
+
+    def open(self) -> None:
+        """Take calls, also after an end."""
+        self._is_closing = False
+
+    @property
+    def free(self) -> int:
+        """How many more calls it takes now."""
+        return 0 if self._is_closing else self._most - len(self._running)
+
+    def __contains__(self, call_id: str) -> bool:
+        return call_id in self._running or call_id in self._expected
+
+    def begin(self, claimed: ClaimedCall, entry: CallEntry, *, waits: bool = False) -> None:
+        """Run a call that this server has claimed."""
+        running = self._running[entry.id] = RunningCall(claimed, entry, waits)
+        running.task = asyncio.get_running_loop().create_task(self._carry_out(running))
+
+    def cancel(self, call_id: str) -> bool:
+        """Cancel a call; False where it does not run here."""
+        running = self._running.get(call_id)
+        if running is None or running.task is None:
+            return False
+        running.is_unwanted = True
+        if not running.has_ended:
+            cancel_from_outside(running.task)
+        return True
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether it begins nothing more."""
+        return self._is_closing
+
+    @contextmanager
+    def expect(self, call_id: str) -> Iterator[None]:
+        """Count a call as this server's while it is written down that it is."""
+        self._expected.add(call_id)
+        try:
+            yield
+        finally:
+            self._expected.discard(call_id)
+
+    def take_dropped(self, call_id: str) -> bool:
+        """Return whether a call was begun here and left without an end, and forget that."""
+        was_dropped = call_id in self._dropped
+        self._dropped.discard(call_id)
+        return was_dropped
+
+    async def close(self, patience: float) -> None:
+        """Wait so many seconds for what runs, then break it off; calls that may run twice are queued again."""
+        self._is_closing = True
+        tasks = [running.task for running in self._running.values() if running.task is not None]
+        if tasks:
+            await asyncio.wait(tasks, timeout=patience)
+            for running in self._running.values():
+                if running.task is not None and not running.has_ended:
+                    cancel_from_outside(running.task)
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _carry_out(self, running: RunningCall) -> None:
+        teller = Teller(self.chronicles, running.entry.id, running.claimed.attempt)
+        try:
+            write = await self._run(running, teller.tell)
+            running.has_ended = True
+            await self._insist(running.entry.id, write)
+        except BaseException as error:
+            self._dropped.add(running.entry.id)
+            logger.warning("call %s was left before its end could be written down: %r", running.entry.id, error)
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            teller.close()
+            del self._running[running.entry.id]
+            running.task = None
+            self.freed()
+
+    async def _insist(self, call_id: str, write: Write) -> None:
+        """Write down what became of a call, as soon as that is possible."""
+        while True:
+            try:
+                return await write()
+            except StoreUnavailable as error:
+                self._ends.tell(call_id, error)
+                if self._is_closing:
+                    raise
+                await asyncio.sleep(_PAUSE)
+
+    async def _run(self, running: RunningCall, listener: EventListener) -> Write:
+        """Run a call, and return what writes down what became of it."""
+        request = running.claimed.record.to_request()
+        request.listener = listener
+        try:
+            return partial(self._finish, running, end_with(await self._pipeline.run(request)))
+        except ApprovalRequired as waiting:
+            return partial(self._hold, running, waiting.approval.id)
+        except RequestError as error:
+            return await self._refuse(running, request, error)
+        except asyncio.CancelledError:
+            return self._break_off(running)
+        except Exception:
+            logger.exception("call %s failed", running.entry.id)
+            return partial(self._finish, running, end_unknown(request.call, running.entry.id))
+
+    async def _refuse(self, running: RunningCall, request: CallRequest, error: RequestError) -> Write:
+        """Decide what a refusal means: a client that waits is told, others' calls come again if there was no room."""
+        if running.waits:
+            return partial(self._forget, running, error)
+        if not isinstance(error, Overloaded):
+            answer = answer_for(request, error).model_copy(update={"id": running.entry.id})
+            return partial(self._finish, running, end_with(answer))
+        try:
+            await asyncio.sleep(min(error.retry_after, 5))
+        except asyncio.CancelledError:
+            if running.is_unwanted:
+                return self._break_off(running)
+        return partial(self._release, running)
+
+    def _break_off(self, running: RunningCall) -> Write:
+        """Decide what becomes of a call whose task is cancelled: by whoever wants that, or since the server ends."""
+        call = running.claimed.record.tool_call
+        if running.is_unwanted:
+            return partial(self._finish, running, end_cancelled(call, running.entry.id))
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            self._is_closing = True  # Nobody else cancels calls.
+        if may_repeat(self._find(call.name)):
+            return partial(self._release, running)
+        return partial(self._finish, running, end_unknown(call, running.entry.id))
+
+    async def _hold(self, running: RunningCall, approval_id: str) -> None:
+        await self._calls.hold(running.entry.id, running.claimed.attempt, approval_id)
+        self._ends.tell(running.entry.id)
+
+    async def _release(self, running: RunningCall) -> None:
+        await self._calls.release(running.entry.id, running.claimed.attempt)
+        self.released()
+
+    async def _forget(self, running: RunningCall, error: RequestError) -> None:
+        await self._calls.forget(running.entry.id, running.claimed.attempt)
+        self._ends.tell(running.entry.id, error)
+
+    async def _finish(self, running: RunningCall, end: CallEnd) -> None:
+        is_heard = await self._calls.finish(running.entry.id, running.claimed.attempt, end)
+        self._ends.tell(running.entry.id, _end_entry(running.entry, end) if is_heard else None)
+
+
+def _end_entry(entry: CallEntry, end: CallEnd) -> CallEntry:
+    ended = datetime.now(UTC)
+    started = entry.started_at or entry.created_at
+    return entry.model_copy(
+        update={
+            "status": end.status,
+            "kind": end.kind,
+            "message": end.message,
+            "ended_at": ended,
+            "duration_ms": round((ended - started).total_seconds() * 1000, 3),
+        }
+    )

@@ -1,0 +1,49 @@
+"""What is said of a call beside its request, and how many calls are taken."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sidecall.core.calls.entry import CallEntry
+from sidecall.core.calls.keys import CallKey
+from sidecall.core.messages import ToolCall
+
+# Writes the arguments of a call as JSON text that may be shown; None where they are nobody's business.
+Show = Callable[[ToolCall], str | None]
+
+
+def show_nothing(_call: ToolCall) -> None:
+    """Show no arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobLimits:
+    """How many calls run at once and may be queued, and how often one is begun.
+
+    `key_ttl` is for how many seconds a key is known, `wait` for how many a client may wait.
+    """
+
+    running: int = 100
+    queued: int = 10_000
+    attempts: int = 10
+    key_ttl: float = 86_400.0
+    wait: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """How a call is to be run beside what its request says.
+
+    `waits` says that a client waits for it who is told when there is no room.
+    """
+
+    key: CallKey | None = None
+    waits: bool = False
+    replay_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A call that was accepted, or the one of the same key that was accepted before."""
+
+    entry: CallEntry
+    is_new: bool

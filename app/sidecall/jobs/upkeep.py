@@ -1,0 +1,156 @@
+"""Look after the calls that nobody runs: those that are queued, lost with their server, or cancelled elsewhere."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Awaitable, Callable
+
+from sidecall.core.calls.entry import LostCall
+from sidecall.core.overload import StoreUnavailable
+from sidecall.jobs.endings import end_unknown, may_repeat
+from sidecall.jobs.ends import Ends
+from sidecall.jobs.runner import Runner
+from sidecall.ledger.base import Ledger
+from sidecall.pipeline.batch import Find
+
+logger = logging.getLogger("sidecall")
+
+# Seconds between two signs of life, and after how many without one a server counts as ended.
+_BEAT = 1.0
+_DEAD_AFTER = 8.0
+# Seconds between two looks at calls that wait for a person.
+_LOOK_AT_HELD = 30.0
+
+
+class Upkeep:
+    """Begin queued calls when there is room, and take up what other servers have left behind.
+
+    `queued` is about how many calls are queued; other servers may have changed it since.
+    """
+
+    def __init__(self, ledger: Ledger, runner: Runner, find: Find, ends: Ends, attempts: int) -> None:
+        """Join what it takes; no call is begun more often than `attempts` times."""
+        self._ledger = ledger
+        self._calls = ledger.calls
+        self._queue = ledger.queue
+        self._runner = runner
+        self._find = find
+        self._ends = ends
+        self._attempts = attempts
+        self._awake = asyncio.Event()
+        self._loop: asyncio.Task[None] | None = None
+        self.queued = 0
+        self._trusts_after = 0.0
+        runner.freed = self._begin_another
+        runner.released = self.add
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has begun."""
+        return self._loop is not None
+
+    async def open(self, settle_held: Callable[[], Awaitable[None]]) -> None:
+        """Take up what a server before this one has left behind, and look after it from then on.
+
+        Args:
+            settle_held: Ends the calls whose approvals were answered or have expired.
+        """
+        await self._queue.beat(self._ledger.owner)
+        await self._recover()
+        self.queued = await self._queue.count_queued()
+        self._loop = asyncio.get_running_loop().create_task(self._go_round(settle_held))
+
+    async def close(self) -> None:
+        """Begin nothing more."""
+        if self._loop is not None:
+            self._loop.cancel()
+            await asyncio.gather(self._loop, return_exceptions=True)
+            self._loop = None
+
+    def add(self) -> None:
+        """Note that a call was queued."""
+        self.queued += 1
+        self._awake.set()
+
+    async def count(self) -> None:
+        """Look how many calls are queued."""
+        self.queued = await self._queue.count_queued()
+
+    def _begin_another(self) -> None:
+        if self.queued > 0:
+            self._awake.set()
+
+    async def _go_round(self, settle_held: Callable[[], Awaitable[None]]) -> None:
+        beaten = settled = time.monotonic()
+        while True:
+            now = time.monotonic()
+            try:
+                if now - beaten >= _BEAT:
+                    beaten = now
+                    await self._keep_company()
+                await self._claim()
+                if now - settled >= _LOOK_AT_HELD:
+                    settled = now
+                    await settle_held()
+            except StoreUnavailable:
+                logger.warning("queued calls wait: the store cannot be used just now")
+                self._trusts_after = time.monotonic() + _DEAD_AFTER
+                await asyncio.sleep(_BEAT)
+            except Exception:
+                logger.exception("queued calls could not be looked after; it is tried again in %g s", _BEAT)
+                await asyncio.sleep(_BEAT)
+            await self._pause()
+
+    async def _pause(self) -> None:
+        # Not wait_for, which in Python 3.11 passes over being cancelled when it is woken at the same moment.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_BEAT):
+                await self._awake.wait()
+        self._awake.clear()
+
+    async def _claim(self) -> None:
+        if self._runner.free <= 0 or self.queued <= 0:
+            return
+        for claimed in await self._queue.claim(self._ledger.owner, self._runner.free):
+            entry = await self._calls.get(claimed.record.id, claimed.record.caller.tenant)
+            if self._runner.is_closing:
+                await self._calls.release(entry.id, claimed.attempt)
+            else:
+                self._runner.begin(claimed, entry)
+        await self.count()
+
+    async def _keep_company(self) -> None:
+        """Write down that this server lives, do what others ask, and take up the calls of those that have ended."""
+        await self._take_up_strays()
+        if not self._ledger.is_shared:
+            return
+        await self._queue.beat(self._ledger.owner)
+        for call_id in await self._queue.list_cancelled(self._ledger.owner):
+            self._runner.cancel(call_id)
+        # While the store was away nobody could say that they live.
+        if time.monotonic() >= self._trusts_after:
+            await self._recover()
+        await self.count()
+
+    async def _take_up_strays(self) -> None:
+        """Take up the calls of this server that it does not run: the store broke off when they began or ended."""
+        for lost in await self._queue.list_strays(self._ledger.owner, self._runner.__contains__):
+            await self._take_up(lost, was_begun=self._runner.take_dropped(lost.id))
+
+    async def _recover(self) -> None:
+        """Queue the calls of ended servers again that may run twice, and end the others."""
+        # A store of one process knows no other one that lives.
+        dead_since = time.time() + (-_DEAD_AFTER if self._ledger.is_shared else _DEAD_AFTER)
+        for lost in await self._queue.list_lost(dead_since):
+            if lost.id not in self._runner:
+                await self._take_up(lost, was_begun=True)
+
+    async def _take_up(self, lost: LostCall, *, was_begun: bool) -> None:
+        may_run = not was_begun or may_repeat(self._find(lost.name))
+        if may_run and lost.attempt < self._attempts:
+            await self._calls.release(lost.id, lost.attempt)
+            self.add()
+        else:
+            await self._calls.finish(lost.id, lost.attempt, end_unknown(lost.call, lost.id))
+        self._ends.tell(lost.id)

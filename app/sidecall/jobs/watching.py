@@ -1,0 +1,65 @@
+"""Follow one call until it has ended."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+
+from sidecall.core.calls.entry import CallEntry
+from sidecall.jobs.chronicles import Chronicles, Happening
+from sidecall.jobs.ends import Ends, News
+
+# Seconds after which the ledger is asked again: another server may run the call.
+_LOOK = 1.0
+
+# What happens, at last the call as it has ended; None where nothing did for a while.
+Sights = AsyncGenerator[Happening | CallEntry | None]
+
+
+async def watch_call(
+    call_id: str, after: int, chronicles: Chronicles, ends: Ends, look: Callable[[], Awaitable[CallEntry]]
+) -> Sights:
+    """Follow a call.
+
+    Args:
+        call_id: Which one.
+        after: The number of what its reader has heard last; 0 for one that begins.
+        chronicles: Where is kept what was heard of calls that run here.
+        ends: Tells what became of calls that run here.
+        look: Asks the ledger how the call stands.
+
+    Raises:
+        UnknownCall: It was refused before it began, and is forgotten.
+        StoreUnavailable: The ledger cannot be asked just now.
+    """
+    with chronicles.watch(call_id, after) as chronicle:
+        if after > chronicle.last:  # It was heard elsewhere, or so long ago that it is forgotten.
+            after = 0
+        while True:
+            with ends.listen(call_id) as news:  # Before the look, so that nothing is missed between.
+                entry = await look()
+                chronicle.note(entry)
+                until = time.monotonic() + _LOOK
+                while True:
+                    changed = chronicle.changed
+                    for happening in chronicle.list_after(after):
+                        after = happening.number
+                        yield happening
+                    if entry.has_ended:
+                        yield entry
+                        return
+                    if not await _wait_for(news, changed, until):
+                        break
+            yield None
+
+
+async def _wait_for(news: News, changed: asyncio.Event, until: float) -> bool:
+    """Wait for more of the chronicle; False where the ledger has to be asked instead."""
+    left = until - time.monotonic()
+    if news.done() or left <= 0:
+        return False
+    more = asyncio.ensure_future(changed.wait())
+    try:
+        await asyncio.wait((news, more), timeout=left, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        more.cancel()
+    return changed.is_set()

@@ -1,0 +1,168 @@
+"""Approvals kept in this process."""
+
+import itertools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sidecall.core.approval import (
+    NO_PREVIEW,
+    ApprovalPage,
+    ApprovalRecord,
+    ApprovalStatus,
+    Decision,
+    ListedApproval,
+    Preview,
+    compute_fingerprint,
+)
+from sidecall.core.errors import UnknownApproval
+from sidecall.core.messages import ToolCall, ToolMessage
+from sidecall.core.overload import TooManyApprovals
+from sidecall.core.record import CallRecord
+from sidecall.ledger.memory.room import Room
+from sidecall.ledger.packing import PackedApproval
+
+# What an entry takes beside its bytes: Python's objects, and a decision and an answer that are short.
+_BESIDE = 4096
+# Bytes after which a page ends, whatever is wanted.
+_PAGE_BYTES = 1024 * 1024
+_FULL = "The calls that wait for a person's approval are so large that this server takes no more."
+
+
+@dataclass(slots=True)
+class _Entry:
+    packed: PackedApproval
+    fingerprint: str
+    status: ApprovalStatus
+    is_running: bool
+    expires: float
+    number: int
+    taken: int = 0
+
+
+class MemoryApprovals:
+    """Remember calls for `ttl` seconds after they came, `most` at once; they are lost when the process ends."""
+
+    # No method ever waits, so that each is one step, on one event loop.
+
+    def __init__(
+        self,
+        ttl: float = 3600.0,
+        most: int = 1000,
+        clock: Callable[[], float] = time.monotonic,
+        room: Room | None = None,
+    ) -> None:
+        self._ttl = ttl
+        self._most = most
+        self._clock = clock
+        self._room = room or Room(32 * 1024 * 1024)
+        self._entries: dict[str, _Entry] = {}
+        self._ids: dict[str, str] = {}  # by fingerprint
+        self._numbers = itertools.count(1)
+
+    async def ask(self, call: CallRecord, asked: ToolCall, preview: Preview = NO_PREVIEW) -> ApprovalRecord:
+        """Keep a call, or find the one like it, whatever has become of it.
+
+        Raises:
+            TooManyApprovals: So many are kept already, decided ones among them, or so many bytes of them.
+        """
+        known = self._find(compute_fingerprint(call, asked))
+        if known is not None:
+            return known
+        if len(self._entries) >= self._most:
+            raise TooManyApprovals  # The agents of decided ones may still ask for their answers.
+        record = ApprovalRecord.of(call, asked, self._ttl, preview)
+        packed = PackedApproval.of(record)
+        if not self._room.take(packed.size + _BESIDE):
+            raise TooManyApprovals(_FULL)
+        expires = self._clock() + self._ttl
+        self._entries[record.approval.id] = _Entry(
+            packed, record.fingerprint, "pending", False, expires, next(self._numbers), packed.size + _BESIDE
+        )
+        self._ids[record.fingerprint] = record.approval.id
+        return record
+
+    async def find(self, call: CallRecord) -> ApprovalRecord | None:
+        """Find the approval of a call like this one, whatever has become of it; None if there is none."""
+        return self._find(compute_fingerprint(call)) if self._ids else None
+
+    def _find(self, fingerprint: str) -> ApprovalRecord | None:
+        self._forget()
+        approval_id = self._ids.get(fingerprint)
+        return None if approval_id is None else self._entries[approval_id].packed.unpack()
+
+    async def get(self, approval_id: str) -> ApprovalRecord:
+        """Find an approval.
+
+        Raises:
+            UnknownApproval: There is none, or it has expired.
+        """
+        return self._entry(approval_id).packed.unpack()
+
+    async def list(
+        self, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
+    ) -> ApprovalPage:
+        """List approvals, oldest first, `limit` at most, and fewer where they are large."""
+        self._forget()
+        after = int(cursor or 0)
+        listed: list[ListedApproval] = []
+        size = last = 0
+        for entry in self._entries.values():
+            if entry.number <= after or status not in (None, entry.status):
+                continue
+            if len(listed) == limit or size >= _PAGE_BYTES:
+                return ApprovalPage(listed, str(last))
+            approval, taken = entry.packed.list()
+            listed.append(approval)
+            size, last = size + taken, entry.number
+        return ApprovalPage(listed)
+
+    async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
+        """Claim the decision.
+
+        Raises:
+            UnknownApproval: There is none.
+            ApprovalConflict: It is decided already.
+            TooManyApprovals: There is no room for what the person wrote; nothing is decided then.
+        """
+        entry = self._entry(approval_id)
+        return self._change(entry, entry.packed.unpack().decide(decision, by))
+
+    async def reopen(self, approval_id: str) -> None:
+        """Take a decision back, of a call that there was no room to run."""
+        entry = self._entries[approval_id]
+        self._change(entry, entry.packed.unpack().reopen())
+
+    async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
+        """Keep the answer of a decided call, which has not been forgotten while it ran.
+
+        Raises:
+            TooManyApprovals: There is no room for it; there always is for a short one.
+        """
+        entry = self._entries[approval_id]
+        return self._change(entry, entry.packed.unpack().answer(message))
+
+    def _change(self, entry: _Entry, record: ApprovalRecord) -> ApprovalRecord:
+        packed = PackedApproval.of(record)
+        if self._room.take(packed.size + _BESIDE - entry.taken):
+            entry.taken = packed.size + _BESIDE
+        elif packed.size > entry.taken:
+            raise TooManyApprovals(_FULL)
+        entry.packed, entry.status, entry.is_running = packed, record.approval.status, record.is_running
+        return record
+
+    def _entry(self, approval_id: str) -> _Entry:
+        self._forget()
+        entry = self._entries.get(approval_id)
+        if entry is None:
+            raise UnknownApproval
+        return entry
+
+    def _forget(self) -> None:
+        """Drop what has expired, but for calls that run."""
+        now = self._clock()
+        expired = [key for key, entry in self._entries.items() if entry.expires <= now and not entry.is_running]
+        for key in expired:
+            entry = self._entries.pop(key)
+            self._room.take(-entry.taken)
+            del self._ids[entry.fingerprint]

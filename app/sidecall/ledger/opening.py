@@ -1,0 +1,108 @@
+"""Which ledger a setting asks for."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from sidecall.core.overload import StoreUnfit
+from sidecall.ledger.base import Ledger
+from sidecall.ledger.memory.approvals import MemoryApprovals
+from sidecall.ledger.memory.contents import MemoryContents
+from sidecall.ledger.memory.items import MemoryItems
+from sidecall.ledger.memory.room import Room
+from sidecall.ledger.sql.approvals import MakeAnswer
+from sidecall.ledger.sql.call_queue import SqlCallQueue
+from sidecall.ledger.sql.calls import SqlCalls
+from sidecall.ledger.sql.ledger import DatabaseLedger, LedgerBounds
+from sidecall.ledger.sql.sqlite import SqliteDatabase
+
+IN_MEMORY = "memory://"
+_SQLITE = "sqlite:///"
+# Loaded when it is wanted, since its driver is an extra.
+_POSTGRES = "sidecall.ledger.sql.postgres"
+_DRIVER = "asyncpg"
+_SIGN = "://"
+# Another spelling of PostgreSQL's scheme, which is in use and not taught.
+_ALIAS = "postgres"
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    url: str
+    bounds: LedgerBounds
+    make_answer: MakeAnswer
+
+
+def open_ledger(url: str, bounds: LedgerBounds, make_answer: MakeAnswer) -> Ledger:
+    """Make the ledger that a URL names; it is opened when the server starts.
+
+    Args:
+        url: `memory://`, `sqlite:///path` or `postgresql://user:password@host:5432/database`.
+        bounds: How much it keeps, and how long.
+        make_answer: Makes the message of a call that failed.
+
+    Raises:
+        StoreUnfit: There is no such kind of ledger.
+    """
+    scheme, sign, _ = url.partition(_SIGN)
+    if not sign or scheme not in _MAKERS:
+        known = ", ".join(f"{scheme}{_SIGN}..." for scheme in _MAKERS if scheme != _ALIAS)
+        raise StoreUnfit(f"SIDECALL_STORE does not begin like a store; write one of {known}.")
+    return _MAKERS[scheme](_Wanted(url, bounds, make_answer))
+
+
+def sqlite_path(url: str) -> Path | None:
+    """Return the file that a URL of SQLite names, None for any other URL.
+
+    Raises:
+        StoreUnfit: It names none.
+    """
+    if not url.startswith("sqlite:"):
+        return None
+    path = url.removeprefix(_SQLITE)
+    if path == url or not path or path.endswith("/") or "?" in path:
+        raise StoreUnfit(
+            f"SIDECALL_STORE is {url}, which names no file; write sqlite:///ledger.db for one where the server is "
+            f"started, sqlite:////var/lib/sidecall/ledger.db for an absolute path."
+        )
+    return Path(path)
+
+
+def _make_in_memory(wanted: _Wanted) -> Ledger:
+    if wanted.url != IN_MEMORY:
+        raise StoreUnfit(f"SIDECALL_STORE is {wanted.url}; what is kept in memory has no name, write {IN_MEMORY}.")
+    bounds, database = wanted.bounds, SqliteDatabase()
+    return Ledger(
+        approvals=MemoryApprovals(bounds.approval_ttl, bounds.max_approvals, room=Room(bounds.max_waiting_bytes)),
+        contents=MemoryContents(bounds.artifact_ttl, bounds.max_artifact_bytes),
+        items=MemoryItems(bounds.max_store_bytes, bounds.max_item_bytes),
+        calls=SqlCalls(database),
+        queue=SqlCallQueue(database),
+        database=database,
+    )
+
+
+def _make_sqlite(wanted: _Wanted) -> Ledger:
+    return DatabaseLedger(SqliteDatabase(sqlite_path(wanted.url)), wanted.bounds, wanted.make_answer)
+
+
+def _make_postgres(wanted: _Wanted) -> Ledger:
+    try:
+        postgres = import_module(_POSTGRES)
+    except ModuleNotFoundError as error:
+        if error.name != _DRIVER:
+            raise
+        raise StoreUnfit(
+            "SIDECALL_STORE names a PostgreSQL database, which needs an extra: pip install 'sidecall[postgres]'"
+        ) from None
+    return DatabaseLedger(postgres.PostgresDatabase(wanted.url), wanted.bounds, wanted.make_answer)
+
+
+# Each kind of ledger by the scheme of its URL.
+_MAKERS: Mapping[str, Callable[[_Wanted], Ledger]] = {
+    "memory": _make_in_memory,
+    "sqlite": _make_sqlite,
+    "postgresql": _make_postgres,
+    "postgres": _make_postgres,
+}

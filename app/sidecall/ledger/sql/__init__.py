@@ -1,0 +1,1 @@
+"""What is remembered in a database: one set of statements, on SQLite and on PostgreSQL."""

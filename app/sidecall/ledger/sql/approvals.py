@@ -1,0 +1,231 @@
+"""Approvals kept in a database."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from sidecall.core.approval import (
+    NO_PREVIEW,
+    ApprovalPage,
+    ApprovalRecord,
+    ApprovalStatus,
+    Decision,
+    ListedApproval,
+    Preview,
+    compute_fingerprint,
+)
+from sidecall.core.calls.errors import OutcomeUnknown
+from sidecall.core.errors import CallRejected, ToolFailure, UnknownApproval
+from sidecall.core.messages import ToolCall, ToolMessage
+from sidecall.core.overload import StoreUnavailable, TooManyApprovals
+from sidecall.core.record import CallRecord
+from sidecall.ledger.packing import PackedApproval, read_packed
+from sidecall.ledger.sql.database import Database
+
+logger = logging.getLogger("sidecall")
+
+MakeAnswer = Callable[[ToolFailure, ToolCall], ToolMessage]
+# What an entry takes beside its bytes: its place in the indexes, and a decision and an answer that are short.
+_BESIDE = 4096
+# Bytes after which a page ends, whatever is wanted.
+_PAGE_BYTES = 1024 * 1024
+# Seconds until an answer that could not be kept is tried again.
+_PAUSE = 1.0
+_FULL = "The calls that wait for a person's approval are so large that this server takes no more."
+
+
+class SqlApprovals:
+    """Remember calls for `ttl` seconds after they came, `most` at once and of `most_bytes` together."""
+
+    def __init__(
+        self,
+        database: Database,
+        owner: str,
+        ttl: float = 3600.0,
+        most: int = 1000,
+        most_bytes: int = 32 * 1024 * 1024,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Keep approvals; `owner` is the id under which this process is known in the database."""
+        self._database = database
+        self._owner = owner
+        self._ttl = ttl
+        self._most = most
+        self._most_bytes = most_bytes
+        self._clock = clock
+        # Decided by this process and not answered yet.
+        self._running: dict[str, ApprovalRecord] = {}
+        self._late: set[asyncio.Task[None]] = set()
+
+    async def ask(self, call: CallRecord, asked: ToolCall, preview: Preview = NO_PREVIEW) -> ApprovalRecord:
+        """Keep a call, or find the one like it, whatever has become of it.
+
+        Raises:
+            TooManyApprovals: So many are kept already, decided ones among them, or so many bytes of them.
+        """
+        fingerprint = compute_fingerprint(call, asked)
+        known = await self._find(fingerprint)
+        if known is not None:
+            return known
+        record = ApprovalRecord.of(call, asked, self._ttl, preview)
+        packed = PackedApproval.of(record)
+        size, now = packed.size + _BESIDE, self._clock()
+        await self.forget()
+        texts = packed.list()[0].model_dump_json(), packed.write()
+        values = (record.approval.id, record.tenant, fingerprint, now + self._ttl, size, *texts)
+        if await self._database.write("ask_approval", *values, self._most, self._most_bytes) is not None:
+            return record
+        known = await self._find(fingerprint)  # Of two at once the other one may have been first.
+        if known is not None:
+            return known
+        [(count, _)] = await self._database.read("count_approvals")
+        raise TooManyApprovals(None if count >= self._most else _FULL)
+
+    async def find(self, call: CallRecord) -> ApprovalRecord | None:
+        """Find the approval of a call like this one, whatever has become of it; None if there is none."""
+        return await self._find(compute_fingerprint(call))
+
+    async def _find(self, fingerprint: str) -> ApprovalRecord | None:
+        rows = await self._database.read("find_approval", fingerprint, self._clock())
+        return read_packed(rows[0][0]) if rows else None
+
+    async def get(self, approval_id: str) -> ApprovalRecord:
+        """Find an approval.
+
+        Raises:
+            UnknownApproval: There is none, or it has expired.
+        """
+        rows = await self._database.read("get_approval", approval_id, self._clock())
+        if not rows:
+            raise UnknownApproval
+        return read_packed(rows[0][0])
+
+    async def list(
+        self, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
+    ) -> ApprovalPage:
+        """List approvals, oldest first, `limit` at most, and fewer where they are large."""
+        values = (int(cursor or 0), self._clock(), limit + 1)
+        of_status = ("AND status = $4", (status,)) if status is not None else ("", ())
+        rows = await self._database.read("list_approvals", *values, *of_status[1], where=of_status[0])
+        listed: list[ListedApproval] = []
+        size = last = 0
+        for number, text in rows:
+            if len(listed) == limit or size >= _PAGE_BYTES:
+                return ApprovalPage(listed, str(last))
+            listed.append(ListedApproval.model_validate_json(text))
+            size, last = size + len(text), number
+        return ApprovalPage(listed)
+
+    async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
+        """Claim the decision; of several at once, in any process, one succeeds.
+
+        Raises:
+            UnknownApproval: There is none.
+            ApprovalConflict: It is decided already.
+            TooManyApprovals: There is no room for what the person wrote; nothing is decided then.
+        """
+        before = await self.get(approval_id)
+        after = before.decide(decision, by)
+        if not await self._change(before, after):
+            (await self.get(approval_id)).require_pending()  # Somebody was faster.
+            raise TooManyApprovals(_FULL)
+        self._running[approval_id] = after
+        return after
+
+    async def reopen(self, approval_id: str) -> None:
+        """Take a decision back, of a call that there was no room to run."""
+        before = await self._take_running(approval_id)
+        await self._insist(before, before.reopen())
+
+    async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
+        """Keep the answer of a decided call; while the database cannot be used it is tried again and again.
+
+        Raises:
+            TooManyApprovals: There is no room for it; there always is for a short one.
+        """
+        before = await self._take_running(approval_id)
+        after = before.answer(message)
+        if await self._insist(before, after):
+            return after
+        with suppress(UnknownApproval, StoreUnavailable):
+            if _is_open(await self.get(approval_id)):
+                self._running[approval_id] = before
+                raise TooManyApprovals(_FULL)
+        return after
+
+    async def forget(self) -> None:
+        """Remove what has expired.
+
+        Raises:
+            StoreUnavailable: The database cannot be used just now.
+        """
+        await self._database.write("forget_approvals", self._clock())
+
+    async def settle_lost(self, make_answer: MakeAnswer) -> int:
+        """Answer the calls that were decided by processes which are gone, and return how many these are."""
+        rows = await self._database.read("find_lost_approvals")
+        for _, text in rows:
+            record = read_packed(text)
+            await self._change(record, record.answer(_make_answer(record, make_answer)))
+        return len(rows)
+
+    async def close(self) -> None:
+        """Give up what could not be kept; whoever opens the database next finds it unanswered."""
+        for task in self._late:
+            task.cancel()
+
+    async def _take_running(self, approval_id: str) -> ApprovalRecord:
+        return self._running.pop(approval_id, None) or await self.get(approval_id)
+
+    async def _change(self, before: ApprovalRecord, after: ApprovalRecord) -> bool:
+        """Put one record in the place of another; return False where another one stands there, or it is too large."""
+        packed = PackedApproval.of(after)
+        is_running = _is_open(after)
+        row = await self._database.write(
+            "change_approval",
+            after.approval.id,
+            before.approval.status,
+            int(_is_open(before)),
+            after.approval.status,
+            int(is_running),
+            self._owner if is_running else None,
+            packed.size + _BESIDE,
+            self._most_bytes,
+            _BESIDE,
+            self._clock(),
+            packed.list()[0].model_dump_json(),
+            packed.write(),
+        )
+        return row is not None
+
+    async def _insist(self, before: ApprovalRecord, after: ApprovalRecord) -> bool:
+        """Change a record; where the database cannot be used, as soon as it can."""
+        try:
+            return await self._change(before, after)
+        except StoreUnavailable:
+            task = asyncio.create_task(self._try_again(before, after))
+            self._late.add(task)
+            task.add_done_callback(self._late.discard)
+            return True
+
+    async def _try_again(self, before: ApprovalRecord, after: ApprovalRecord) -> None:
+        while True:
+            await asyncio.sleep(_PAUSE)
+            with suppress(StoreUnavailable):
+                if not await self._change(before, after):
+                    logger.error("the answer of approval %s could not be kept", after.approval.id)
+                return
+
+
+def _is_open(record: ApprovalRecord) -> bool:
+    """Return whether a call is decided and has no answer yet, which a rejected one gets too."""
+    return record.approval.status != "pending" and record.approval.message is None
+
+
+def _make_answer(record: ApprovalRecord, make_answer: MakeAnswer) -> ToolMessage:
+    """Make the answer of a call whose process ended before it had one."""
+    approval = record.approval
+    failure = CallRejected(approval.reason) if approval.status == "rejected" else OutcomeUnknown()
+    return make_answer(failure, approval.tool_call)

@@ -1,0 +1,161 @@
+"""Calls remembered in a database."""
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic_core import from_json
+
+from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, to_datetime
+from sidecall.core.calls.errors import KeyReused, UnknownCall
+from sidecall.core.calls.keys import CallKey
+from sidecall.core.messages import ToolMessage
+from sidecall.core.record import CallRecord
+from sidecall.ledger.sql.clauses import write_where
+from sidecall.ledger.sql.database import Database, Row
+
+# As many columns as an entry has, in the order of the statements that read one.
+_COLUMNS = 16
+# What a row takes beside its texts.
+_BESIDE = 256
+
+
+class SqlCalls:
+    """Remember calls in one table; those that are found by a key stand in it under that, too."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def accept(self, call: CallRecord, acceptance: Acceptance) -> CallEntry | None:
+        """Remember a call that is begun or queued; None where one with its key is remembered already.
+
+        Raises:
+            StoreUnavailable: It was not accepted.
+        """
+        record, key, owner = call.to_json(), acceptance.key, acceptance.owner
+        created = call.created_at.timestamp()
+        status, attempt, started = ("queued", 0, None) if owner is None else ("running", 1, created)
+        known = (None, None, None) if key is None else (key.text, key.fingerprint, key.expires_at)
+        caller, sent = call.caller, call.tool_call
+        row = await self._database.write(
+            "accept_call",
+            *(call.id, caller.tenant, caller.subject, sent.name, json.dumps(sent.id), status, attempt, owner),
+            *(created, started, acceptance.args, record, *known, acceptance.replay_of),
+            len(record) + len(acceptance.args or "") + _BESIDE,
+        )
+        if row is None:
+            return None
+        return CallEntry(
+            id=call.id,
+            name=sent.name,
+            tool_call_id=sent.id,
+            status="queued" if owner is None else "running",
+            caller=caller.subject,
+            tenant=caller.tenant,
+            is_durable=True,
+            attempt=attempt,
+            created_at=call.created_at,
+            started_at=None if started is None else call.created_at,
+            args=_read(acceptance.args),
+            replay_of=acceptance.replay_of,
+        )
+
+    async def find(self, key: CallKey) -> CallEntry | None:
+        """Find the call of a key; None if there is none, or the key has expired, which is then free.
+
+        Raises:
+            KeyReused: It stands for another call.
+        """
+        rows = await self._database.read("find_key", key.text)
+        if not rows:
+            return None
+        fingerprint, expires_at = rows[0][_COLUMNS:]
+        now = time.time()
+        if expires_at <= now:
+            await self._database.write("free_key", rows[0][0], now)
+            return None
+        if fingerprint != key.fingerprint:
+            raise KeyReused
+        return _to_entry(rows[0][:_COLUMNS])
+
+    async def get(self, call_id: str, tenant: str) -> CallEntry:
+        """Find a call.
+
+        Raises:
+            UnknownCall: This tenant has none of that id.
+        """
+        rows = await self._database.read("get_call", call_id)
+        if not rows or rows[0][1] != tenant:
+            raise UnknownCall
+        return _to_entry(rows[0])
+
+    async def get_record(self, call_id: str) -> CallRecord | None:
+        """Return a call as it was sent; None where it is not kept."""
+        rows = await self._database.read("get_call_record", call_id)
+        return None if not rows or rows[0][0] is None else CallRecord.from_json(rows[0][0])
+
+    async def list(self, wanted: CallFilter, limit: int = 100, cursor: str | None = None) -> CallPage:
+        """List calls, newest first, no more than `limit`, after the one that the page before names."""
+        where, values = write_where(wanted, cursor)
+        values.append(limit + 1)
+        rows = await self._database.read("list_calls", *values, where=f"{where} ORDER BY id DESC LIMIT ${len(values)}")
+        entries = [_to_entry(row) for row in rows[:limit]]
+        return CallPage(entries, entries[-1].id if len(rows) > limit else None)
+
+    async def release(self, call_id: str, attempt: int) -> None:
+        """Queue a call again that could not be begun, or may run twice."""
+        await self._database.write("release_call", call_id, attempt)
+
+    async def hold(self, call_id: str, attempt: int, approval_id: str) -> None:
+        """Note that a person has to decide about a call."""
+        await self._database.write("hold_call", call_id, attempt, approval_id)
+
+    async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> bool:
+        """Note the end of an attempt, None for a call that waits for a person; False where another was heard."""
+        message = end.message.model_dump_json()
+        told = (end.status, end.kind, message, time.time(), len(message))
+        if attempt is None:
+            return await self._database.write("settle_call", call_id, *told) is not None
+        return await self._database.write("finish_call", call_id, attempt, *told) is not None
+
+    async def forget(self, call_id: str, attempt: int) -> None:
+        """Forget a call that was refused before it began, and its key."""
+        await self._database.write("forget_call", call_id, attempt)
+
+    async def list_held(self, limit: int = 1000) -> Sequence[CallEntry]:
+        """List the calls that wait for a person, those that have waited longest first."""
+        return [_to_entry(row) for row in await self._database.read("list_held_calls", limit)]
+
+    async def find_held(self, approval_id: str) -> CallEntry | None:
+        """Find the call that waits for this approval; None if none does."""
+        rows = await self._database.read("find_held_call", approval_id)
+        return _to_entry(rows[0]) if rows else None
+
+
+def _to_entry(row: Row) -> CallEntry:
+    call_id, tenant, caller, name, sent_id, status, kind, durable, attempt, created, started, ended, *texts = row
+    args, approval_id, replay_of, message = texts
+    return CallEntry(
+        id=call_id,
+        name=name,
+        tool_call_id=json.loads(sent_id),
+        status=status,
+        kind=kind,
+        caller=caller,
+        tenant=tenant,
+        is_durable=bool(durable),
+        attempt=attempt,
+        created_at=to_datetime(created),
+        started_at=None if started is None else to_datetime(started),
+        ended_at=None if ended is None else to_datetime(ended),
+        duration_ms=None if started is None or ended is None else round((ended - started) * 1000, 3),
+        args=_read(args),
+        approval_id=approval_id,
+        replay_of=replay_of,
+        message=None if message is None else ToolMessage.model_validate(json.loads(message)),
+    )
+
+
+def _read(text: str | None) -> Any:
+    return None if text is None else from_json(text)

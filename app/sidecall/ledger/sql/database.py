@@ -1,0 +1,63 @@
+"""A database as the ledger uses it: named statements, written durably and many at once."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
+
+Dialect = Literal["sqlite", "postgres"]
+# Texts, bytes, numbers and None; times are seconds since 1970.
+Row = tuple[Any, ...]
+
+
+class Database(Protocol):
+    """One database; its statements are known by the names of their files.
+
+    Placeholders are `$1`, `$2` and so on, whatever the dialect. Statements that are carried out at the same time share
+    one commit, since a commit costs more than what it commits.
+    """
+
+    @property
+    def dialect(self) -> Dialect:
+        """Which database it is."""
+
+    @property
+    def trouble(self) -> str | None:
+        """Why it cannot be used just now, in words for an operator; None when it can."""
+
+    async def open(self) -> None:
+        """Connect, and bring the tables up to date.
+
+        Raises:
+            StoreUnfit: It is newer than this program, used by another one, or none of ours.
+        """
+
+    async def close(self) -> None:
+        """Finish what was begun, for a bounded time, and disconnect."""
+
+    async def write(self, statement: str, *values: Any) -> Row | None:
+        """Carry out a statement, and return the first row of its RETURNING, None if there is none, once it is durable.
+
+        The first value is the key, which RETURNING names first. Of statements with the same key each comes after the
+        other, in the order in which they were asked for.
+
+        Raises:
+            StoreUnavailable: The database cannot be used just now; nothing of this was written.
+        """
+
+    async def write_all(self, statement: str, rows: Sequence[Row]) -> None:
+        """Carry out a statement for each of these rows, all or none.
+
+        Raises:
+            StoreUnavailable: The database cannot be used just now; nothing of this was written.
+        """
+
+    async def read(self, statement: str, *values: Any, where: str = "") -> list[Row]:
+        """Return what a statement finds among what is durable.
+
+        Args:
+            statement: Its name.
+            values: For its placeholders.
+            where: Takes the place of `{where}` in the statement; made by the program only, never of a caller's words.
+
+        Raises:
+            StoreUnavailable: The database cannot be used just now.
+        """

@@ -1,0 +1,65 @@
+"""One process per file."""
+
+import os
+import sys
+from pathlib import Path
+
+from sidecall.core.errors import SidecallError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+# What is locked on Windows, far from what others read.
+_FAR = 1024 * 1024
+
+
+class FileTaken(SidecallError):
+    """Another process holds the lock."""
+
+
+class FileLock:
+    """A lock on a file beside another one; the kernel lets go of it when the process ends, however it ends.
+
+    It holds between processes. Processes that this one forks do not inherit it, so none that is left over keeps it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def take(self) -> None:
+        """Take it, and write this process's id into the file.
+
+        Raises:
+            FileTaken: Another process holds it, of this id.
+            OSError: The file cannot be written.
+        """
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            _lock(descriptor)
+        except (BlockingIOError, PermissionError):
+            holder = os.read(descriptor, 32).decode(errors="replace").strip()
+            os.close(descriptor)
+            raise FileTaken(holder or "unknown") from None
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"{os.getpid()}\n".encode())
+        self._descriptor = descriptor
+
+    def give_back(self) -> None:
+        """Let another process take it; the file stays, since removing it would let two take it."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _lock(descriptor: int) -> None:
+    if sys.platform == "win32":
+        os.lseek(descriptor, _FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+    else:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,105 @@
+"""A ledger in a database."""
+
+import asyncio
+import logging
+import math
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from uuid import uuid4
+
+from sidecall.core.overload import StoreUnavailable
+from sidecall.ledger.base import Ledger
+from sidecall.ledger.sql.approvals import MakeAnswer, SqlApprovals
+from sidecall.ledger.sql.call_queue import SqlCallQueue
+from sidecall.ledger.sql.calls import SqlCalls
+from sidecall.ledger.sql.contents import SqlContents
+from sidecall.ledger.sql.database import Database
+from sidecall.ledger.sql.items import SqlItems
+
+logger = logging.getLogger("sidecall")
+
+# Seconds between two rounds in which it says that it lives and removes what has expired.
+_ROUND = 30.0
+# Seconds after which a process that has said nothing is taken for dead.
+_SILENT = 4 * _ROUND
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerBounds:
+    """How much is remembered, and for how many seconds."""
+
+    approval_ttl: float = 3600.0
+    max_approvals: int = 1000
+    max_waiting_bytes: int = 32 * 1024 * 1024
+    artifact_ttl: float = 3600.0
+    max_artifact_bytes: int = 32 * 1024 * 1024
+    max_store_bytes: int = 16 * 1024 * 1024
+    max_item_bytes: int = 1024 * 1024
+
+
+class DatabaseLedger(Ledger):
+    """Keep everything in a database."""
+
+    __slots__ = ("_contents", "_decisions", "_items", "_make_answer", "_rounds")
+
+    def __init__(self, database: Database, bounds: LedgerBounds, make_answer: MakeAnswer) -> None:
+        """Keep a ledger in a database; `make_answer` makes the message of a call that failed."""
+        owner = uuid4().hex
+        self._make_answer = make_answer
+        self._decisions = SqlApprovals(
+            database, owner, bounds.approval_ttl, bounds.max_approvals, bounds.max_waiting_bytes
+        )
+        self._contents = SqlContents(database, bounds.artifact_ttl, bounds.max_artifact_bytes)
+        self._rounds: asyncio.Task[None] | None = None
+        self._items = SqlItems(database, bounds.max_item_bytes)
+        calls, queue = SqlCalls(database), SqlCallQueue(database)
+        super().__init__(self._decisions, self._contents, self._items, calls, queue, database, owner)
+
+    async def open(self) -> None:
+        """Bring the database up to date, and answer the calls that ran in a process which is gone.
+
+        Raises:
+            StoreUnfit: It cannot be used by this program.
+        """
+        await self.database.open()
+        self._items.attach()
+        try:
+            # A file has one process, so whoever else is named in it is gone.
+            await self._look_around(math.inf if self.database.dialect == "sqlite" else time.time() - _SILENT)
+        except BaseException:
+            await self.database.close()
+            raise
+        self._rounds = asyncio.create_task(self._go_round())
+
+    async def close(self) -> None:
+        """Finish what was begun, for a bounded time."""
+        if self._rounds is None:
+            return
+        self._rounds.cancel()
+        self._rounds = None
+        await self._decisions.close()
+        with suppress(StoreUnavailable):
+            await self.database.write("forget_server", self.owner)
+        await self.database.close()
+
+    async def _go_round(self) -> None:
+        while True:
+            await asyncio.sleep(_ROUND)
+            try:
+                await self._look_around(time.time() - _SILENT)
+            except StoreUnavailable:
+                continue
+            except Exception:
+                logger.exception("the ledger could not be looked after; it is tried again in %g s", _ROUND)
+
+    async def _look_around(self, silent_since: float) -> None:
+        """Write down that this process lives, and settle what those that do not have left."""
+        await self.database.write("forget_servers", silent_since)
+        await self.database.write("register_server", self.owner, time.time())
+        lost = await self._decisions.settle_lost(self._make_answer)
+        if lost:
+            logger.warning("approved or rejected calls whose server ended before they were answered: %d", lost)
+        await self._decisions.forget()
+        await self._contents.forget()
+        await self._items.forget()

@@ -1,0 +1,46 @@
+"""Numbered migrations: what brings the tables of a database up to date."""
+
+from dataclasses import dataclass
+from importlib.resources import files
+
+from sidecall.core.overload import StoreUnfit
+from sidecall.ledger.sql.database import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step, which brings a database from the version before to its own number."""
+
+    number: int
+    name: str
+    script: str
+
+
+def read_migrations(dialect: Dialect) -> tuple[Migration, ...]:
+    """Return all steps in their order; the file `0002_calls.sql` is the second one."""
+    folder = files("sidecall.ledger.sql") / "migrations" / dialect
+    found = sorted((file.name, file) for file in folder.iterdir() if file.name.endswith(".sql"))
+    return tuple(
+        Migration(int(name[:4]), name[5:].removesuffix(".sql"), file.read_text(encoding="utf-8"))
+        for name, file in found
+    )
+
+
+def list_missing(dialect: Dialect, version: int, place: str) -> tuple[Migration, ...]:
+    """Return the steps that a database of this version lacks.
+
+    Args:
+        dialect: Which database it is.
+        version: The number of its newest step, 0 where it is empty.
+        place: What to call it.
+
+    Raises:
+        StoreUnfit: It has steps that this program does not know.
+    """
+    known = read_migrations(dialect)
+    if version > known[-1].number:
+        raise StoreUnfit(
+            f"{place} was written by a newer Sidecall: its tables have version {version}, this program knows "
+            f"{known[-1].number}. Run the newer program, or name another place in SIDECALL_STORE."
+        )
+    return known[version:]

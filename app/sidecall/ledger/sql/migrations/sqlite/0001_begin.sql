@@ -1,0 +1,43 @@
+-- "SIDE": says that the file is one of ours.
+PRAGMA application_id = 1397310533;
+
+CREATE TABLE schema_version (
+    version INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    applied_at REAL NOT NULL
+);
+
+-- Processes that use this database.
+CREATE TABLE servers (
+    id TEXT NOT NULL PRIMARY KEY,
+    started_at REAL NOT NULL,
+    seen_at REAL NOT NULL
+);
+
+CREATE TABLE approvals (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    tenant TEXT NOT NULL,
+    fingerprint TEXT NOT NULL UNIQUE,
+    status TEXT NOT NULL,
+    is_running INTEGER NOT NULL,
+    owner TEXT,
+    expires_at REAL NOT NULL,
+    size INTEGER NOT NULL,
+    listed TEXT NOT NULL,
+    record TEXT NOT NULL
+);
+CREATE INDEX approvals_by_status ON approvals (status, number);
+CREATE INDEX approvals_by_expiry ON approvals (expires_at, is_running, size);
+
+CREATE TABLE contents (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    tenant TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    created_at REAL NOT NULL,
+    expires_at REAL NOT NULL,
+    body BLOB NOT NULL
+);
+CREATE INDEX contents_by_number ON contents (number, size);
+CREATE INDEX contents_by_expiry ON contents (expires_at);

@@ -1,0 +1,131 @@
+"""A connection to PostgreSQL that is made again when it breaks."""
+
+import asyncio
+import random
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import asyncpg
+
+from sidecall.ledger.sql.postgres_words import word_fault
+
+T = TypeVar("T")
+
+_LOST = "the connection to it is lost"
+_SILENT = "it does not answer in time"
+# Seconds between two attempts: the first, and the longest.
+_SOON = 0.1
+_SELDOM = 5.0
+
+
+class Link:
+    """One connection; `connection` is None while there is none.
+
+    One that is `kept` is made again as soon as it breaks, others when they are used.
+    """
+
+    def __init__(self, url: str, patience: float, *, is_kept: bool) -> None:
+        self._is_kept = is_kept
+        self._url = url
+        self._patience = patience
+        self._mending: asyncio.Task[None] | None = None
+        self._is_closing = False
+        self.connection: asyncpg.Connection | None = None
+        self.trouble: str | None = None
+
+    async def open(self) -> None:
+        """Connect.
+
+        Raises:
+            OSError: It cannot be reached; asyncpg has more such errors.
+        """
+        connection = await asyncpg.connect(self._url, timeout=self._patience)
+        try:
+            # Half of the time is left to carry the others out, where somebody else holds the row of one.
+            patience = f"{self._patience * 500:.0f}ms"
+            await connection.execute("SELECT set_config('lock_timeout', $1, false)", patience, timeout=self._patience)
+            if await connection.fetchval("SHOW transaction_read_only", timeout=self._patience) == "on":
+                raise ConnectionRefusedError("it cannot be written: it is a standby, or was made read-only")
+        except BaseException:
+            connection.terminate()
+            raise
+        connection.add_termination_listener(self._lose)
+        self.connection, self.trouble = connection, None
+
+    async def use(self, use: Callable[[asyncpg.Connection], Coroutine[Any, Any, T]], patience: float) -> T:
+        """Return what a function does with the connection, which breaks when that takes longer than `patience`.
+
+        Raises:
+            OSError: There is no connection, or it breaks; asyncpg has more such errors.
+            TimeoutError: It takes too long.
+        """
+        if self.connection is None:
+            if self._is_kept:
+                raise ConnectionResetError(self.trouble)
+            await self.open()
+        # The driver's own way to leave off waits for the server, which may never answer.
+        connection = self.connection
+        assert connection is not None
+        task = asyncio.create_task(use(connection))
+        try:
+            done, _ = await asyncio.wait([task], timeout=patience)
+        except BaseException:  # Cancelled, or closed by who cannot wait.
+            task.cancel()
+            raise
+        if not done:
+            task.add_done_callback(_look_at)
+            self._give_up(_SILENT)
+            task.cancel()
+            raise TimeoutError(_SILENT)
+        try:
+            return task.result()
+        except Exception as error:
+            # The driver does not always tell its listener, nor use an error of its own for it.
+            if not connection.is_closed() and not isinstance(error, asyncpg.InternalClientError):
+                raise
+            self._give_up(_LOST)
+            raise ConnectionResetError(_LOST) from error
+
+    def _give_up(self, why: str) -> None:
+        connection = self.connection
+        self._lose(connection, why)
+        if connection is not None:
+            connection.terminate()
+
+    async def close(self) -> None:
+        """Disconnect, in a bounded time."""
+        self._is_closing = True
+        connection, self.connection = self.connection, None
+        if self._mending is not None:
+            self._mending.cancel()
+            await asyncio.wait([self._mending])
+        if connection is not None:
+            with suppress(TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                await connection.close(timeout=self._patience)
+
+    def _lose(self, connection: Any, why: str = _LOST) -> None:
+        if self._is_closing or connection is not self.connection:
+            return
+        self.connection, self.trouble = None, why
+        if self._is_kept:
+            self._mending = asyncio.create_task(self._mend())
+
+    async def _mend(self) -> None:
+        pause = _SOON
+        while True:
+            try:
+                await self.open()
+            except Exception as error:
+                self.trouble = word_fault(error)
+            else:
+                return
+            # Many servers do not come back at the same moment.
+            await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311
+            pause = min(2 * pause, _SELDOM)
+
+
+def _look_at(task: asyncio.Task[Any]) -> None:
+    """Keep asyncio from reporting an error that nobody waits for any more."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,12 @@
+-- Where it stands as it stood ($2, $3), and what it takes now fits; $9 is what always does.
+UPDATE approvals
+SET status = $4, is_running = $5, owner = $6, size = CAST($7 AS BIGINT), listed = $11, record = $12
+WHERE id = $1
+    AND status = $2
+    AND is_running = $3
+    AND (expires_at > $10 OR is_running = 1)
+    AND (
+        CAST($7 AS BIGINT) <= size + CAST($9 AS BIGINT)
+        OR (SELECT sum(size) FROM approvals) - size + CAST($7 AS BIGINT) <= CAST($8 AS BIGINT)
+    )
+RETURNING id

@@ -1,0 +1,1 @@
+SELECT count(*) FROM calls WHERE status = 'queued'

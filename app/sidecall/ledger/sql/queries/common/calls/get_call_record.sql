@@ -1,0 +1,1 @@
+SELECT record FROM calls WHERE id = $1

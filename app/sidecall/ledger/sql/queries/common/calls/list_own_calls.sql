@@ -1,0 +1,1 @@
+SELECT id FROM calls WHERE status = 'running' AND owner = $1

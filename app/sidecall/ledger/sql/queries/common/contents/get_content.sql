@@ -1,0 +1,3 @@
+SELECT media_type, body
+FROM contents
+WHERE id = $1 AND expires_at > $2 AND tenant = $3 AND caller = $4

@@ -1,0 +1,1 @@
+DELETE FROM items WHERE id = $1

@@ -1,0 +1,1 @@
+DELETE FROM items WHERE expires_at <= $1

@@ -1,0 +1,3 @@
+DELETE FROM servers
+WHERE id = $1
+RETURNING id

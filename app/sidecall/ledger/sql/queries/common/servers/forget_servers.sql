@@ -1,0 +1,2 @@
+DELETE FROM servers
+WHERE seen_at <= $1

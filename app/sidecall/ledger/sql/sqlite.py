@@ -1,0 +1,125 @@
+"""SQLite, in a file of this process alone, or in memory."""
+
+import asyncio
+import re
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sidecall.core.overload import StoreUnavailable
+from sidecall.ledger.sql.database import Dialect, Row
+from sidecall.ledger.sql.sqlite_faults import is_fault
+from sidecall.ledger.sql.sqlite_file import SqliteFile
+from sidecall.ledger.sql.sqlite_readers import Readers
+from sidecall.ledger.sql.sqlite_writer import Writer
+from sidecall.ledger.sql.statements import read_statements
+
+_PLACEHOLDER = re.compile(r"\$(\d+)")
+_WHERE = "{where}"
+
+
+class SqliteDatabase:
+    """A database in a file; without a path in memory, until it is closed."""
+
+    dialect: Dialect = "sqlite"
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        patience: float = 2.0,
+        most_waiting: int = 64 * 1024 * 1024,
+        statements: Mapping[str, str] | None = None,
+    ) -> None:
+        """Name a file.
+
+        Args:
+            path: Where it is.
+            patience: Seconds to wait for other programs that have locked it.
+            most_waiting: Most bytes of what waits to be written.
+            statements: What can be carried out, by name; the ledger's own when None.
+        """
+        known = read_statements(self.dialect) if statements is None else statements
+        self._statements = {name: _number(text) for name, text in known.items()}
+        self._file = SqliteFile(path, patience)
+        self._writer = Writer(self._file, most_waiting)
+        self._readers: Readers | None = None
+
+    @property
+    def trouble(self) -> str | None:
+        """Why it cannot be used just now, in words for an operator; None when it can."""
+        return self._writer.trouble
+
+    async def open(self) -> None:
+        """Take the file's lock, and bring its tables up to date.
+
+        Raises:
+            StoreUnfit: It is newer than this program, used by another process, or none of ours.
+        """
+        try:
+            # What is in memory is there at once, and needs no thread of the loop.
+            self._writer.open() if self._file.in_memory else await asyncio.to_thread(self._writer.open)
+        except BaseException:
+            self._file.close()
+            raise
+        self._writer.start()
+        self._readers = None if self._file.in_memory else Readers(self._file)
+
+    async def close(self) -> None:
+        """Write what waits, for a few seconds, and let another process use the file."""
+        readers, self._readers = self._readers, None
+        if readers is not None:
+            await readers.close()
+        await self._writer.close()
+
+    async def write(self, statement: str, *values: Any) -> Row | None:
+        """Carry out a statement durably, and return the first row of its RETURNING.
+
+        Raises:
+            StoreUnavailable: The file cannot be used just now; nothing of this was written.
+        """
+        row: Row | None = await self._writer.ask(self._statements[statement], values, "row")
+        return row
+
+    async def write_all(self, statement: str, rows: Sequence[Row]) -> None:
+        """Carry out a statement durably for each of these rows, all or none.
+
+        Raises:
+            StoreUnavailable: The file cannot be used just now; nothing of this was written.
+        """
+        await self._writer.ask(self._statements[statement], rows, "many")
+
+    async def read(self, statement: str, *values: Any, where: str = "") -> list[Row]:
+        """Return what a statement finds among what is durable; `where` takes the place of `{where}` in it.
+
+        Raises:
+            StoreUnavailable: The file cannot be used just now.
+        """
+        text = self._statements[statement].replace(_WHERE, _number(where))
+        if self._readers is None:
+            rows: list[Row] = await self._writer.ask(text, values, "rows")
+            return rows
+        try:
+            return await self._readers.read(text, values, self._writer.generation)
+        except sqlite3.Error as error:
+            if is_fault(error):
+                raise StoreUnavailable from error
+            raise
+
+
+def try_file(path: Path) -> None:
+    """Make a file ready, so that whoever starts the server is told before it starts.
+
+    Raises:
+        StoreUnfit: It is newer than this program, used by another process, or none of ours.
+    """
+    file = SqliteFile(path, patience=2.0)
+    try:
+        file.open().close()
+    finally:
+        file.close()
+
+
+def _number(statement: str) -> str:
+    """Write placeholders as SQLite's module takes them from tuples, which are cheaper than mappings."""
+    return _PLACEHOLDER.sub(r"?\1", statement)

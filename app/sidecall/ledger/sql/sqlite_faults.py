@@ -1,0 +1,56 @@
+"""What can be wrong with a file, apart from what is wrong with a statement."""
+
+import sqlite3
+
+# They come from the place or from others who use it, and may go away; the rest is a mistake in a statement.
+_FAULTS = {
+    sqlite3.SQLITE_BUSY: "another program has locked it",
+    sqlite3.SQLITE_LOCKED: "another program has locked it",
+    sqlite3.SQLITE_PROTOCOL: "another program has locked it",
+    sqlite3.SQLITE_FULL: "there is no space left for it",
+    sqlite3.SQLITE_READONLY: "it is read-only",
+    sqlite3.SQLITE_PERM: "it may not be opened",
+    sqlite3.SQLITE_AUTH: "it may not be opened",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+    sqlite3.SQLITE_IOERR: "it cannot be read or written",
+    sqlite3.SQLITE_NOMEM: "there is no memory left",
+    sqlite3.SQLITE_INTERRUPT: "it was interrupted",
+    sqlite3.SQLITE_CORRUPT: "it is damaged",
+    sqlite3.SQLITE_NOTADB: "it is not a SQLite database",
+    sqlite3.SQLITE_NOLFS: "it is too large for its place",
+}
+_PASSING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_INTERRUPT})
+_OUT_OF_REACH = frozenset(
+    {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL}
+)
+
+
+class FileMoved(sqlite3.OperationalError):
+    """The file was deleted, or another one stands in its place."""
+
+
+def is_fault(error: Exception) -> bool:
+    """Return whether the file cannot be used, rather than a statement be carried out."""
+    return isinstance(error, FileMoved) or _code(error) in _FAULTS
+
+
+def is_passing(error: Exception) -> bool:
+    """Return whether the same connection may serve again."""
+    return _code(error) in _PASSING
+
+
+def is_out_of_reach(error: Exception) -> bool:
+    """Return whether nothing can be written there, whatever stands there."""
+    return _code(error) in _OUT_OF_REACH
+
+
+def describe_fault(error: Exception) -> str:
+    """Return what is wrong, in words for an operator."""
+    if isinstance(error, FileMoved):
+        return "it was deleted or replaced"
+    return f"{_FAULTS.get(_code(error), 'it cannot be used')} ({error})"
+
+
+def _code(error: Exception) -> int:
+    # Errors of Python's own module have no code. The lowest byte is the kind, the others say more.
+    return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF

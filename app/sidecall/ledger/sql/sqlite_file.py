@@ -1,0 +1,172 @@
+"""A SQLite file: its lock, its connections, and whether it still stands where it stood."""
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+from sidecall.core.overload import StoreUnfit
+from sidecall.ledger.sql.file_lock import FileLock, FileTaken
+from sidecall.ledger.sql.migrate import list_missing
+from sidecall.ledger.sql.sqlite_faults import describe_fault, is_out_of_reach
+
+# Set by the first migration.
+_OURS = 1397310533
+_OLDEST = (3, 35, 0)  # RETURNING
+_ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql://..., which several servers can share."
+# Most bytes that stay taken by the file of what is not in the main one yet.
+_LEFT_IN_WAL = 64 * 1024 * 1024
+
+
+class StoreOutOfReach(StoreUnfit):
+    """The file of the store cannot be used from here."""
+
+
+_Identity = tuple[int, int]
+
+
+class SqliteFile:
+    """A database of ours in a file, or in memory where there is no path."""
+
+    def __init__(self, path: Path | None, patience: float) -> None:
+        """Name a file; `patience` is in seconds, for locks of other programs."""
+        self._path = None if path is None else path.absolute()
+        self._patience = patience
+        self._lock = None if path is None else FileLock(Path(f"{self._path}.lock"))
+        self._identity: _Identity | None = None
+        self._log_identity: _Identity | None = None
+
+    def __str__(self) -> str:
+        return "the database in memory" if self._path is None else str(self._path)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether only the connection that writes can read."""
+        return self._path is None
+
+    def open(self) -> sqlite3.Connection:
+        """Take the lock, and return the one connection that writes, to tables that are up to date.
+
+        Raises:
+            StoreUnfit: It is not ours, newer than this program, used by another process, or cannot be opened.
+        """
+        if sqlite3.sqlite_version_info < _OLDEST:
+            raise StoreUnfit(f"SQLite {sqlite3.sqlite_version} is too old; 3.35 or newer is needed.")
+        try:
+            self._prepare()
+            connection = self._connect("rwc")
+        except FileTaken as error:
+            raise StoreOutOfReach(f"{self} is used by another process ({error.message}). {_ELSEWHERE}") from None
+        except OSError as error:
+            raise StoreOutOfReach(f"{self} cannot be opened: {error.strerror}. {_advise(self._path)}") from error
+        except sqlite3.Error as error:
+            kind = StoreOutOfReach if is_out_of_reach(error) else StoreUnfit
+            raise kind(f"{self} cannot be opened: {describe_fault(error)}. {_advise(self._path)}") from error
+        try:
+            self._migrate(connection)
+            self._identity, self._log_identity = _identify(self._path), _identify(self._log_path)
+        except sqlite3.Error as error:
+            connection.close()
+            kind = StoreOutOfReach if is_out_of_reach(error) else StoreUnfit
+            raise kind(f"{self} cannot be used: {describe_fault(error)}. {_ELSEWHERE}") from error
+        except StoreUnfit:
+            connection.close()
+            raise
+        return connection
+
+    def open_reader(self) -> sqlite3.Connection:
+        """Return a connection that only reads."""
+        connection = self._connect("rw")
+        connection.execute("PRAGMA query_only = 1")
+        return connection
+
+    def close(self) -> None:
+        """Let another process use it; its connections are closed before."""
+        if self._lock is not None:
+            self._lock.give_back()
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether it was deleted or replaced; SQLite would go on writing to what has no name any more."""
+        return self._path is not None and _identify(self._path) != self._identity
+
+    @property
+    def _log_path(self) -> Path | None:
+        return None if self._path is None else Path(f"{self._path}-wal")
+
+    def _prepare(self) -> None:
+        if self._path is None or self._lock is None:
+            return
+        self._path.parent.mkdir(mode=0o700, exist_ok=True)
+        self._lock.give_back()
+        self._lock.take()
+        self._drop_left_over()
+        # What is remembered may be secret. SQLite gives the files beside it the same rights.
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+
+    def _drop_left_over(self) -> None:
+        """Remove the log of a file that is gone, before it is taken for that of the one in its place."""
+        log = self._log_path
+        if log is not None and self._identity is not None and self.has_moved and _identify(log) == self._log_identity:
+            log.unlink(missing_ok=True)
+            Path(f"{self._path}-shm").unlink(missing_ok=True)
+
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            ":memory:" if self._path is None else f"{self._path.as_uri()}?mode={mode}",
+            timeout=self._patience,
+            isolation_level=None,  # Transactions begin where the program says so.
+            check_same_thread=False,
+            cached_statements=512,
+            uri=True,
+        )
+        try:
+            connection.execute("PRAGMA application_id")  # Opens the file, which must be a database.
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        missing = list_missing("sqlite", self._read_version(connection), str(self))
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA journal_size_limit = {_LEFT_IN_WAL}")
+        for step in missing:
+            try:
+                connection.executescript(f"BEGIN IMMEDIATE;\n{step.script}")
+                connection.execute(
+                    "INSERT INTO schema_version (version, name, applied_at) VALUES (?, ?, ?)",
+                    (step.number, step.name, time.time()),
+                )
+                connection.execute("COMMIT")
+            except sqlite3.Error:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def _read_version(self, connection: sqlite3.Connection) -> int:
+        (mark,) = connection.execute("PRAGMA application_id").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if mark != _OURS and (mark or tables):
+            raise StoreUnfit(f"{self} is the database of another program, with tables that Sidecall did not make.")
+        if mark != _OURS:
+            return 0
+        (version,) = connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()
+        return int(version)
+
+
+def _identify(path: Path | None) -> _Identity | None:
+    if path is None:
+        return None
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _advise(path: Path | None) -> str:
+    if path is not None and not path.parent.is_dir():
+        return f"Make the folder {path.parent}; an absolute path has four slashes, sqlite:////var/lib/ledger.db."
+    return "Name a file in SIDECALL_STORE that this process may write, or memory://."

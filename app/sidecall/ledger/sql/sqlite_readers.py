@@ -1,0 +1,56 @@
+"""Connections that read a SQLite file, each in a thread while it does."""
+
+import asyncio
+import sqlite3
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from sidecall.ledger.sql.database import Row
+from sidecall.ledger.sql.sqlite_file import SqliteFile
+
+
+class Readers:
+    """Read what is committed; a few statements at a time, which hold up neither each other nor who writes."""
+
+    def __init__(self, file: SqliteFile, most: int = 4) -> None:
+        self._file = file
+        self._threads = ThreadPoolExecutor(most, thread_name_prefix="sidecall-ledger-reader")
+        self._free: deque[tuple[int, sqlite3.Connection]] = deque()
+
+    async def read(self, statement: str, values: Row, generation: int) -> list[Row]:
+        """Return what a statement finds.
+
+        Raises:
+            sqlite3.Error: It cannot be carried out.
+        """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, partial(self._read, statement, values, generation))
+
+    async def close(self) -> None:
+        """Finish what is being read, and disconnect."""
+        await asyncio.to_thread(self._threads.shutdown)
+        while self._free:
+            self._free.pop()[1].close()
+
+    def _read(self, statement: str, values: Row, generation: int) -> list[Row]:
+        connection = self._connect(generation)
+        try:
+            rows = connection.execute(statement, values).fetchall()
+        except sqlite3.Error:
+            connection.close()
+            raise
+        self._free.append((generation, connection))
+        return rows
+
+    def _connect(self, generation: int) -> sqlite3.Connection:
+        """Take a connection that is free, unless it leads to a file that is gone."""
+        while self._free:
+            try:
+                made_for, connection = self._free.pop()
+            except IndexError:  # Another thread was faster.
+                break
+            if made_for == generation:
+                return connection
+            connection.close()
+        return self._file.open_reader()

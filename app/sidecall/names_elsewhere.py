@@ -1,0 +1,27 @@
+"""What files written for LangChain or the OpenAI Agents SDK import, and no server of tools can give."""
+
+from collections.abc import Mapping
+
+# The name, and what to use in its place.
+NOT_HERE: Mapping[str, str] = {
+    "interrupt": "there is no graph to stop; let a person decide with @tool(requires_approval=True)",
+    "get_stream_writer": "take a parameter `runtime: ToolRuntime` and call runtime.stream_writer",
+    "get_store": "take a parameter `runtime: ToolRuntime`, or Annotated[BaseStore, InjectedStore]",
+    "get_config": "take a parameter `config: RunnableConfig`",
+    "get_runtime": "take a parameter `runtime: ToolRuntime`",
+    "dispatch_custom_event": "take a parameter `runtime: ToolRuntime` and call runtime.stream_writer",
+    "adispatch_custom_event": "take a parameter `runtime: ToolRuntime` and call runtime.stream_writer",
+    "ToolNode": "the server runs the calls of a turn; post them to /tool_calls/batch",
+    "Runnable": "a tool is called with invoke; offer a runnable of LangChain as tool('name', runnable)",
+    "RunnableLambda": "decorate the function with @tool",
+    "Agent": "an agent runs models, which is the program's part; go on importing it from agents",
+    "Runner": "an agent runs models, which is the program's part; go on importing it from agents",
+    "handoff": "agents are handed over in the program",
+    "MCPServerStdio": "let the program connect to it",
+    "MCPServerSse": "let the program connect to it",
+    "MCPServerStreamableHttp": "let the program connect to it",
+    "ComputerTool": "a model would work on this machine; write a function tool of what you allow",
+    "LocalShellTool": "a model would work on this machine; write a function tool of the commands you allow",
+    "ApplyPatchTool": "a model would work on this machine; write a function tool of what you allow",
+    "CustomTool": "write a function tool with one string",
+}

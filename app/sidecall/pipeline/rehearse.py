@@ -1,0 +1,61 @@
+"""What a call would do, without doing it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRequired, Preview
+from sidecall.core.invocation import Invocation
+from sidecall.core.jsonable import to_plain
+from sidecall.core.messages import ToolMessage
+from sidecall.pipeline.approve import is_required
+from sidecall.pipeline.execution.preview import make_preview
+from sidecall.pipeline.stage import Step
+from sidecall.pipeline.validate import validate
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What a call would begin with: its arguments once checked and filled up; or `message`, with which it would end.
+
+    `approval` is the one that the same call has already, where that has no answer yet.
+    """
+
+    args: dict[str, Any] = field(default_factory=dict)
+    requires_approval: bool = False
+    repaired: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    preview: Preview = NO_PREVIEW
+    message: ToolMessage | None = None
+    approval: Approval | None = None
+
+    @property
+    def would_run(self) -> bool:
+        """Whether the tool would be run, once it is approved where that is required."""
+        return self.message is None and (self.approval is None or self.approval.status == "pending")
+
+
+async def rehearse(invocation: Invocation, steps: Sequence[Step]) -> Rehearsal:
+    """Take a call as far as the arguments its tool would get, and ask whether a person would have to approve it.
+
+    Args:
+        invocation: The call.
+        steps: What it goes through when it succeeds.
+
+    Raises:
+        AnsweredBefore: A person has decided about the same call, and it has its answer.
+        ToolFailure: The arguments do not fit.
+        MissingContext: The caller left something out.
+    """
+    approval: Approval | None = None
+    for step in steps[: steps.index(validate) + 1]:
+        try:
+            waits = step(invocation)
+            if waits is not None:
+                await waits
+        except ApprovalRequired as waiting:
+            approval = waiting.approval
+    requires_approval = approval is not None or await is_required(invocation)
+    args: dict[str, Any] = to_plain(invocation.visible_values)
+    preview = await make_preview(invocation)
+    return Rehearsal(args, requires_approval, invocation.repaired, invocation.ignored, preview, approval=approval)

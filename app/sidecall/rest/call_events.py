@@ -1,0 +1,60 @@
+"""Answer with server-sent events of one call, until it has ended."""
+
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+
+from pydantic_core import to_json
+from starlette.requests import Request
+
+from sidecall.core.calls.entry import CallEntry
+from sidecall.core.errors import RequestError
+from sidecall.http import problems
+from sidecall.http.events import KEEP_ALIVE, STILL_WORKING, write_event
+from sidecall.http.pieces import PIECE
+from sidecall.http.shutdown import shutdown_problem
+from sidecall.jobs.watching import Sights
+from sidecall.rest.dialects import DialectName, write_answer
+from sidecall.rest.parts import Parts
+
+# The number of every call's answer, so that any server knows who has it.
+LAST = 999_999_999
+
+
+def read_last(request: Request) -> int:
+    """Return the number of the event that a client has heard last, 0 where it has heard none of ours."""
+    text = request.headers.get("last-event-id", "")
+    return min(int(text), LAST) if text.isascii() and text.isdecimal() and len(text) <= len(str(LAST)) else 0
+
+
+async def write_call_events(
+    parts: Parts, request: Request, entry: CallEntry, after: int, form: DialectName
+) -> AsyncIterator[bytes]:
+    """Write what happens to a call, and at last its answer in this dialect."""
+    try:
+        async with aclosing(_write(parts, request, parts.jobs.watch(entry, after), form)) as pieces:
+            async for piece in pieces:
+                yield piece
+    except RequestError as error:
+        yield write_event("problem", bytes((await problems.answer(request, error)).body))
+
+
+async def _write(parts: Parts, request: Request, sights: Sights, form: DialectName) -> AsyncGenerator[bytes]:
+    spoken = time.monotonic()
+    async with aclosing(sights):
+        async for sight in sights:
+            if isinstance(sight, CallEntry):
+                assert sight.message is not None
+                body = to_json(write_answer(sight.message, form))
+                event = memoryview(write_event("message", body, LAST))
+                for start in range(0, len(event), PIECE):  # A slow reader holds up a piece, and not a copy of all.
+                    yield bytes(event[start : start + PIECE])
+            elif parts.lifecycle.is_draining:
+                yield write_event("error", bytes(shutdown_problem(request).body))
+                return
+            elif sight is not None:
+                yield write_event(sight.kind, sight.body, sight.number)
+                spoken = time.monotonic()
+            elif time.monotonic() - spoken >= KEEP_ALIVE:
+                yield STILL_WORKING
+                spoken = time.monotonic()

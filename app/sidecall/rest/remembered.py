@@ -1,0 +1,133 @@
+"""Answer calls that are remembered: those with a key, and those whose client does not wait to the end."""
+
+from typing import Any
+
+from pydantic_core import to_json
+
+from sidecall.authoring.inprocess import new_call_id
+from sidecall.core.calls.entry import CallEntry
+from sidecall.core.calls.errors import NotRepeatable
+from sidecall.core.errors import UnknownTool
+from sidecall.core.invocation import CallRequest
+from sidecall.core.tool import CompiledTool
+from sidecall.http.context import RequestContext
+from sidecall.http.preferences import Preferences
+from sidecall.http.quota import quota_headers
+from sidecall.http.reply import Reply
+from sidecall.jobs.endings import may_repeat
+from sidecall.jobs.keys import make_call_key, make_replay_key
+from sidecall.jobs.submission import Submission, Submitted
+from sidecall.rest.dialects import DialectName, write_answer
+from sidecall.rest.parts import Parts
+
+# Seconds after which to ask for the first time.
+_ASK_AFTER = "1"
+
+
+async def answer_remembered(
+    parts: Parts, request: CallRequest, tool: CompiledTool, preferences: Preferences, form: DialectName
+) -> Reply:
+    """Accept a call, and answer with its end, or with where to ask for it.
+
+    Raises:
+        RequestError: The calling program has to mend something, or there is no room.
+    """
+    is_async = preferences.is_async or tool.options.background
+    patient = is_async or preferences.wait is not None
+    key = make_call_key(request, tool, preferences.key, parts.jobs.limits.key_ttl)
+    await _count(parts, request, tool)
+    submitted = await parts.jobs.submit(request, Submission(key, waits=not patient))
+    return await _answer(parts, submitted, request, preferences, form, is_async=is_async)
+
+
+async def answer_replay(
+    parts: Parts, call_id: str, context: RequestContext, preferences: Preferences, form: DialectName, *, insists: bool
+) -> Reply:
+    """Accept a call that was sent before once more, for whoever asks for it, and answer with where to ask for its end.
+
+    Args:
+        parts: The parts of the server.
+        call_id: Which call.
+        context: What the request is about.
+        preferences: How long its client waits.
+        form: The form of the answer.
+        insists: Whether the client wants it although the tool does not say that it may run again.
+
+    Raises:
+        RequestError: It cannot be repeated, or there is no room.
+    """
+    limits = parts.jobs.limits
+    record = await parts.jobs.get_record(call_id, context.caller.tenant)
+    name = record.tool_call.name
+    tool = parts.registry.get(name)
+    if tool is None:
+        raise UnknownTool(f"The call cannot be repeated: there is no tool {name} any more.")
+    if not (insists or may_repeat(tool)):
+        raise NotRepeatable(
+            f"{name} is neither read-only nor idempotent, so it may do twice what it should do once. "
+            'Send {"insist": true} to run it again all the same.',
+            example={"insist": True},
+        )
+    # Under its own id it would be known again, and answered as it was before.
+    call = record.tool_call.model_copy(update={"id": new_call_id()})
+    # The headers of the one who asks: those of the first call may name somebody else.
+    request = CallRequest(call, context.caller, record.state, record.context, context.headers)
+    key = None if preferences.key is None else make_replay_key(request, call_id, preferences.key, limits.key_ttl)
+    await _count(parts, request, tool)
+    submitted = await parts.jobs.submit(request, Submission(key, replay_of=call_id))
+    return await _answer(parts, submitted, request, preferences, form, is_async=True)
+
+
+async def _count(parts: Parts, request: CallRequest, tool: CompiledTool) -> None:
+    missing = await parts.pipeline.find_missing(request)
+    if missing is not None:
+        raise missing
+    parts.pipeline.gate.count(request, tool)
+
+
+async def _answer(
+    parts: Parts,
+    submitted: Submitted,
+    request: CallRequest,
+    preferences: Preferences,
+    form: DialectName,
+    *,
+    is_async: bool,
+) -> Reply:
+    seconds = preferences.wait if preferences.wait is not None else (0.0 if is_async else None)
+    entry = await parts.jobs.wait(submitted.entry, seconds, _waits_for_person if preferences.wait is None else _never)
+    headers = {**preferences.applied, **quota_headers(parts.quota_of(request.caller))}
+    if not submitted.is_new:
+        headers["Idempotency-Replayed"] = "true"
+    return await write_entry(parts, entry, form, headers)
+
+
+def _waits_for_person(entry: CallEntry) -> bool:
+    return entry.status == "awaiting_approval"
+
+
+def _never(_entry: CallEntry) -> bool:
+    return False
+
+
+async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Reply:
+    """Write the answer of a call that has ended, or what is known of one that has not."""
+    if entry.message is not None:
+        return Reply(to_json(write_answer(entry.message, form)), 200, headers)
+    if entry.status == "awaiting_approval" and entry.approval_id is not None:
+        approval = (await parts.approvals.get(entry.approval_id)).approval
+        return Reply(to_json(approval), 202, {**headers, "Location": f"/approvals/{approval.id}"})
+    return Reply(
+        show_entry(entry, form), 202, {**headers, "Location": f"/tool_calls/{entry.id}", "Retry-After": _ASK_AFTER}
+    )
+
+
+def show_entry(entry: CallEntry, form: DialectName) -> bytes:
+    """Write what is known of a call, its message in this dialect."""
+    shown: dict[str, Any] = entry.model_dump(mode="json", exclude={"message"})
+    return to_json({**shown, "message": None if entry.message is None else write_answer(entry.message, form)})
+
+
+def is_remembered(tool: CompiledTool) -> bool:
+    """Return whether every call of a tool is remembered."""
+    return tool.options.background or tool.options.idempotency is not None

@@ -1,0 +1,132 @@
+"""Read some lines of a text, and find those that hold a word; what is answered is bounded."""
+
+from dataclasses import dataclass
+
+# Characters of one answer: about as much as a model wants to read at once.
+MOST_CHARACTERS = 64 * 1024
+# Lines that are found at once, and characters around what was found in one that is long.
+MOST_FOUND = 100
+_AROUND = 200
+# Characters that are searched for line ends at once.
+_PIECE = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class LineRange:
+    """Lines from the first, which is 1, to the last, both included; without a first one so many at the end."""
+
+    first: int | None = 1
+    last: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.first or ''}-{self.last or ''}"
+
+
+ALL = LineRange()
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Some of a text, and the lines to ask for next where there are more than fit."""
+
+    text: str
+    rest: LineRange | None = None
+
+
+def read_range(text: str) -> LineRange:
+    """Read `10-20`, `10-`, `-20` or `10`.
+
+    Raises:
+        ValueError: The last line is before the first.
+    """
+    first, sign, last = text.partition("-")
+    if not sign:
+        return LineRange(int(first), int(first))
+    if first and last and int(last) < int(first):
+        raise ValueError(f"line {last} is before line {first}")
+    return LineRange(int(first) if first else None, int(last) if last else None)
+
+
+def cut_lines(text: str, wanted: LineRange) -> Excerpt:
+    """Return lines of a text, as many as fit."""
+    first, start, stop = _locate(text, wanted)
+    if stop - start <= MOST_CHARACTERS:
+        return Excerpt(text[start:stop])
+    shown = text[start : text.rfind("\n", start, start + MOST_CHARACTERS) + 1]
+    if shown:
+        rest = LineRange(first + shown.count("\n"), wanted.last if wanted.first else None)
+        return Excerpt(f"{shown}[… read on with lines={rest} …]\n", rest)
+    return _cut_line(text, first, start, stop)
+
+
+def _cut_line(text: str, number: int, start: int, stop: int) -> Excerpt:
+    """Return the head of a line that does not fit."""
+    end = text.find("\n", start, stop)
+    over = (stop if end < 0 else end) - start - MOST_CHARACTERS
+    rest = None if end < 0 or end + 1 >= stop else LineRange(number + 1)
+    further = "" if rest is None else f"; read on with lines={rest}"
+    head = text[start : start + MOST_CHARACTERS]
+    return Excerpt(f"{head}\n[… {over} characters of line {number} left out{further} …]\n", rest)
+
+
+def find_lines(text: str, word: str, wanted: LineRange, *, ignore_case: bool = False) -> Excerpt:
+    """Return the lines that hold a word, each behind its number and a colon; of long lines what is around it."""
+    number, start, stop = _locate(text, wanted)
+    searched, sought = (_fold(text), _fold(word)) if ignore_case else (text, word)
+    found: list[str] = []
+    counted = start
+    at = searched.find(sought, start, stop)
+    while at >= 0:
+        here = number + text.count("\n", counted, at)
+        if len(found) == MOST_FOUND:
+            return _end_search(found, number, LineRange(here, wanted.last if wanted.first else None))
+        number, counted = here, at
+        shown, end = _show_around(text, at, at + len(sought), (start, stop))
+        found.append(f"{number}:{shown}\n")
+        at = searched.find(sought, end, stop)
+    return Excerpt("".join(found))
+
+
+def _end_search(found: list[str], number: int, rest: LineRange) -> Excerpt:
+    if rest.first == number:
+        return Excerpt("".join([*found, f"[… more of it in line {number}; look for something longer …]\n"]))
+    return Excerpt("".join([*found, f"[… read on with lines={rest} …]\n"]), rest)
+
+
+def _show_around(text: str, at: int, after: int, bounds: tuple[int, int]) -> tuple[str, int]:
+    """Return what is around a place in its line, and where that ends."""
+    start, stop = max(bounds[0], at - _AROUND), min(bounds[1], after + _AROUND)
+    begin, end = text.rfind("\n", start, at) + 1, text.find("\n", after, stop)
+    is_begun = begin > 0 or start == bounds[0]
+    is_ended = end >= 0 or stop == bounds[1]
+    begin, end = begin or start, end if end >= 0 else stop
+    return f"{'' if is_begun else '…'}{text[begin:end]}{'' if is_ended else '…'}", end
+
+
+def _fold(text: str) -> str:
+    """Return a text in small letters, each in its place: one of these would become two, the other has two forms."""
+    return text.replace("\u0130", "i").lower().replace("\u03c2", "\u03c3")
+
+
+def _locate(text: str, wanted: LineRange) -> tuple[int, int, int]:
+    """Return the number of the first line that is wanted, and where the lines begin and end."""
+    if wanted.first is None:
+        count = text.count("\n") + (not text.endswith("\n"))
+        first = max(1, count - (wanted.last or 0) + 1)
+        return first, _skip(text, 0, first - 1), len(text)
+    start = _skip(text, 0, wanted.first - 1)
+    stop = len(text) if wanted.last is None else _skip(text, start, wanted.last - wanted.first + 1)
+    return wanted.first, start, stop
+
+
+def _skip(text: str, start: int, count: int) -> int:
+    """Return where the line begins that comes so many lines later, or the end; line ends are counted many at once."""
+    while count and start < len(text):
+        held = text.count("\n", start, start + _PIECE)
+        if held >= count:
+            for _ in range(count):
+                start = text.find("\n", start) + 1
+            return start
+        count -= held
+        start += _PIECE
+    return min(start, len(text))

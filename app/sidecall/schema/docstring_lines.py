@@ -1,0 +1,42 @@
+"""Join the lines of a docstring that end only because the source does."""
+
+import re
+
+# What begins a line that stands on its own: an item, a heading, a row, a quotation, a prompt, `name: meaning`, markup.
+_OWN_LINE = re.compile(r"[-*+•>|#:@]|\d+[.)]\s|\.\.\s|[\w`'\"*]+(?: \([^)]*\))?:(?:\s|$)|```|~~~|={3,}|<")
+_ITEM = re.compile(r"([-*+•]|\d+[.)])\s+")
+_FENCE = ("```", "~~~")
+
+
+def join_sentences(text: str) -> str:
+    """Join each line to the one before it where that goes on; paragraphs, lists, tables and code stay as they are."""
+    if "\n" not in text:
+        return text
+    lines: list[str] = []
+    depth: int | None = 0  # How far a line that goes on is indented; None after what nothing goes on from.
+    is_code = False
+    for line in text.split("\n"):
+        bare = line.strip()
+        indent = len(line) - len(line.lstrip())
+        is_fence = bare.startswith(_FENCE)
+        goes_on = bool(lines) and depth == indent and not _OWN_LINE.match(bare) and _may_go_on(lines[-1])
+        if bare and goes_on and not is_code and not is_fence:
+            lines[-1] = f"{lines[-1]} {bare}"
+            continue
+        lines.append(line)
+        is_code ^= is_fence
+        depth = None if is_code or is_fence else _find_depth(bare, indent)
+    return "\n".join(lines)
+
+
+def _may_go_on(line: str) -> bool:
+    """Return whether a line may go on: it is not blank, announces nothing, and has no break that its author wants."""
+    return bool(line.strip()) and not line.endswith((":", "  ", "\\"))
+
+
+def _find_depth(bare: str, indent: int) -> int | None:
+    """Find how far the next line of the same sentence is indented."""
+    item = _ITEM.match(bare)
+    if item:
+        return indent + item.end()
+    return None if indent or _OWN_LINE.match(bare) else 0

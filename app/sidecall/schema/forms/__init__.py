@@ -1,0 +1,1 @@
+"""A tool in the form that each provider's API takes."""

@@ -1,0 +1,163 @@
+"""Render one tool in the form each provider's API takes."""
+
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+from sidecall.core.tool import CompiledTool, Schema
+from sidecall.schema.forms.anthropic import limit_to_anthropic
+from sidecall.schema.forms.strict import find_strict_obstacles, to_strict
+from sidecall.schema.walk import map_children
+
+DefinitionFormat = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp", "json_schema"]
+FORMATS: tuple[DefinitionFormat, ...] = get_args(DefinitionFormat)
+
+# The subset of JSON Schema that Gemini's `Schema` object has.
+_GEMINI_KEYWORDS = frozenset(
+    "type format title description nullable enum items minItems maxItems properties required minimum maximum"
+    " minLength maxLength pattern anyOf default".split()
+)
+_GEMINI_FORMATS = frozenset("enum date-time int32 int64 float double".split())
+
+
+def render_definitions(tools: list[CompiledTool], form: DefinitionFormat, *, strict: bool = False) -> list[Any]:
+    """Render tools as the array that the provider takes as `tools`."""
+    fitting = [tool for tool in tools if tool.declaration is None or form in _WITH_DECLARATIONS]
+    definitions = [_RENDERERS[form](tool, *_choose_parameters(tool, strict)) for tool in fitting]
+    if form == "openai-responses":
+        return _group(fitting, definitions)
+    if form == "gemini":
+        return [{"functionDeclarations": definitions}] if definitions else []
+    return definitions
+
+
+# The forms that have room for a tool which the provider runs; in the others it is left out.
+_WITH_DECLARATIONS = ("openai-responses", "json_schema")
+
+
+def _choose_parameters(tool: CompiledTool, strict: bool) -> tuple[Schema, bool]:
+    flat = tool.args_schema.flat
+    wanted = strict if tool.options.strict is None else tool.options.strict
+    if wanted and not find_strict_obstacles(flat):
+        return to_strict(flat), True
+    return flat, False
+
+
+def _render_openai(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+    return {"type": "function", "function": _render_function(tool, parameters, strict)}
+
+
+def _render_openai_responses(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+    if tool.declaration is not None:
+        return dict(tool.declaration)
+    extras = tool.options.extras
+    said = {wire: extras[name] for name, wire in _SAID_TO_RESPONSES.items() if name in extras}
+    # The Responses API turns strict mode on by itself unless it is told not to.
+    return {"type": "function", **_render_function(tool, parameters, strict), "strict": strict, **said}
+
+
+# The extras that the Responses API has a place for.
+_SAID_TO_RESPONSES = {
+    "defer_loading": "defer_loading",
+    "allowed_callers": "allowed_callers",
+    "output_json_schema": "output_schema",
+}
+
+
+def _group(tools: list[CompiledTool], definitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Put the tools of a namespace together, where the first of them stands."""
+    listed: dict[int | str, dict[str, Any]] = {}
+    for number, (tool, definition) in enumerate(zip(tools, definitions, strict=True)):
+        space = tool.options.extras.get("tool_namespace")
+        if space is None:
+            listed[number] = definition
+        else:
+            listed.setdefault(space["name"], {"type": "namespace", **space, "tools": []})["tools"].append(definition)
+    return list(listed.values())
+
+
+def _render_function(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": parameters}
+    return {**function, "strict": True} if strict else function
+
+
+def _render_anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+    definition = {"name": tool.name, "description": tool.description}
+    if strict:
+        return {**definition, "input_schema": limit_to_anthropic(parameters), "strict": True}
+    return {**definition, "input_schema": parameters}
+
+
+def _render_mcp(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
+    definition: dict[str, Any] = {"name": tool.name, "description": tool.description, "inputSchema": parameters}
+    hints = tool.options.annotations.mcp
+    if hints:
+        definition["annotations"] = hints
+    if tool.options.requires_approval is not False:
+        # The other forms have no room: what they do not know is refused, or reaches a model within its schema.
+        definition["_meta"] = {"sidecall/requires_approval": True}
+    return definition
+
+
+def _render_json_schema(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
+    hosted = {} if tool.declaration is None else {"hosted": tool.declaration}
+    return {"title": tool.name, "description": tool.description, **parameters, **hosted}
+
+
+def _render_gemini(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
+    declaration: dict[str, Any] = {"name": tool.name, "description": tool.description}
+    if parameters.get("properties"):
+        declaration["parameters"] = _rewrite_for_gemini(parameters)
+    return declaration
+
+
+def _rewrite_for_gemini(schema: Schema) -> Schema:
+    """Rewrite a schema in Gemini's subset: null as `nullable`, const as enum, one type, no reference."""
+    node = map_children(schema, _rewrite_for_gemini)
+    if "const" in node:
+        node["enum"] = [node["const"]]
+    if "oneOf" in node:
+        node["anyOf"] = node["oneOf"]
+    options = [option for option in node.get("anyOf", []) if option.get("type") != "null"]
+    if len(options) < len(node.get("anyOf", [])):
+        node["nullable"] = True
+    if len(options) == 1:
+        node = {**options[0], **{key: value for key, value in node.items() if key != "anyOf"}}
+    elif options:
+        node["anyOf"] = options
+    return _limit_to_gemini(node)
+
+
+def _limit_to_gemini(node: Schema) -> Schema:
+    if "enum" in node:
+        # Gemini's enums are texts.
+        node = {**node, "enum": [str(value) for value in node["enum"]], "type": "string"}
+    if "$ref" in node:
+        node = {**node, "type": "object"}
+    if node.get("type") == "array" and node.get("items") in (None, {}, True):
+        node = {**node, "items": _choose_items(node.get("prefixItems", []))}
+    if node.get("format") not in _GEMINI_FORMATS:
+        node = {key: value for key, value in node.items() if key != "format"}
+    for bound, keyword in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if bound in node:
+            node.setdefault(keyword, node[bound])
+    if node.get("default", ...) is None:
+        node.pop("default")
+    return {key: value for key, value in node.items() if key in _GEMINI_KEYWORDS}
+
+
+def _choose_items(places: list[Schema]) -> Schema:
+    """Choose what stands for the items of an array that does not say: Gemini refuses one without, and has no tuples."""
+    different = [place for index, place in enumerate(places) if place not in places[:index]]
+    if len(different) > 1:
+        return {"anyOf": different}
+    return different[0] if different else {"type": "string"}
+
+
+_RENDERERS: dict[DefinitionFormat, Callable[[CompiledTool, Schema, bool], dict[str, Any]]] = {
+    "openai": _render_openai,
+    "openai-responses": _render_openai_responses,
+    "anthropic": _render_anthropic,
+    "gemini": _render_gemini,
+    "mcp": _render_mcp,
+    "json_schema": _render_json_schema,
+}

@@ -1,0 +1,186 @@
+"""Ask a JSON Schema whether arguments fit, and which names in them it does not have."""
+
+import importlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from sidecall.core.errors import InvalidArguments
+from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
+from sidecall.core.tool import Schema
+from sidecall.schema.references import ANNOTATIONS
+from sidecall.schema.repair.entries import Path, make_misfit, make_missing, make_unknown
+from sidecall.schema.repair.mend import Reading
+from sidecall.schema.repair.misfits import Misfits
+from sidecall.schema.repair.sites import Site, find_inner
+from sidecall.schema.repair.strays import find_strays
+from sidecall.schema.walk import map_children, walk
+
+# Stands in messages where the validator would repeat what was sent.
+_MASK = "Input"
+# As RFC 3339 has them, but a zone may be left out, as models and pydantic do.
+_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)(\.\d+)?)?([zZ]|[+-]\d\d:?\d\d)?")
+_DURATION = re.compile(r"[-+]?P(?=.)(\d+[YMWD])*+(T(?=.)(\d+(\.\d+)?[HMS])*+)?")
+_DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
+
+
+def _is_time(text: str) -> bool:
+    return _TIME.fullmatch(text) is not None
+
+
+def _is_moment(text: str) -> bool:
+    date, time = text[:10], text[11:]
+    return _DATE.fullmatch(date) is not None and text[10:11] in ("T", "t", " ") and _is_time(time)
+
+
+def _is_duration(text: str) -> bool:
+    return _DURATION.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaJudge:
+    """A JSON Schema as it is, and once more with the objects closed that leave open which names they take.
+
+    `root` is the schema by which errors are worded; of its own names those count that the function takes.
+    """
+
+    root: Schema
+    validator: Any
+    closed: Any
+    takes_any: bool
+
+    @property
+    def kept_from(self) -> int | None:
+        """How long the path of a name has to be that nothing forbids and that is kept; None where all are dropped."""
+        return 1 if self.takes_any else 2
+
+    def judge(self, data: Mapping[str, Any]) -> Reading:
+        """Find what is wrong with arguments, names that the schema does not have included."""
+        errors = self._list_errors(self.closed, data)
+        if not errors:
+            return Reading(data, fits=True)
+        # The validator lists all errors of a value, however many; where no name is wrong, once is enough.
+        if not any(error.kind.name in _OF_CLOSING for error in errors):
+            return _read(errors, data)
+        strays = find_strays(data, self.root)
+        known = _read(self._list_errors(self.validator, data), data)
+        if not strays:
+            return known
+        known.fits = False
+        known.strays = strays
+        return known
+
+    def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> list[Site]:
+        """List the places of wrong values."""
+        if reading.sites is None:
+            reading.sites = [self._locate(error, data) for error in reading.faults if error.kind.name not in _OF_NAMES]
+        return list(reading.sites)
+
+    def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> list[Path]:
+        """List the paths of names without a place."""
+        del data
+        return [stray.path for stray in reading.strays]
+
+    def judge_known(self, data: Mapping[str, Any]) -> Reading:
+        """Find what is wrong with arguments, whatever else there is beside them."""
+        return _read(self._list_errors(self.validator, data), data)
+
+    def _locate(self, error: Any, data: Any) -> Site:
+        path = find_path(error, data)
+        node: Schema | None = self.root
+        value = data
+        for step in path:
+            node = find_inner(node, step, self.root)
+            value = value[step]
+        return Site(error.kind.name, path, node, value)
+
+    def _list_errors(self, validator: Any, given: Any) -> list[Any]:
+        try:
+            return list(islice(validator.iter_errors(given), MOST_FIELDS + 1))
+        except ValueError as error:
+            # What only this process can send: objects, and keys that are no texts.
+            raise InvalidArguments(
+                [{"loc": [], "type": "json_type", "msg": f"Input should be JSON: {error}"}]
+            ) from error
+
+    def find_fault(self, data: Mapping[str, Any]) -> Any:
+        """Find nothing: a schema has no error of its own."""
+        del data
+
+    def explain(self, reading: Reading, data: Mapping[str, Any]) -> list[FieldError]:
+        """Make the entries of what is wrong, but for unknown names."""
+        return [entry for error in reading.faults for entry in self._make_entries(error, data)]
+
+    def _make_entries(self, error: Any, data: Any) -> list[FieldError]:
+        site = self._locate(error, data)
+        if error.kind.name == "required":
+            path = (*site.path, error.kind.property)
+            return [make_missing(path, find_inner(site.node, path[-1], self.root) or {}, self.root)]
+        if error.kind.name == "additionalProperties":
+            names = list((site.node or {}).get("properties", {}))
+            return [make_unknown((*site.path, name), names) for name in error.kind.unexpected]
+        found = Misfits(self.root).find(site.value, site.node, site.path) if error.kind.name in _OF_UNIONS else []
+        return found or [make_misfit(site.path, error.kind.name, site.node or {}, self.root, site.value)]
+
+
+def _read(errors: list[Any], data: Any) -> Reading:
+    return Reading(count=len(errors), faults=errors) if errors else Reading(data, fits=True)
+
+
+_OF_NAMES = frozenset(("required", "additionalProperties"))
+_OF_CLOSING = frozenset(("additionalProperties", "anyOf", "oneOf", "propertyNames"))
+_OF_UNIONS = frozenset(("anyOf", "oneOf"))
+
+
+def find_path(error: Any, given: Any) -> Path:
+    """Find where an error is; the validator takes a key of digits for an index."""
+    path: list[str | int] = []
+    for step in error.instance_path:
+        path.append(step if isinstance(given, list) else str(step))
+        given = given[path[-1]]
+    return tuple(path)
+
+
+def make_schema_judge(schema: Schema, flat: Schema, takes: frozenset[str] | None) -> SchemaJudge:
+    """Compile a schema twice.
+
+    Args:
+        schema: The schema.
+        flat: The same with references in place.
+        takes: The function's parameters; None when it has `**kwargs`.
+
+    Raises:
+        ValueError: It is no JSON Schema.
+    """
+    # Loaded with the first tool that needs it, since it holds 3 MB, and most servers have none.
+    library = importlib.import_module("jsonschema_rs")
+    formats = {"time": _is_time, "date-time": _is_moment, "duration": _is_duration}
+    root = flat
+    if takes is not None and flat.get("additionalProperties"):
+        root = {key: value for key, value in flat.items() if key != "additionalProperties"}
+    options: dict[str, Any] = {"mask": _MASK, "validate_formats": True, "formats": formats}
+    validator = library.validator_for(schema, **options)
+    closed = library.validator_for(_close(root), **options) if _is_closable(flat) else validator
+    return SchemaJudge(root, validator, closed, takes is None)
+
+
+# Where members of a schema share its names, or exclude each other, closing one would change what fits.
+_SHARING = frozenset("allOf oneOf not if then else dependentSchemas unevaluatedProperties".split())
+
+
+def _is_closable(schema: Schema) -> bool:
+    """Return whether what a schema refers to means the same everywhere."""
+    beside = [node.keys() - ANNOTATIONS for _, node in walk(schema) if "$ref" in node]
+    sharing = [node for _, node in walk(schema) if node.keys() & _SHARING]
+    return all(len(keys) == 1 for keys in beside) and not any("$ref" in it for node in sharing for _, it in walk(node))
+
+
+def _close(schema: Schema) -> Schema:
+    """Close the objects that name their properties and do not say whether there may be others."""
+    if schema.keys() & _SHARING:
+        return schema
+    node = map_children(schema, _close)
+    shares = node.keys() & {"additionalProperties", "patternProperties", "propertyNames", "anyOf"}
+    return node if shares or "properties" not in node else {**node, "additionalProperties": False}

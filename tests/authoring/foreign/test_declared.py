@@ -1,0 +1,82 @@
+"""What the OpenAI Agents SDK declares is taken over, and what nobody can offer is named.
+
+The objects have the SDK's shape; it cannot be installed beside our pins.
+"""
+
+import logging
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from sidecall.authoring.foreign.declared import adopt_declaration, find_lost_options
+from sidecall.authoring.offers import compile_offers, list_offers
+
+
+def _declare(name: str, **fields: Any) -> Any:
+    kind = type(name, (), {"__module__": "agents.tool", "__annotations__": dict.fromkeys(fields, Any)})
+    for key, value in fields.items():
+        setattr(kind, key, field(default_factory=lambda value=value: value))
+    return dataclass(kind)()
+
+
+class Filters:
+    """A model of the SDK's."""
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        """Dump it."""
+        return {"allowed_domains": ["e.org"]}
+
+
+WEB = {"user_location": None, "filters": Filters(), "search_context_size": "low", "external_web_access": None}
+
+
+def _make_module(**items: Any) -> ModuleType:
+    module = ModuleType("declared")
+    vars(module).update(__file__="declared.py", **items)
+    return module
+
+
+def test_hosted_tools_of_the_sdk_are_offered() -> None:
+    """In their wire form."""
+    module = _make_module(web=_declare("WebSearchTool", **WEB), shell=_declare("ShellTool", environment={"type": "x"}))
+
+    assert [it.declaration for it in compile_offers(list_offers(module))] == [
+        {"type": "web_search", "search_context_size": "low", "filters": {"allowed_domains": ["e.org"]}},
+        {"type": "shell", "environment": {"type": "x"}},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("thing", "reason"),
+    [
+        (_declare("Agent"), "an agent runs models"),
+        (_declare("MCPServerStdio"), "an MCP server's tools are not offered"),
+        (_declare("ComputerTool"), "it would let a model work on this machine"),
+        (_declare("ShellTool", executor=print, environment={"type": "local"}), "it would let a model work on this"),
+    ],
+)
+def test_what_cannot_be_offered_is_named(thing: Any, reason: str, caplog: pytest.LogCaptureFixture) -> None:
+    """With the reason."""
+    with caplog.at_level(logging.WARNING, "sidecall"):
+        assert list_offers(_make_module(it=thing)) == []
+
+    [record] = caplog.records
+    assert f"declared.py: it, of the class {type(thing).__name__}, is not offered: {reason}" in record.getMessage()
+
+
+def test_other_things_are_none_of_these() -> None:
+    """Whatever their names are."""
+    own = dataclass(type("WebSearchTool", (), {}))()
+
+    assert adopt_declaration(own) is None
+    assert adopt_declaration(3) is None
+
+
+def test_options_that_are_lost_are_named() -> None:
+    """Those that the tool has."""
+    asked = _declare("FunctionTool", custom_data_extractor=print)
+
+    assert [it.partition(" ")[0] for it in find_lost_options(asked)] == ["custom_data_extractor"]
+    assert find_lost_options(_declare("FunctionTool", custom_data_extractor=None)) == ()

@@ -1,0 +1,64 @@
+"""A module offers its public tools, toolkits and registries; those that it keeps for itself are found behind them."""
+
+from pathlib import Path
+
+import pytest
+
+from sidecall.authoring.offers import compile_offers, list_offers, tools_of
+from sidecall.core.errors import DiscoveryError
+from sidecall.loading import load_file
+from tests.kit.projects import names, tool_file, write
+
+KITS = """
+
+class Kit:
+    def __init__(self, *tools):
+        self.tools = tools
+
+    def get_tools(self):
+        return [*self.tools, None]
+
+
+class Raising:
+    def get_tools(self):
+        raise KeyboardInterrupt("no tools")
+
+
+"""
+
+pytestmark = pytest.mark.usefixtures("here")
+
+
+@pytest.mark.parametrize(
+    ("more", "offered", "all_of_them"),
+    [
+        ("", ["one", "two"], ["one", "two"]),
+        ("_two = two\ndel two\n", ["one"], ["one", "two"]),
+        ("__all__ = ['two']\n", ["two"], ["two", "one"]),
+        ("from sidecall import Registry\nall_of_us = Registry([two])\n", ["one", "two"], ["one", "two", "two"]),
+    ],
+    ids=["public", "private", "__all__", "registry"],
+)
+def test_what_is_offered_comes_first(more: str, offered: list[str], all_of_them: list[str]) -> None:
+    """What `sidecall.discovery` lists, and what a process looks through."""
+    module = load_file(write("mine.py", tool_file("one", "two") + more))
+
+    assert names(compile_offers(list_offers(module))) == offered
+    assert names(tools_of(module)) == all_of_them
+
+
+@pytest.mark.parametrize(
+    ("kit", "complaint"),
+    [
+        ("kit = Kit(one)", "toolkit Kit has to return tools, not NoneType; decorate it with @tool."),
+        ("kit = Raising()", "toolkit Raising cannot make its tools: KeyboardInterrupt: no tools"),
+    ],
+)
+def test_a_wrong_toolkit_is_named(here: Path, kit: str, complaint: str) -> None:
+    """Whatever it raises; the tools beside it come before."""
+    module = load_file(write(here / "mine.py", tool_file("one") + KITS + kit))
+    found = tools_of(module)
+
+    assert next(found).name == "one"
+    with pytest.raises(DiscoveryError, match=complaint):
+        next(found)

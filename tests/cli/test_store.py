@@ -1,0 +1,90 @@
+"""`sidecall serve` remembers in a file where it can, and says where it cannot."""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from sidecall.cli.store import choose_store
+from sidecall.core.overload import StoreUnfit
+from sidecall.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Start in a folder with nothing in it."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_by_default_it_is_a_file_that_no_repository_holds(here: Path) -> None:
+    """It can be opened again, however often it was."""
+    stores = [choose_store(Settings()).store for _ in range(2)]
+
+    assert stores == ["sqlite:///.sidecall/ledger.db"] * 2
+    assert (here / ".sidecall" / ".gitignore").read_text() == "*\n"
+    assert (here / ".sidecall").stat().st_mode & 0o777 == 0o700
+
+
+def _block_folder(here: Path) -> None:
+    (here / ".sidecall").write_text("not a folder")
+
+
+def _block_file(here: Path) -> None:
+    (here / ".sidecall" / "ledger.db").mkdir(parents=True)
+
+
+@pytest.mark.parametrize(
+    ("block", "workers", "told"),
+    [
+        (_block_folder, 1, ".sidecall cannot be written (File exists)"),
+        (_block_file, 1, "ledger.db cannot be opened: Is a directory"),
+        (lambda _: None, 2, "a file is for one worker"),
+    ],
+)
+def test_without_a_file_it_is_memory(
+    here: Path, caplog: pytest.LogCaptureFixture, block: object, workers: int, told: str
+) -> None:
+    """One line says so, and why."""
+    assert callable(block)
+    block(here)
+
+    with caplog.at_level(logging.WARNING, "sidecall"):
+        store = choose_store(Settings(workers=workers)).store
+
+    assert store == "memory://"
+    [line] = caplog.messages
+    assert line.startswith("what has to be remembered is kept in memory and lost at the end: ")
+    assert told in line
+
+
+def test_a_file_of_another_program_is_not_passed_over(here: Path) -> None:
+    """Nor is one of a newer version: what it holds would seem to be lost."""
+    (here / ".sidecall").mkdir()
+    (here / ".sidecall" / "ledger.db").write_text("a text" * 1000)
+
+    with pytest.raises(StoreUnfit, match="it is not a SQLite database"):
+        choose_store(Settings())
+
+
+def test_a_file_that_is_named_is_not_for_several_workers() -> None:
+    """Each would write it."""
+    with pytest.raises(StoreUnfit) as refused:
+        choose_store(Settings(store="sqlite:///ledger.db", workers=2))
+
+    assert refused.value.message == (
+        "SIDECALL_STORE is sqlite:///ledger.db, a file for one process, and there are 2 workers: leave out --workers, "
+        "or write memory://, with which each worker remembers for itself."
+    )
+
+
+def test_a_file_that_is_named_and_cannot_be_used_is_refused(here: Path) -> None:
+    """Whoever named it counts on it."""
+    with pytest.raises(StoreUnfit, match="Make the folder"):
+        choose_store(Settings(store="sqlite:///no/such/ledger.db"))
+
+
+def test_memory_may_be_wanted(here: Path) -> None:
+    """Then nothing is written."""
+    assert choose_store(Settings(store="memory://", workers=3)).store == "memory://"
+    assert list(here.iterdir()) == []

@@ -1,0 +1,119 @@
+"""Google's own SDK takes the definitions and the answers, and its calls are understood."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from bench.environments import ROOT
+from tests.e2e.models import running_models
+from tests.kit.servers import Server
+
+HERE = Path(__file__).parent
+PNG = {"mimeType": "image/png", "data": "-vv8_f7_"}  # It writes base64 in the letters of URLs, which Google reads too.
+PDF = {"mimeType": "application/pdf", "data": "JVBERi0xLjc=", "displayName": "a.pdf"}
+
+
+def run_beside(python: Path, program: list[str], typed: str = "", **environment: str) -> str:
+    """Run a program in the environment of Google's SDK."""
+    done = subprocess.run(
+        [python, *program],
+        input=typed,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def given(wide: Server) -> dict[str, Any]:
+    """What the server lists and answers."""
+    calls = [{"functionCall": {"id": name, "name": name, "args": {}}} for name in ("draw", "fail", "nope")]
+    calls += [{"functionCall": {"id": "sum", "name": "calculator", "args": {"expression": "6 * 7"}}}]
+    answers = httpx.post(f"{wide.url}/tool_calls/batch", json=calls).json()
+    return {"tools": httpx.get(f"{wide.url}/tools", params={"format": "gemini"}).json(), "answers": answers}
+
+
+@pytest.fixture(scope="module")
+def written(for_google: Path, given: dict[str, Any]) -> Any:
+    """What the SDK would send of it."""
+    return json.loads(run_beside(for_google, [str(HERE / "use_google.py")], json.dumps(given)))
+
+
+def test_the_definitions_are_read_whole(written: Any, given: dict[str, Any]) -> None:
+    """Nothing is dropped; only the names of types are written in capitals."""
+    assert written["tools"] == _in_capitals(given["tools"])
+    (tools,) = given["tools"]
+    named = [declaration["name"] for declaration in tools["functionDeclarations"]]
+    assert named == ["order", "draw", "fail", "calculator", "current_time", "convert_time", "tavily_search"]
+    assert [it for it in _arrays(tools) if not it.get("items")] == []  # which Google refuses, although its types do not
+
+
+def test_the_answers_are_read_whole(written: Any) -> None:
+    """A text, an error, and images and files, with their bytes or their addresses."""
+    draw, fail, nope, total = (answer["functionResponse"] for answer in written["answers"])
+
+    assert draw == {
+        "id": "draw",
+        "name": "draw",
+        "response": {"output": "Drawn."},
+        "parts": [
+            {"inlineData": PNG},
+            {"fileData": {"mimeType": "image/png", "fileUri": "https://x.test/a.png"}},
+            {"inlineData": PDF},
+            {"inlineData": {"mimeType": "text/plain", "data": "aGVsbG8="}},
+            {"fileData": {"mimeType": "application/pdf", "fileUri": "https://x.test/a.pdf"}},
+        ],
+    }
+    assert fail == {"id": "fail", "name": "fail", "response": {"error": "No pencil."}}
+    assert nope["response"]["error"].startswith("Error: nope is not a valid tool")
+    assert total == {"id": "sum", "name": "calculator", "response": {"output": "42"}}
+
+
+def test_a_call_is_understood_however_the_sdk_writes_it(written: Any, wide: Server) -> None:
+    """With all its empty members, and under both spellings of its names."""
+    answers = httpx.post(f"{wide.url}/tool_calls/batch", json=written["calls"]).json()
+
+    assert len(answers) == 3
+    assert [answer["functionResponse"]["response"] for answer in answers] == [{"output": "Drawn."}] * 3
+    assert {answer["functionResponse"]["id"] for answer in answers} == {"c1"}
+
+
+def test_the_loop_of_the_document_runs(for_google: Path, wide: Server) -> None:
+    """On the real SDK, against a model of ours."""
+    page = (ROOT / "docs/http.md").read_text().partition("### A loop with Gemini")[2]
+    code = re.search(r"```python no-test\n(.*?)```", page, re.DOTALL)
+    assert code is not None
+    program = code[1].replace("http://127.0.0.1:8000", wide.url)
+    with running_models() as url:
+        settings = {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": url}
+        assert run_beside(for_google, ["-c", program], **settings) == "The result is 11.0.\n"
+
+
+def _in_capitals(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_in_capitals(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: value.upper() if key == "type" and isinstance(value, str) else _in_capitals(value)
+        for key, value in node.items()
+    }
+
+
+def _arrays(node: Any) -> list[dict[str, Any]]:
+    if isinstance(node, list):
+        return [found for item in node for found in _arrays(item)]
+    if not isinstance(node, dict):
+        return []
+    own = [node] if node.get("type") == "array" else []
+    return own + [found for value in node.values() for found in _arrays(value)]

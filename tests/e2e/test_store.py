@@ -1,0 +1,145 @@
+"""What has to be remembered outlives the server, and a store that is out of use takes nothing else with it."""
+
+import signal
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.e2e.conftest import Serve
+from tests.kit.servers import PATIENCE, Server
+
+TOOLS = '''
+import time
+from pathlib import Path
+
+from sidecall import tool
+
+
+@tool(requires_approval=True)
+def pay(amount: int) -> str:
+    """Pay.
+
+    Args:
+        amount: How much.
+    """
+    with Path("paid").open("a") as paid:
+        paid.write(f"{amount}\\n")
+    if amount > 100:
+        time.sleep(60)
+    return f"paid {amount}"
+
+
+@tool
+def add(number: int) -> str:
+    """Add.
+
+    Args:
+        number: What.
+    """
+    return str(number + 1)
+'''
+
+
+@pytest.fixture
+def serve(start_server: Serve, tmp_path: Path) -> Callable[[], Server]:
+    """Give a function that starts a server on the same file each time."""
+    (tmp_path / "payments.py").write_text(TOOLS)
+
+    def start() -> Server:
+        return start_server("--tools", "payments.py", cwd=tmp_path, SIDECALL_STORE="sqlite:///ledger.db")
+
+    return start
+
+
+def call(server: Server, name: str, **args: Any) -> httpx.Response:
+    """Send a call whose id says what it is."""
+    body = {"type": "tool_call", "name": name, "args": args, "id": f"{name} {args}"}
+    return httpx.post(f"{server.url}/tool_calls", json=body, timeout=PATIENCE)
+
+
+def approve(server: Server, approval: Any, timeout: float = PATIENCE) -> httpx.Response:
+    """Let a call run."""
+    url = f"{server.url}/approvals/{approval['id']}"
+    return httpx.post(url, json={"decision": "approve"}, timeout=timeout)
+
+
+def kill(server: Server) -> None:
+    """End a server without a word."""
+    server.process.send_signal(signal.SIGKILL)
+    server.process.wait()
+
+
+def wait(holds: Callable[[], bool]) -> None:
+    """Wait until this holds."""
+    stop = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < stop
+        time.sleep(0.02)
+
+
+def test_a_call_waits_for_a_person_over_the_end_of_its_server(serve: Callable[[], Server], tmp_path: Path) -> None:
+    """However it ended; the call runs once, and its agent gets the answer."""
+    first = serve()
+    asked = call(first, "pay", amount=7)
+    kill(first)
+
+    second = serve()
+    again = call(second, "pay", amount=7)
+    decided = approve(second, asked.json())
+    assert second.stop() == 0
+    third = serve()
+    answer = call(third, "pay", amount=7)
+
+    assert (asked.status_code, again.status_code, decided.status_code) == (202, 202, 200)
+    assert again.json() == asked.json()
+    assert answer.json()["content"] == "paid 7"
+    assert (tmp_path / "paid").read_text() == "7\n"
+
+
+def test_a_call_that_ran_when_its_server_was_killed_is_answered(serve: Callable[[], Server], tmp_path: Path) -> None:
+    """Nobody knows whether it had an effect, and it does not run again."""
+    first = serve()
+    asked = call(first, "pay", amount=700).json()
+    with pytest.raises(httpx.TimeoutException):
+        approve(first, asked, timeout=0.5)
+    wait((tmp_path / "paid").exists)
+    kill(first)
+
+    second = serve()
+    answer = call(second, "pay", amount=700)
+
+    assert answer.status_code == 200
+    assert answer.json()["response_metadata"]["error"]["kind"] == "outcome_unknown"
+    assert "approved or rejected calls whose server ended before they were answered: 1" in second.log
+    assert (tmp_path / "paid").read_text() == "700\n"
+
+
+def test_a_store_that_is_out_of_use_takes_nothing_else_with_it(serve: Callable[[], Server], tmp_path: Path) -> None:
+    """Calls that have to be remembered are told when to come again, orchestrators why, and others notice nothing."""
+    server = serve()
+    other = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    refused = call(server, "pay", amount=1)
+    readiness = httpx.get(f"{server.url}/readyz")
+    plain = call(server, "add", number=1)
+    usable = server.metrics()["sidecall_store_usable"]
+    other.execute("ROLLBACK")
+    other.close()
+    wait(lambda: httpx.get(f"{server.url}/readyz").status_code == 200)
+    later = call(server, "pay", amount=1)
+
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+    assert refused.json()["type"] == "urn:sidecall:problem:store-unavailable"
+    assert (readiness.status_code, readiness.json()["phase"]) == (503, "ready")
+    assert readiness.json()["detail"] == (
+        f"Its store cannot be used. {tmp_path / 'ledger.db'}: another program has locked it (database is locked)."
+    )
+    assert (plain.json()["content"], usable) == ("2", 0.0)
+    assert later.status_code == 202
+    assert "the ledger can be written again" in server.log

@@ -1,0 +1,144 @@
+"""Nobody has to read what a server logs and prints: it answers, and it ends."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bench.environments import ROOT
+from bench.servers import plain_environment
+from tests.kit.servers import PATIENCE, end, read_metrics
+
+TOOLS = '''
+import os
+
+from sidecall import tool
+
+
+@tool
+async def crash() -> None:
+    """Crash."""
+    raise ValueError("x" * 2000)
+
+
+@tool
+async def talk() -> str:
+    """Print from the server."""
+    for _ in range(300):
+        print("y" * 1000)
+    return "said"
+
+
+@tool(executor="process")
+def chat() -> str:
+    """Print from a process, and from one that it starts."""
+    for _ in range(300):
+        print("z" * 1000)
+    os.system("head -c 200000 /dev/zero | tr '\\\\0' z >&2")
+    return "said"
+'''
+CRASHES = [{"name": "crash", "args": {}, "id": str(number)} for number in range(100)]
+DROPPED = "sidecall_log_lines_dropped_total"
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Give a function that starts a server, its output in pipes."""
+    started: list[subprocess.Popen[bytes]] = []
+    (tmp_path / "mine.py").write_text(TOOLS)
+
+    def start_one(*arguments: str, **settings: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "sidecall", "serve", "--tools", str(tmp_path / "mine.py"), *arguments]
+        environment = {**plain_environment(), "SIDECALL_DRAIN_GRACE": "0", **settings}
+        pipe = subprocess.PIPE
+        started.append(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=pipe, stderr=pipe, bufsize=0))
+        return started[-1]
+
+    yield start_one
+    for process in started:
+        end(process)
+        for stream in (process.stdout, process.stderr):
+            assert stream is not None
+            stream.close()
+
+
+def _read_until(process: subprocess.Popen[bytes], pattern: bytes) -> re.Match[bytes]:
+    assert process.stderr is not None
+    read = b""
+    while not (found := re.search(pattern, read)):
+        piece = os.read(process.stderr.fileno(), 65536)
+        assert piece, read
+        read += piece
+    return found
+
+
+def _client_of(process: subprocess.Popen[bytes]) -> httpx.Client:
+    url = _read_until(process, rb"running on (http://[^: ]+:\d+)")[1].decode()
+    return httpx.Client(base_url=url, timeout=PATIENCE, trust_env=False)
+
+
+def _crash_a_thousand_times(client: httpx.Client) -> list[str]:
+    batches = [client.post("/tool_calls/batch", json=CRASHES).json() for _ in range(10)]
+    return [message["status"] for messages in batches for message in messages]
+
+
+def test_a_server_whose_log_nobody_reads_answers_and_ends(start: Start) -> None:
+    """What it drops beyond the setting `log_buffer_bytes` is counted, and said once somebody reads."""
+    process = start("--port", "0", SIDECALL_LOG_BUFFER_BYTES="65536", SIDECALL_LOG_FORMAT="json")
+    with _client_of(process) as client:
+        assert _crash_a_thousand_times(client) == ["error"] * 1000
+        for name in ("talk", "chat"):
+            assert client.post("/tool_calls", json={"name": name, "args": {}}).json()["content"] == "said"
+        assert client.get("/healthz").status_code == 200
+        dropped = read_metrics(client.get("/metrics").text)[DROPPED]
+        said = json.loads(_read_until(process, rb'\n(\{[^\n]*nobody read stderr"[^\n]*)\n')[1])
+        assert _crash_a_thousand_times(client) == ["error"] * 1000
+    process.send_signal(signal.SIGTERM)
+
+    assert dropped > 1000
+    assert (said["level"], said["logger"]) == ("warning", "sidecall")
+    assert said["event"] == f"{said['dropped']} lines dropped, since nobody read stderr"
+    assert said["dropped"] > 700
+    assert process.wait(PATIENCE) == 0
+
+
+def test_workers_whose_log_nobody_reads_answer_and_end(start: Start) -> None:
+    """By default, so much is kept for a reader that nothing of this is lost."""
+    process = start("--port", "0", "--workers", "2", SIDECALL_LOG_FORMAT="text")
+    with _client_of(process) as client:
+        assert _crash_a_thousand_times(client) == ["error"] * 1000
+        assert read_metrics(client.get("/metrics").text)[DROPPED] == 0
+    process.send_signal(signal.SIGTERM)
+
+    assert process.wait(PATIENCE) == 0
+
+
+def test_a_server_without_standard_streams_serves(start: Start, tmp_path: Path) -> None:
+    """No connection lands where something is printed."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    command = f"exec {sys.executable} -m sidecall serve --tools mine.py --port {port} <&- >&- 2>&-"
+    process = subprocess.Popen(
+        ["sh", "-c", command], cwd=tmp_path, env=plain_environment() | {"SIDECALL_DRAIN_GRACE": "0"}
+    )
+    try:
+        with httpx.Client(transport=httpx.HTTPTransport(retries=100), timeout=PATIENCE) as client:
+            for name, status in (("talk", "success"), ("chat", "success"), ("crash", "error")):
+                answer = client.post(f"http://127.0.0.1:{port}/tool_calls", json={"name": name, "args": {}})
+                assert answer.json()["status"] == status
+        streams = [os.readlink(f"/proc/{process.pid}/fd/{fd}") for fd in range(3)]
+        process.send_signal(signal.SIGTERM)
+
+        assert streams == ["/dev/null"] * 3
+        assert process.wait(PATIENCE) == 0
+    finally:
+        end(process)

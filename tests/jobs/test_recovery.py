@@ -1,0 +1,189 @@
+"""What becomes of calls whose server ends while they run."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from sidecall import Registry, ToolAnnotations, tool
+from sidecall.core.calls.entry import CallEntry
+from sidecall.core.invocation import CallRequest
+from sidecall.core.messages import ToolCall
+from sidecall.jobs.jobs import Jobs
+from sidecall.jobs.submission import JobLimits, Submission
+from sidecall.ledger.base import Ledger
+from sidecall.ledger.memory.approvals import MemoryApprovals
+from sidecall.ledger.memory.contents import MemoryContents
+from sidecall.ledger.memory.items import MemoryItems
+from sidecall.ledger.sql.call_queue import SqlCallQueue
+from sidecall.ledger.sql.calls import SqlCalls
+from sidecall.ledger.sql.sqlite import SqliteDatabase
+from tests.kit.pipelines import make_pipeline
+from tests.kit.waiting import until
+
+BEGUN: Counter[str] = Counter()
+Serve = Callable[..., Jobs]
+
+
+async def _begin(name: str) -> str:
+    BEGUN[name] += 1
+    if BEGUN[name] == 1:
+        await asyncio.Event().wait()
+    return f"{name}, begun {BEGUN[name]} times"
+
+
+@tool(annotations=ToolAnnotations(idempotent=True))
+async def repeat(name: str) -> str:
+    """Begin, and end at the second time only.
+
+    Args:
+        name: Of the call.
+    """
+    return await _begin(name)
+
+
+@tool
+async def pay(name: str) -> str:
+    """Do the same, though it must not run twice.
+
+    Args:
+        name: Of the call.
+    """
+    return await _begin(name)
+
+
+@pytest.fixture(autouse=True)
+def _forget() -> None:
+    BEGUN.clear()
+
+
+@pytest.fixture
+async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
+    """Give a function that makes the jobs of one server; all of them have the same database."""
+    database = SqliteDatabase(tmp_path / "ledger.db")
+    await database.open()
+    made: list[Jobs] = []
+
+    def make(**limits: int) -> Jobs:
+        ledger = Ledger(
+            MemoryApprovals(), MemoryContents(), MemoryItems(), SqlCalls(database), SqlCallQueue(database), database
+        )
+        registry = Registry([repeat, pay])
+        made.append(Jobs(ledger, make_pipeline(registry), registry.get, JobLimits(**limits)))
+        return made[-1]
+
+    yield make
+    for jobs in made:
+        await jobs.close()
+    await database.close()
+
+
+async def submit(jobs: Jobs, name: str, id: str) -> CallEntry:
+    """Have a call accepted, and begun where there is room."""
+    call = ToolCall(name=name, args={"name": id}, id=id)
+    return (await jobs.submit(CallRequest(call), Submission())).entry
+
+
+async def begin(jobs: Jobs, name: str, id: str) -> CallEntry:
+    """Have a call begun."""
+    entry = await submit(jobs, name, id)
+    await until(lambda: BEGUN[id] > 0)
+    return entry
+
+
+async def test_a_call_that_may_run_twice_runs_again(serve: Serve) -> None:
+    """When the next server starts."""
+    dead, alive = serve(), serve()
+    await dead.open()
+    entry = await begin(dead, "repeat", "a")
+
+    await alive.open()
+    ended = await alive.wait(await alive.get(entry.id, "default"), 10)
+
+    assert (ended.status, ended.attempt) == ("succeeded", 2)
+    assert ended.message is not None
+    assert ended.message.content == "a, begun 2 times"
+
+
+async def test_a_call_that_must_not_run_twice_has_an_unknown_outcome(serve: Serve) -> None:
+    """The model is told that it may have had effects."""
+    dead, alive = serve(), serve()
+    await dead.open()
+    entry = await begin(dead, "pay", "a")
+
+    await alive.open()
+    ended = await alive.get(entry.id, "default")
+
+    assert (ended.status, ended.kind, BEGUN["a"]) == ("outcome_unknown", "outcome_unknown", 1)
+    assert ended.message is not None
+    assert "its outcome is unknown" in str(ended.message.content)
+
+
+async def test_only_the_last_attempt_is_heard(serve: Serve) -> None:
+    """A server that was taken for dead and is not cannot change the answer."""
+    slow, quick = serve(), serve()
+    await slow.open()
+    entry = await begin(slow, "repeat", "a")
+    await quick.open()
+    ended = await quick.wait(await quick.get(entry.id, "default"), 10)
+
+    await slow.close()  # It breaks its call off, and would queue it again.
+    after = await quick.get(entry.id, "default")
+
+    assert (after.status, after.attempt, after.message) == ("succeeded", 2, ended.message)
+
+
+async def test_what_was_queued_runs_after_a_restart(serve: Serve) -> None:
+    """In the order in which it came."""
+    dead, alive = serve(running=1), serve()
+    await dead.open()
+    await begin(dead, "pay", "a")
+    queued = await submit(dead, "pay", "b")
+    BEGUN["b"] = 1  # So that it ends when it is begun.
+
+    await alive.open()
+    ended = await alive.wait(queued, 10)
+
+    assert (queued.status, ended.status) == ("queued", "succeeded")
+
+
+async def test_a_server_that_ends_in_order_leaves_its_calls_to_the_next(serve: Serve) -> None:
+    """Those that may run twice are queued again; the others have an unknown outcome."""
+    ending, following = serve(), serve()
+    await ending.open()
+    calls = [await begin(ending, "repeat", "a"), await begin(ending, "pay", "b")]
+
+    await ending.close()
+    left = [(await following.get(call.id, "default")).status for call in calls]
+    await following.open()
+    ended = [(await following.wait(call, 10)).status for call in calls]
+
+    assert left == ["queued", "outcome_unknown"]
+    assert ended == ["succeeded", "outcome_unknown"]
+
+
+async def test_a_call_that_ends_every_server_is_given_up(serve: Serve) -> None:
+    """After so many attempts."""
+    first, last = serve(attempts=1), serve(attempts=1)
+    await first.open()
+    entry = await begin(first, "repeat", "a")
+
+    await last.open()
+    ended = await last.get(entry.id, "default")
+
+    assert (ended.status, ended.attempt) == ("outcome_unknown", 1)
+
+
+async def test_a_server_that_starts_again_takes_calls(serve: Serve) -> None:
+    """As an application does whose lifespan is entered twice."""
+    jobs = serve()
+    BEGUN["a"] = 1  # So that it ends when it is begun.
+    for _ in range(2):
+        await jobs.open()
+        entry = await submit(jobs, "pay", "a")
+        ended = await jobs.wait(entry, 10)
+        await jobs.close()
+
+        assert (entry.status, ended.status) == ("running", "succeeded")

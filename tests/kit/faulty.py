@@ -1,0 +1,57 @@
+"""A database that breaks off when a test says so."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from sidecall.core.overload import StoreUnavailable
+from sidecall.ledger.sql.database import Database, Dialect, Row
+
+
+class FaultyDatabase:
+    """Another database, whose statements fail so many times as `before` and `after` say: not, or though carried out."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.before: Counter[str] = Counter()
+        self.after: Counter[str] = Counter()
+
+    @property
+    def dialect(self) -> Dialect:
+        """Which database it is."""
+        return self._database.dialect
+
+    @property
+    def trouble(self) -> str | None:
+        """Nothing but what the database itself has."""
+        return self._database.trouble
+
+    async def open(self) -> None:
+        """Open it."""
+        await self._database.open()
+
+    async def close(self) -> None:
+        """Close it."""
+        await self._database.close()
+
+    async def write(self, statement: str, *values: Any) -> Row | None:
+        """Carry out a statement, and perhaps say that it was not."""
+        _break_off(self.before, statement)
+        row = await self._database.write(statement, *values)
+        _break_off(self.after, statement)
+        return row
+
+    async def write_all(self, statement: str, rows: Sequence[Row]) -> None:
+        """Carry out a statement for many rows."""
+        await self._database.write_all(statement, rows)
+
+    async def read(self, statement: str, *values: Any, where: str = "") -> list[Row]:
+        """Find rows."""
+        _break_off(self.before, statement)
+        return await self._database.read(statement, *values, where=where)
+
+
+def _break_off(times: Counter[str], statement: str) -> None:
+    if times[statement] > 0:
+        times[statement] -= 1
+        raise StoreUnavailable

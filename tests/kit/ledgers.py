@@ -1,0 +1,117 @@
+"""The places where a ledger is kept, so that one set of tests holds for all of them."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from sidecall.core.approval import Approvals
+from sidecall.core.contents import Contents
+from sidecall.core.store.items import Items
+from sidecall.ledger.memory.approvals import MemoryApprovals
+from sidecall.ledger.memory.contents import MemoryContents
+from sidecall.ledger.memory.items import MemoryItems
+from sidecall.ledger.memory.room import Room
+from sidecall.ledger.sql.approvals import SqlApprovals
+from sidecall.ledger.sql.contents import SqlContents
+from sidecall.ledger.sql.database import Database
+from sidecall.ledger.sql.items import SqlItems
+from sidecall.ledger.sql.postgres import PostgresDatabase
+from sidecall.ledger.sql.sqlite import SqliteDatabase
+
+
+@dataclass
+class Clock:
+    """A clock that a test sets."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        """Read it."""
+        return self.now
+
+
+class Place(Protocol):
+    """Where a ledger is kept, with nothing in it."""
+
+    def approvals(self, ttl: float, most: int, clock: Callable[[], float], most_bytes: int = ...) -> Approvals:
+        """Make what keeps approvals here."""
+
+    def contents(self, ttl: float, most: int, clock: Callable[[], float]) -> Contents:
+        """Make what keeps contents here."""
+
+    def items(self, clock: Callable[[], float]) -> Items:
+        """Make what keeps items here."""
+
+    async def count_bytes(self) -> int:
+        """Count what the approvals take."""
+
+
+class InMemory:
+    """What this process keeps itself."""
+
+    def approvals(
+        self, ttl: float, most: int, clock: Callable[[], float], most_bytes: int = 32 * 1024 * 1024
+    ) -> Approvals:
+        """Make what keeps approvals here."""
+        self._room = Room(most_bytes)
+        return MemoryApprovals(ttl, most, clock, self._room)
+
+    def contents(self, ttl: float, most: int, clock: Callable[[], float]) -> Contents:
+        """Make what keeps contents here."""
+        return MemoryContents(ttl, most, clock)
+
+    def items(self, clock: Callable[[], float]) -> Items:
+        """Make what keeps items here."""
+        return MemoryItems(clock=clock)
+
+    async def count_bytes(self) -> int:
+        """Count what the approvals take."""
+        return self._room.taken
+
+
+class InDatabase:
+    """A database that is open."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def approvals(
+        self, ttl: float, most: int, clock: Callable[[], float], most_bytes: int = 32 * 1024 * 1024
+    ) -> Approvals:
+        """Make what keeps approvals here."""
+        return SqlApprovals(self.database, "this process", ttl, most, most_bytes, clock)
+
+    def contents(self, ttl: float, most: int, clock: Callable[[], float]) -> Contents:
+        """Make what keeps contents here."""
+        return SqlContents(self.database, ttl, most, clock)
+
+    def items(self, clock: Callable[[], float]) -> Items:
+        """Make what keeps items here."""
+        items = SqlItems(self.database, clock=clock)
+        items.attach()
+        return items
+
+    async def count_bytes(self) -> int:
+        """Count what the approvals take."""
+        [(_, taken)] = await self.database.read("count_approvals")
+        return int(taken)
+
+
+KINDS = ("memory", "sqlite", "postgres")
+
+
+@asynccontextmanager
+async def open_place(kind: str, folder: Path, url: str) -> AsyncIterator[Place]:
+    """Make a place of one of `KINDS`, which may write into the folder, and into the database of the URL."""
+    if kind == "memory":
+        yield InMemory()
+        return
+    database: Database
+    database = SqliteDatabase(folder / "ledger.db") if kind == "sqlite" else PostgresDatabase(url)
+    await database.open()
+    try:
+        yield InDatabase(database)
+    finally:
+        await database.close()

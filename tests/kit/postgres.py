@@ -1,0 +1,180 @@
+"""A PostgreSQL server of the tests' own, made of the programs that this machine has."""
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PATIENCE = 60.0
+_MOMENT = 0.05
+_USER = "sidecall"
+_PASSWORD = "open sesame"
+# PostgreSQL does not run as root; Debian's package makes the first of these, and every system has the second.
+_UNPRIVILEGED = ("postgres", "nobody")
+
+
+def find_programs() -> Path | None:
+    """Return the folder that has PostgreSQL's programs, those of the newest version; None when there is none."""
+    on_path = shutil.which("postgres")
+    found = [] if on_path is None else [Path(on_path).resolve().parent]
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+    return next((folder for folder in [*found, *reversed(debian)] if (folder / "initdb").exists()), None)
+
+
+@dataclass
+class Cluster:
+    """A server that can be stopped, killed and started again; its databases stay."""
+
+    programs: Path
+    folder: Path
+    port: int
+    _process: subprocess.Popen[bytes] | None = None
+    _numbers: Iterator[int] = field(default_factory=count)
+
+    @property
+    def log(self) -> str:
+        """What it has printed so far."""
+        return (self.folder / "log").read_text(errors="replace")
+
+    def address(self, database: str, *, password: str = _PASSWORD) -> str:
+        """Return the URL of a database."""
+        return f"postgresql://{_USER}:{password.replace(' ', '%20')}@127.0.0.1:{self.port}/{database}"
+
+    def prepare(self) -> None:
+        """Write an empty cluster, whose only user has a password."""
+        password = self.folder / "password"
+        password.write_text(_PASSWORD)
+        owner = _find_owner()
+        if owner is not None:
+            for path in (self.folder, password):
+                shutil.chown(path, owner["user"], owner["group"])
+        data = ("--pgdata", self.folder / "data", "--username", _USER, "--pwfile", password)
+        how = ("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions")
+        self._run("initdb", *data, *how)
+
+    def start(self) -> None:
+        """Start, and return when it answers."""
+        where = ("-D", self.folder / "data", "-p", str(self.port), "-h", "127.0.0.1", "-k", self.folder)
+        limit = time.monotonic() + PATIENCE
+        while True:
+            with (self.folder / "log").open("ab") as log:
+                self._process = subprocess.Popen(
+                    [self.programs / "postgres", *where], stdout=log, stderr=log, cwd=self.folder, **_as_owner()
+                )
+            if self._becomes_ready(limit):
+                return
+            # Children of one that was killed may hold its memory for a moment.
+            assert time.monotonic() < limit, self.log
+            time.sleep(_MOMENT)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """End it and all its connections; SIGQUIT as in a crash of it, SIGKILL as in one of the machine."""
+        if self._process is None:
+            return
+        self._process.send_signal(how)
+        try:
+            self._process.wait(PATIENCE)
+        finally:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def make_database(self) -> str:
+        """Make an empty database, and return its name."""
+        name = f"test_{next(self._numbers)}"
+        self.run("createdb", name)
+        return name
+
+    def run(self, program: str, *arguments: str) -> str:
+        """Run one of PostgreSQL's programs against the cluster, and return what it prints."""
+        return self._run(program, "-h", "127.0.0.1", "-p", str(self.port), "-U", _USER, *arguments)
+
+    def _run(self, program: str, *arguments: Any) -> str:
+        command = [self.programs / program, *arguments]
+        environment = {**os.environ, "PGPASSWORD": _PASSWORD}
+        done: subprocess.CompletedProcess[str] = subprocess.run(
+            command, capture_output=True, text=True, cwd=self.folder, env=environment, timeout=PATIENCE, **_as_owner()
+        )
+        assert done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def _becomes_ready(self, limit: float) -> bool:
+        assert self._process is not None
+        while self._process.poll() is None:
+            ready = subprocess.run([self.programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)])
+            if ready.returncode == 0:
+                return True
+            assert time.monotonic() < limit, self.log
+            time.sleep(_MOMENT)
+        return False
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """Start a server when the first test asks for one; every test leaves it running."""
+    programs = find_programs()
+    if programs is None:
+        missing = "PostgreSQL is not installed; scripts/install-postgres gets it"
+        if os.environ.get("CI") == "true":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    with running(programs) as made:
+        yield made
+
+
+@contextmanager
+def running(programs: Path) -> Iterator[Cluster]:
+    """Make a cluster of these programs and start it; remove it afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="sidecall-postgres-"))
+    made = Cluster(programs, folder, _find_free_port())
+    try:
+        made.prepare()
+        made.start()
+        yield made
+    finally:
+        made.stop(signal.SIGQUIT)  # Nothing of it is wanted any more.
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def postgres_url(cluster: Cluster) -> str:
+    """Give the address of an empty database."""
+    return cluster.address(cluster.make_database())
+
+
+@pytest.fixture
+def emptied_url(cluster: Cluster) -> str:
+    """Give the address of a database that was emptied, which is cheaper than a new one."""
+    cluster.run("psql", "-q", "-c", "DROP SCHEMA public CASCADE; CREATE SCHEMA public", "postgres")
+    return cluster.address("postgres")
+
+
+def _find_owner() -> dict[str, Any] | None:
+    if os.getuid() != 0:
+        return None
+    known = {entry.pw_name: entry for entry in pwd.getpwall()}
+    entry = next(known[name] for name in _UNPRIVILEGED if name in known)
+    return {"user": entry.pw_uid, "group": entry.pw_gid}
+
+
+def _as_owner() -> dict[str, Any]:
+    owner = _find_owner()
+    return {} if owner is None else {**owner, "extra_groups": []}
+
+
+def _find_free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+        return port

@@ -1,0 +1,68 @@
+"""Kill a process that writes, and look for what it said was kept: `python -m tests.ledger.sql.killing 50`."""
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from sidecall.ledger.sql.sqlite import SqliteDatabase
+
+_WRITERS = 100
+
+
+async def write(path: Path, begin: int) -> None:
+    """Write for ever, and print the name of each row once it is durable."""
+    database = SqliteDatabase(path)
+    await database.open()
+
+    async def go_on(writer: int) -> None:
+        number = 0
+        while True:
+            name = f"{begin}-{writer}-{number}"
+            await database.write("register_server", name, 1.0)
+            sys.stdout.write(f"{name}\n")
+            number += 1
+
+    asyncio.get_running_loop().call_later(0.05, _flush)
+    await asyncio.gather(*(go_on(writer) for writer in range(_WRITERS)))
+
+
+def _flush() -> None:
+    sys.stdout.flush()
+    asyncio.get_running_loop().call_later(0.005, _flush)
+
+
+def kill(path: Path, round_number: int) -> set[str]:
+    """Let a process write, kill it in the middle, and return what it said is durable."""
+    command = [sys.executable, "-m", __spec__.name, "write", str(path), str(round_number)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    told = [process.stdout.readline() for _ in range(200 + 100 * round_number % 1700)]
+    process.kill()
+    # The last line may be torn.
+    rest = process.stdout.read().splitlines(keepends=True)
+    process.stdout.close()
+    process.wait()
+    return {line.decode().strip() for line in [*told, *rest] if line.endswith(b"\n")}
+
+
+def find(path: Path) -> tuple[str, set[str]]:
+    """Return whether a file is whole, `ok`, and the names in it."""
+    connection = sqlite3.connect(path)
+    (whole,) = connection.execute("PRAGMA integrity_check").fetchone()
+    names = {name for (name,) in connection.execute("SELECT id FROM servers")}
+    connection.close()
+    return whole, names
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "write":
+        asyncio.run(write(Path(sys.argv[2]), int(sys.argv[3])))
+    with tempfile.TemporaryDirectory() as folder:
+        file, said = Path(folder) / "ledger.db", set[str]()
+        for number in range(int(sys.argv[1])):
+            said |= kill(file, number)
+            whole, found = find(file)
+            sys.stdout.write(f"round {number}: {whole}, {len(said)} said, {len(said - found)} lost\n")

@@ -1,0 +1,131 @@
+"""Only a file that is ours, that nobody else uses and that this program understands is opened."""
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sidecall.core.overload import StoreUnfit
+from sidecall.ledger.sql.migrate import read_migrations
+from sidecall.ledger.sql.sqlite import SqliteDatabase
+
+VERSIONS = Path(__file__).with_name("versions")
+NEWEST = read_migrations("sqlite")[-1].number
+HOLD = """
+import asyncio, sys
+from pathlib import Path
+from sidecall.ledger.sql.sqlite import SqliteDatabase
+async def hold():
+    await SqliteDatabase(Path(sys.argv[1])).open()
+    print("open", flush=True)
+    await asyncio.sleep(60)
+asyncio.run(hold())
+"""
+
+
+def run(statements: str) -> Callable[[Path], None]:
+    """Make a file by statements."""
+
+    def make(path: Path) -> None:
+        connection = sqlite3.connect(path)
+        connection.executescript(statements)
+        connection.close()
+
+    return make
+
+
+def newer(path: Path) -> None:
+    """Make a file of a version that does not exist yet."""
+    run((VERSIONS / "0001.sql").read_text())(path)
+    run("INSERT INTO schema_version VALUES (9999, 'later', 0)")(path)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (newer, "was written by a newer Sidecall: its tables have version 9999"),
+        (run("CREATE TABLE schema_version (version)"), "is the database of another program"),
+        (run("PRAGMA application_id = 7"), "is the database of another program"),
+        (lambda path: path.write_text("a text" * 1000), "it is not a SQLite database"),
+        (lambda path: path.mkdir(), "cannot be opened"),
+    ],
+)
+async def test_what_is_not_ours_is_refused(tmp_path: Path, make: Callable[[Path], None], told: str) -> None:
+    """And left as it is, for whoever made it."""
+    path = tmp_path / "ledger.db"
+    make(path)
+    before = path.read_bytes() if path.is_file() else None
+
+    with pytest.raises(StoreUnfit) as refused:
+        await SqliteDatabase(path).open()
+
+    assert told in refused.value.message
+    assert str(path) in refused.value.message
+    assert before == (path.read_bytes() if path.is_file() else None)
+
+
+async def test_a_folder_is_made_but_not_the_ones_above(tmp_path: Path) -> None:
+    """A path that begins with too few slashes leads to nowhere."""
+    database = SqliteDatabase(tmp_path / "new" / "ledger.db")
+    await database.open()
+    await database.close()
+
+    with pytest.raises(StoreUnfit) as refused:
+        await SqliteDatabase(tmp_path / "var" / "lib" / "ledger.db").open()
+
+    assert f"Make the folder {tmp_path / 'var' / 'lib'}; an absolute path has four slashes" in refused.value.message
+
+
+async def test_one_process_uses_a_file(tmp_path: Path) -> None:
+    """However the other one ends, the next may."""
+    path = tmp_path / "ledger.db"
+    other = await asyncio.create_subprocess_exec(sys.executable, "-c", HOLD, str(path), stdout=subprocess.PIPE)
+    assert other.stdout is not None
+    assert await other.stdout.readline() == b"open\n"
+    with pytest.raises(StoreUnfit) as refused:
+        await SqliteDatabase(path).open()
+    other.kill()
+    await other.wait()
+
+    database = SqliteDatabase(path)
+    await database.open()
+    await database.close()
+
+    assert refused.value.message == (
+        f"{path} is used by another process ({other.pid}). Name another file in SIDECALL_STORE, or a PostgreSQL, "
+        f"postgresql://..., which several servers can share."
+    )
+
+
+@pytest.mark.parametrize("version", [path.stem for path in sorted(VERSIONS.glob("*.sql"))])
+async def test_a_file_of_each_version_is_brought_up_to_date(tmp_path: Path, version: str) -> None:
+    """With what is in it; `python -m tests.ledger.sql.keep_version` keeps one of the newest."""
+    path = tmp_path / "ledger.db"
+    run((VERSIONS / f"{version}.sql").read_text())(path)
+    database = SqliteDatabase(path)
+    await database.open()
+    servers = await database.read("find_servers")
+    await database.close()
+    fresh = SqliteDatabase(tmp_path / "fresh.db")
+    await fresh.open()
+    await fresh.close()
+
+    assert servers == [("kept", 1.0, 1.0)]
+    assert _tables(path) == _tables(tmp_path / "fresh.db")
+
+
+def test_a_file_of_every_version_is_kept() -> None:
+    """Whoever adds a migration keeps one with `python -m tests.ledger.sql.keep_version`."""
+    assert [path.stem for path in sorted(VERSIONS.glob("*.sql"))] == [f"{n:04}" for n in range(1, NEWEST + 1)]
+
+
+def _tables(path: Path) -> list[tuple[str, ...]]:
+    connection = sqlite3.connect(path)
+    found = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()
+    found += connection.execute("SELECT version, name FROM schema_version ORDER BY version").fetchall()
+    connection.close()
+    return found

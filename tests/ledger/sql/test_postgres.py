@@ -1,0 +1,273 @@
+"""PostgreSQL is lost and found again, or refused at the start."""
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import asyncpg
+import pytest
+
+from sidecall.core.overload import StoreUnavailable, StoreUnfit
+from sidecall.ledger.sql.postgres import PostgresDatabase
+from tests.kit.postgres import Cluster
+from tests.ledger.sql.wires import Wire, wire_to
+
+STATEMENTS = {
+    "make": "CREATE TABLE things (id text PRIMARY KEY, n bigint NOT NULL)",
+    "add": "INSERT INTO things VALUES ($1, $2) RETURNING id",
+    "raise": "UPDATE things SET n = n + 1 WHERE id = $1 RETURNING id, n",
+    "find": "SELECT id FROM things ORDER BY id",
+    "sleep": "SELECT $1::text, pg_sleep(60)",
+}
+# Far more than what is promised, since the machine may be busy; far less than for ever.
+LIMIT = 30.0
+
+
+@pytest.fixture
+def steady(cluster: Cluster) -> Iterator[Cluster]:
+    """Give the server, and start it again afterwards."""
+    yield cluster
+    cluster.stop()
+    cluster.start()
+
+
+@pytest.fixture
+async def database(postgres_url: str) -> AsyncIterator[PostgresDatabase]:
+    """Give a database with a table for things."""
+    database = PostgresDatabase(postgres_url, STATEMENTS)
+    await database.open()
+    await database.write("make")
+    yield database
+    await database.close()
+
+
+async def wait_until(holds: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    async with asyncio.timeout(LIMIT):
+        while not holds():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT, signal.SIGKILL])
+async def test_what_was_confirmed_is_there_when_the_server_comes_back(
+    database: PostgresDatabase, steady: Cluster, how: signal.Signals
+) -> None:
+    """While it is away all is refused at once, with a reason for the operator."""
+    confirmed: list[str] = []
+
+    async def write(writer: int) -> None:
+        for number in range(100_000):
+            try:
+                await database.write("add", f"{writer}-{number}", number)
+            except StoreUnavailable:
+                return
+            confirmed.append(f"{writer}-{number}")
+
+    writers = [asyncio.create_task(write(writer)) for writer in range(20)]
+    await wait_until(lambda: len(confirmed) > 200)
+    await asyncio.to_thread(steady.stop, how)
+    async with asyncio.timeout(LIMIT):
+        await asyncio.gather(*writers)
+    await wait_until(lambda: database.trouble is not None)
+    assert database.trouble is not None
+    assert database.trouble.startswith("PostgreSQL at 127.0.0.1:")
+    for use in (database.write("add", "late", 1), database.write_all("add", [("late", 1)]), database.read("find")):
+        with pytest.raises(StoreUnavailable):
+            await use
+
+    await asyncio.to_thread(steady.start)
+    await wait_until(lambda: database.trouble is None)
+
+    await database.write("add", "later", 1)
+    assert {*confirmed, "later"} <= {row[0] for row in await database.read("find")}
+
+
+async def test_a_server_that_goes_away_while_nothing_is_written_is_noticed(
+    database: PostgresDatabase, steady: Cluster
+) -> None:
+    """So that the probes say so before a call comes."""
+    assert database.trouble is None
+
+    await asyncio.to_thread(steady.stop)
+
+    await wait_until(lambda: database.trouble is not None)
+
+
+@pytest.fixture
+async def wire(cluster: Cluster) -> AsyncIterator[Wire]:
+    """Lay a wire to the server."""
+    async with wire_to(cluster.port) as wire:
+        yield wire
+
+
+@pytest.fixture
+async def distant(cluster: Cluster, wire: Wire) -> AsyncIterator[PostgresDatabase]:
+    """Give a database at the end of a wire, for which nobody waits long."""
+    url = cluster.address(cluster.make_database()).replace(f":{cluster.port}/", f":{wire.port}/")
+    database = PostgresDatabase(url, STATEMENTS, patience=0.5)
+    await database.open()
+    await database.write("make")
+    yield database
+    await database.close()
+
+
+async def test_a_wire_that_goes_dead_holds_nobody_up(distant: PostgresDatabase, wire: Wire) -> None:
+    """Not even for reading; and what comes afterwards is refused at once."""
+    wire.hold()
+    async with asyncio.timeout(LIMIT):
+        results = await asyncio.gather(
+            distant.read("find"),
+            *(distant.write("add", f"a{number}", number) for number in range(100)),
+            return_exceptions=True,
+        )
+
+    assert [type(result) for result in results] == [StoreUnavailable] * 101
+    assert "does not answer in time" in (distant.trouble or "")
+
+    wire.release()
+    await wait_until(lambda: distant.trouble is None)
+    assert await distant.write("add", "b", 1) == ("b",)
+
+
+async def test_closing_does_not_wait_for_a_dead_wire(distant: PostgresDatabase, wire: Wire) -> None:
+    """What still waits is refused."""
+    wire.hold()
+    writes = [asyncio.ensure_future(distant.write("add", f"a{number}", number)) for number in range(10)]
+    await asyncio.sleep(0)
+
+    async with asyncio.timeout(LIMIT):
+        await distant.close()
+        results = await asyncio.gather(*writes, return_exceptions=True)
+
+    assert [type(result) for result in results] == [StoreUnavailable] * 10
+
+
+async def test_no_more_waits_than_there_is_room_for(distant: PostgresDatabase, wire: Wire) -> None:
+    """The rest is refused at once."""
+    wire.hold()
+    text = "x" * 30_000_000
+
+    writes = [asyncio.ensure_future(distant.write("add", f"{number}{text}", 1)) for number in range(4)]
+    done, _ = await asyncio.wait(writes, return_when=asyncio.FIRST_COMPLETED, timeout=LIMIT)
+    refused = sum(task.done() for task in writes)
+    for task in writes:
+        task.cancel()
+    await asyncio.gather(*writes, return_exceptions=True)
+
+    assert [type(task.exception()) for task in done] == [StoreUnavailable] * len(done)
+    assert 1 <= refused < 4
+
+
+async def test_a_cut_wire_is_mended(distant: PostgresDatabase, wire: Wire) -> None:
+    """Without a restart."""
+    wire.cut()
+    await wait_until(lambda: distant.trouble is not None)
+    await wait_until(lambda: distant.trouble is None)
+
+    assert await distant.write("add", "a", 1) == ("a",)
+    assert await distant.read("find") == [("a",)]
+
+
+async def test_a_row_that_others_hold_fails_alone(database: PostgresDatabase, postgres_url: str) -> None:
+    """Whoever else writes at the same time is not told off for it."""
+    await database.write_all("add", [("held", 0), ("free", 0)])
+    other = await asyncpg.connect(postgres_url)
+    transaction = other.transaction()
+    await transaction.start()
+    await other.execute("UPDATE things SET n = 100 WHERE id = 'held'")
+
+    results = await asyncio.gather(
+        database.write("raise", "held"), database.write("raise", "free"), return_exceptions=True
+    )
+    await transaction.commit()
+    await other.close()
+
+    assert (type(results[0]), results[1]) == (StoreUnavailable, ("free", 1))
+    assert await database.write("raise", "held") == ("held", 101)
+
+
+async def test_a_statement_that_takes_too_long_is_given_up(postgres_url: str) -> None:
+    """The next one is answered with its own rows."""
+    database = PostgresDatabase(postgres_url, STATEMENTS, patience=0.5)
+    await database.open()
+    await database.write("make")
+
+    with pytest.raises(StoreUnavailable):
+        await database.write("sleep", "a")
+    with pytest.raises(StoreUnavailable):
+        await database.read("sleep", "a")
+    await wait_until(lambda: database.trouble is None)
+
+    assert await database.write("add", "b", 1) == ("b",)
+    await database.close()
+
+
+async def test_servers_that_start_at_the_same_time_take_turns(postgres_url: str) -> None:
+    """Each finds the tables made."""
+    servers = [PostgresDatabase(postgres_url, STATEMENTS) for _ in range(6)]
+
+    await asyncio.gather(*(server.open() for server in servers))
+    await asyncio.gather(*(server.close() for server in servers))
+
+    connection = await asyncpg.connect(postgres_url)
+    assert (
+        await connection.fetchval("SELECT array_agg(version ORDER BY version)::text FROM schema_version") == "{1,2,3,4}"
+    )
+    await connection.close()
+
+
+SECRET = "s3cret"
+UNFIT = {
+    "wrong password": ("postgresql://sidecall:s3cret@127.0.0.1:{port}/postgres", 'failed for user "sidecall"'),
+    "unknown database": ("postgresql://sidecall:open%20sesame@127.0.0.1:{port}/nowhere", '"nowhere" does not exist'),
+    "nothing there": ("postgresql://sidecall:s3cret@127.0.0.1:1/db", "Connect call failed"),
+    "no such host": ("postgresql://sidecall:s3cret@no-such-host.invalid/db", "Name or service not known"),
+    "a slash in the password": ("postgresql://sidecall:s3cret/1@127.0.0.1/db", "percent-encoded form"),
+    "a hash in the password": ("postgresql://sidecall:s3cret#1@127.0.0.1/db", "percent-encoded form"),
+    "a port and a slash": ("postgresql://sidecall:12/s3cret@127.0.0.1/db", "percent-encoded form"),
+    "another scheme": ("mysql://sidecall:s3cret@127.0.0.1/db", "postgresql://user:password@host"),
+}
+
+
+@pytest.mark.parametrize(("url", "why"), UNFIT.values(), ids=UNFIT)
+async def test_a_database_that_cannot_be_used_is_refused_at_the_start(cluster: Cluster, url: str, why: str) -> None:
+    """With the reason, and never the password."""
+    begin = time.monotonic()
+    with pytest.raises(StoreUnfit) as refused:
+        await PostgresDatabase(url.format(port=cluster.port)).open()
+
+    assert why in str(refused.value)
+    assert "SIDECALL_STORE" in str(refused.value)
+    assert SECRET not in f"{refused.value!r} {refused.value.__cause__!r}"
+    assert time.monotonic() - begin < LIMIT
+
+
+async def test_a_wire_that_is_dead_at_the_start_is_refused(cluster: Cluster, wire: Wire) -> None:
+    """In a bounded time."""
+    wire.hold()
+
+    with pytest.raises(StoreUnfit, match=r"cannot be used: it does not answer in time"):
+        async with asyncio.timeout(LIMIT):
+            await PostgresDatabase(f"postgresql://sidecall:x@127.0.0.1:{wire.port}/postgres").open()
+
+
+TAKEN = {
+    "a newer program's": ("INSERT INTO schema_version VALUES (9999, 'later', 0)", "was written by a newer Sidecall"),
+    "another program's": ("DROP TABLE servers; TRUNCATE schema_version", "tables of another program"),
+    "read-only": ("ALTER DATABASE {name} SET default_transaction_read_only = on", "read-only"),
+}
+
+
+@pytest.mark.parametrize(("change", "why"), TAKEN.values(), ids=TAKEN)
+async def test_tables_that_are_not_for_this_program_are_refused(postgres_url: str, change: str, why: str) -> None:
+    """Nothing is changed in them."""
+    before = PostgresDatabase(postgres_url)
+    await before.open()
+    await before.close()
+    connection = await asyncpg.connect(postgres_url)
+    await connection.execute(change.format(name=postgres_url.rpartition("/")[2]))
+    await connection.close()
+
+    with pytest.raises(StoreUnfit, match=why):
+        await PostgresDatabase(postgres_url).open()

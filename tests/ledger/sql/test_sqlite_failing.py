@@ -1,0 +1,206 @@
+"""A file that cannot be used for a while fails what has to be durable at once, and is used again when it can be."""
+
+import asyncio
+import resource
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from sidecall.core.overload import StoreUnavailable
+from sidecall.ledger.sql.sqlite import SqliteDatabase
+
+BODY = b"x" * 400_000
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    """Open a file that waits for others a fifth of a second."""
+    database = SqliteDatabase(tmp_path / "ledger.db", patience=0.2)
+    await database.open()
+    await database.write("register_server", "before", 1.0)
+    yield database
+    await database.close()
+
+
+async def keep(database: SqliteDatabase, name: str) -> None:
+    """Write much."""
+    await database.write("keep_content", name, "acme", "ann", "text/plain", len(BODY), 1.0, 2.0, BODY)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait until this holds."""
+    for _ in range(1500):
+        if holds():
+            return
+        await asyncio.sleep(0.02)
+    raise TimeoutError
+
+
+async def recover(database: SqliteDatabase) -> None:
+    """Wait until the file can be used, and use it."""
+    await until(lambda: database.trouble is None)
+    assert await database.write("register_server", "after", 2.0) == ("after",)
+
+
+async def fill(database: SqliteDatabase) -> None:
+    """Write until there is no room."""
+    for number in range(100):
+        await keep(database, str(number))
+
+
+@contextmanager
+def bounding(size: int) -> Iterator[None]:
+    """Let no file of this process grow beyond so many bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+async def test_a_file_that_may_not_grow_recovers(database: SqliteDatabase) -> None:
+    """What was written before is there, and nothing of what was refused."""
+    with bounding(300_000):
+        with pytest.raises(StoreUnavailable):
+            await keep(database, "large")
+        found = await database.read("get_content", "large", 0.0, "acme", "ann")
+    await recover(database)
+
+    assert found == []
+    assert [row[0] for row in await database.read("find_servers")] == ["before", "after"]
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """Give a disk of three megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root may mount")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+async def test_a_disk_that_is_full_recovers(disk: Path) -> None:
+    """Once something is removed from it."""
+    database = SqliteDatabase(disk / "ledger.db")
+    await database.open()
+    ballast = disk / "ballast"
+    ballast.write_bytes(b"x" * 1_500_000)
+
+    with pytest.raises(StoreUnavailable) as refused:
+        await fill(database)
+    ballast.unlink()
+    await recover(database)
+    await keep(database, "later")
+    await database.close()
+
+    assert refused.value.retry_after == 5
+    assert _check(disk / "ledger.db") == "ok"
+
+
+async def test_a_lock_of_another_program_is_waited_for_and_then_told(database: SqliteDatabase, tmp_path: Path) -> None:
+    """At most so long; while it lasts, others are refused without waiting, and reads go on."""
+    other = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(StoreUnavailable):
+        await database.write("register_server", "a", 1.0)
+    trouble = database.trouble
+    refused = await asyncio.gather(*(keep(database, str(n)) for n in range(100)), return_exceptions=True)
+    found = await database.read("find_servers")
+    other.execute("ROLLBACK")
+    other.close()
+    await recover(database)
+
+    assert trouble == f"{tmp_path / 'ledger.db'}: another program has locked it (database is locked)."
+    assert {type(error) for error in refused} == {StoreUnavailable}
+    assert found == [("before", 1.0, 1.0)]
+
+
+async def test_a_short_lock_of_another_program_is_not_noticed(tmp_path: Path) -> None:
+    """A backup takes one for a moment."""
+    database = SqliteDatabase(tmp_path / "ledger.db", patience=30)
+    await database.open()
+    other = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    waiting = asyncio.ensure_future(database.write("register_server", "a", 1.0))
+    await asyncio.sleep(0.05)
+    other.execute("ROLLBACK")
+    other.close()
+
+    assert await waiting == ("a",)
+    await database.close()
+
+
+async def test_a_file_that_is_deleted_is_begun_again(database: SqliteDatabase, tmp_path: Path) -> None:
+    """Nothing is written to what has no name any more, and no log of the old file is taken for the new one's."""
+    (tmp_path / "ledger.db").unlink()
+
+    with pytest.raises(StoreUnavailable):
+        await keep(database, "lost")
+    await recover(database)
+
+    assert await database.read("find_servers") == [("after", 2.0, 2.0)]
+    assert _check(tmp_path / "ledger.db") == "ok"
+
+
+async def test_a_folder_that_is_deleted_is_made_again(tmp_path: Path) -> None:
+    """With all that was in it."""
+    database = SqliteDatabase(tmp_path / ".sidecall" / "ledger.db")
+    await database.open()
+    shutil.rmtree(tmp_path / ".sidecall")
+
+    with pytest.raises(StoreUnavailable):
+        await keep(database, "lost")
+    await recover(database)
+    await database.close()
+
+    assert _check(tmp_path / ".sidecall" / "ledger.db") == "ok"
+
+
+async def test_a_backup_may_be_put_in_its_place(database: SqliteDatabase, tmp_path: Path) -> None:
+    """What was written since is not mixed into it."""
+    path, backup = tmp_path / "ledger.db", tmp_path / "backup.db"
+    connection = sqlite3.connect(path)
+    connection.execute("VACUUM INTO ?", (str(backup),))
+    connection.close()
+    for number in range(20):
+        await keep(database, str(number))
+    backup.replace(path)
+
+    with pytest.raises(StoreUnavailable):
+        await keep(database, "refused")
+    await recover(database)
+
+    assert [row[0] for row in await database.read("find_servers")] == ["before", "after"]
+    assert await database.read("get_content", "1", 0.0, "acme", "ann") == []
+    assert _check(path) == "ok"
+
+
+async def test_a_place_that_another_program_has_taken_is_named(database: SqliteDatabase, tmp_path: Path) -> None:
+    """Until it is given back."""
+    path = tmp_path / "ledger.db"
+    path.unlink()
+    path.write_text("a text" * 1000)
+
+    with pytest.raises(StoreUnavailable):
+        await keep(database, "refused")
+    await until(lambda: "it is not a SQLite database" in (database.trouble or ""))
+    path.unlink()
+    await recover(database)
+
+
+def _check(path: Path) -> str:
+    connection = sqlite3.connect(path)
+    (found,) = connection.execute("PRAGMA integrity_check").fetchone()
+    connection.close()
+    return str(found)

@@ -1,0 +1,54 @@
+"""How the bounds of calls that are remembered are provoked, by the words of the table."""
+
+from functools import partial
+from typing import Any
+
+from tests.kit.clients import MakeClient
+from tests.limits.by_request import Provoke, call, post, say
+from tests.limits.offered import ask, echo, wait
+
+
+async def _begin_two(make_client: MakeClient, **settings: Any) -> str:
+    client = await make_client(wait, drain_timeout=0, **settings)
+    for _ in range(2):
+        answer = await post(client, call("wait", seconds=60), Prefer="respond-async")
+    return say(answer)
+
+
+async def _wait_briefly(make_client: MakeClient) -> str:
+    client = await make_client(wait, drain_timeout=0, max_wait=0.01)
+    return say(await post(client, call("wait", seconds=60), Prefer="wait=50"))
+
+
+async def _send_again(make_client: MakeClient) -> str:
+    client = await make_client(echo, idempotency_ttl=1e-9)
+    answers = [await post(client, call("echo"), **{"Idempotency-Key": "k"}) for _ in range(2)]
+    return "the call runs anew" if answers[0].json()["id"] != answers[1].json()["id"] else "the first answer"
+
+
+async def _long_key(make_client: MakeClient) -> str:
+    return say(await post(await make_client(echo), call("echo"), **{"Idempotency-Key": "x" * 256}))
+
+
+async def _approvals(make_client: MakeClient, **settings: Any) -> str:
+    client = await make_client(ask, **settings)
+    for number in range(2):
+        answer = await post(client, call("ask", text=str(number) * 10_000))
+    return say(answer)
+
+
+async def _old_approval(make_client: MakeClient) -> str:
+    client = await make_client(ask, approval_ttl=1e-9)
+    return say(await client.get((await post(client, call("ask"))).headers["Location"]))
+
+
+BY_REMEMBERED: dict[str, Provoke] = {
+    "remembered calls that run": partial(_begin_two, max_running_jobs=1),
+    "remembered calls that are queued": partial(_begin_two, max_running_jobs=1, max_queued_jobs=0),
+    "seconds that `Prefer: wait=` waits": _wait_briefly,
+    "seconds that a call is known by its key": _send_again,
+    "characters of a key": _long_key,
+    "approvals": partial(_approvals, max_approvals=1),
+    "bytes of approvals, with their calls and answers": partial(_approvals, max_waiting_bytes=20_000),
+    "seconds that an approval is kept": _old_approval,
+}

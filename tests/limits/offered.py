@@ -1,0 +1,50 @@
+"""Tools that are called beyond bounds."""
+
+import asyncio
+from typing import Annotated
+
+from sidecall import InjectedStore, Store, tool
+
+
+@tool
+async def echo(text: str = "") -> str:
+    """Return a text."""
+    return text
+
+
+@tool
+async def wait(seconds: float) -> str:
+    """Wait."""
+    await asyncio.sleep(seconds)
+    return "waited"
+
+
+@tool
+async def repeat(times: int) -> str:
+    """Say much."""
+    return "x" * times
+
+
+@tool(response_format="content_and_artifact")
+async def attach(size: int) -> tuple[str, str]:
+    """Return an artifact of so many characters."""
+    return "see the artifact", "x" * size
+
+
+@tool(requires_approval=True)
+async def ask(text: str = "") -> str:
+    """Wait for a person."""
+    return text
+
+
+@tool
+async def note(names: list[str], store: Annotated[Store, InjectedStore]) -> str:
+    """Write names down."""
+    await store.aput(("notes",), "names", names)
+    return "noted"
+
+
+@tool(executor="process")
+def hoard() -> int:
+    """Take more memory than there is."""
+    return len(b"x" * 2_000_000_000)

@@ -1,0 +1,50 @@
+"""Lines of a text are found by number and by what they hold, and no answer is large."""
+
+import pytest
+
+from sidecall.rest.text_lines import MOST_CHARACTERS, Excerpt, LineRange, cut_lines, find_lines
+
+LONG = "a" * 100_000
+
+
+def test_a_line_that_does_not_fit_is_cut() -> None:
+    """What comes after it can be had."""
+    found = cut_lines(f"one\n{LONG}\nthree\n", LineRange(2, None))
+
+    note = "\n[… 34464 characters of line 2 left out; read on with lines=3- …]\n"
+    assert found == Excerpt("a" * MOST_CHARACTERS + note, LineRange(3, None))
+
+
+def test_the_only_line_is_cut() -> None:
+    """There is nothing after it."""
+    assert cut_lines(LONG, LineRange()).text.endswith("\n[… 34464 characters of line 1 left out …]\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "found"),
+    [
+        ("a\nbab\n\nb", "b", "2:bab\n4:b\n"),
+        (f"one\n{LONG}X{LONG}\n", "X", f"2:…{'a' * 200}X{'a' * 200}…\n"),
+        (f"X{LONG}X", "X", f"1:X{'a' * 200}…\n1:…{'a' * 200}X\n"),
+        ("", "b", ""),
+    ],
+)
+def test_lines_are_shown_with_their_numbers(text: str, word: str, found: str) -> None:
+    """Of long ones what is around."""
+    assert find_lines(text, word, LineRange()).text == found
+
+
+@pytest.mark.parametrize(
+    ("text", "word"), [("STRASSE ÄÖ", "äö"), ("İstanbul x", "X"), ("ΟΔΟΣ", "οδος"), ("οδος", "ΟΔΟΣ")]
+)
+def test_case_can_be_ignored_in_every_script(text: str, word: str) -> None:
+    """What is shown is what stands there."""
+    assert find_lines(text, word, LineRange(), ignore_case=True).text == f"1:{text}\n"
+
+
+def test_more_than_enough_in_one_line_is_said() -> None:
+    """There is no line to go on with."""
+    found = find_lines("ab" * 100_000, "a", LineRange())
+
+    assert found.rest is None
+    assert found.text.endswith("\n[… more of it in line 1; look for something longer …]\n")
