@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sidecall import ToolContext, tool
+from sidecall.core.deadline import Deadline
 from sidecall.core.invocation import NOWHERE, Surroundings, new_invocation, new_invocation_id
 from sidecall.core.store.tenant import ItemStore
 from sidecall.ledger.memory.items import MemoryItems
@@ -54,7 +55,7 @@ def test_a_caller_may_shorten_the_time_and_never_lengthen_it(
     wait = tool("wait", timeout=own, description="Wait.")(lambda: None)
     now = time.monotonic()
 
-    invocation = new_invocation(replace(REQUEST, deadline=now + callers), wait.compiled, None)
+    invocation = new_invocation(replace(REQUEST, deadline=Deadline(now + callers, callers)), wait.compiled, None)
 
     assert invocation.deadline == pytest.approx(now + expected, abs=0.1)
 

@@ -11,6 +11,7 @@ import pytest
 from starlette.datastructures import Headers
 
 from sidecall import Caller, ToolCall, ToolMessage
+from sidecall.core.deadline import Deadline
 from sidecall.core.invocation import CallRequest
 from sidecall.core.record import CallNotRecorded, CallRecord
 
@@ -60,7 +61,7 @@ def test_nothing_alive_is_kept() -> None:
     class Gone:
         is_gone = True
 
-    request = CallRequest(CALL, approved=True, listener=lambda *_: None, presence=Gone(), deadline=1.0)
+    request = CallRequest(CALL, approved=True, listener=lambda *_: None, presence=Gone(), deadline=Deadline(1.0, 1.0))
 
     assert CallRecord.of(request, "id").to_request() == CallRequest(CALL, id="id", is_counted=True)
 

@@ -1,11 +1,11 @@
 """So many calls wait for a place, for so long; whoever would have to wait in vain is sent away at once."""
 
 import asyncio
-import time
 from typing import Any
 
 import pytest
 
+from sidecall.core.deadline import allow_seconds
 from sidecall.core.overload import Overloaded, TooManyCalls
 from tests.kit.virtual_time import outcome
 from tests.pipeline.entering import ANN, Server, began
@@ -61,7 +61,7 @@ async def test_nobody_waits_beyond_their_own_deadline(seconds: float, waited: fl
     await asyncio.sleep(0)
     semaphores = server.semaphores
 
-    (came, after) = await outcome(server.admission.enter(semaphores, ANN, time.monotonic() + seconds))
+    (came, after) = await outcome(server.admission.enter(semaphores, ANN, allow_seconds(seconds)))
 
     assert came is Overloaded
     assert after == pytest.approx(waited, abs=0.05)

@@ -8,6 +8,7 @@ import pytest
 
 from sidecall import Registry, ToolContext, tool
 from sidecall.core.context import Caller
+from sidecall.core.deadline import Deadline
 from sidecall.core.errors import MalformedJSON, NotAToolCall
 from sidecall.core.overload import TooManyCalls
 from sidecall.http.context import RequestContext
@@ -134,11 +135,11 @@ async def test_a_request_has_what_came_beside_its_call() -> None:
     """And what its own request is about."""
     caller = Caller("ann")
     presence = DisconnectListener(Peer().receive)
-    context = RequestContext({"x-tenant": "acme"}, caller, presence, deadline=12.5)
+    context = RequestContext({"x-tenant": "acme"}, caller, presence, deadline=Deadline(12.5, 1.0))
 
     request = make_request(read_call_text(_body(state=1, context={"k": 2})), context)
 
     assert (request.call.name, request.call.args, request.call.id) == ("look", {"text": "ü"}, "call_1")
     assert (request.state, request.context, request.headers) == (1, {"k": 2}, {"x-tenant": "acme"})
-    assert (request.caller, request.presence, request.deadline) == (caller, presence, 12.5)
+    assert (request.caller, request.presence, request.deadline) == (caller, presence, (12.5, 1.0))
     assert (request.approved, request.listener) == (False, None)

@@ -9,6 +9,7 @@ from typing import Any
 from uuid_utils import uuid7
 
 from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence, Signals, ToolContext
+from sidecall.core.deadline import Deadline
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.results.room import ResultRoom, Share
@@ -22,7 +23,7 @@ class CallRequest:
 
     `approved` says that a person has approved the call, where its tool requires that; `rejection` are a person's words
     about what the tool wanted to do itself, and has to do without. `listener` hears of its progress. `deadline` is when
-    the sender wants an answer, on the monotonic clock; it only ever shortens what the tool has. `id` is that of
+    the sender wants an answer; it only ever shortens what the tool has. `id` is that of
     the invocation, where the call has one already; `is_counted` says that its caller's quota was asked before.
     `holder` is under what the result counts until the sender releases it; without one it counts while it is made.
     """
@@ -36,7 +37,7 @@ class CallRequest:
     rejection: str | None = None
     listener: EventListener | None = None
     presence: Presence | None = None
-    deadline: float | None = None
+    deadline: Deadline | None = None
     id: str | None = None
     is_counted: bool = False
     holder: Hashable = None
@@ -224,6 +225,6 @@ def new_invocation(
     now = time.monotonic()
     seconds = default_timeout if tool.options.timeout is None else tool.options.timeout
     deadline = None if seconds is None else now + seconds
-    if request.deadline is not None and (deadline is None or request.deadline < deadline):
-        deadline = request.deadline
+    if request.deadline is not None and (deadline is None or request.deadline.moment < deadline):
+        deadline = request.deadline.moment
     return Invocation(request.id or new_invocation_id(), request, tool, now, deadline, surroundings)

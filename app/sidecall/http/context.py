@@ -9,6 +9,7 @@ from starlette.types import Receive, Scope
 
 from sidecall.auth.middleware import caller_of
 from sidecall.core.context import ANONYMOUS, Caller
+from sidecall.core.deadline import Deadline
 from sidecall.http.presence import DisconnectListener
 
 T = TypeVar("T")
@@ -16,15 +17,12 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class RequestContext:
-    """Who sends a request and with which headers, whether they are still there, and until when they wait.
-
-    `deadline` is a reading of `time.monotonic()`.
-    """
+    """Who sends a request and with which headers, whether they are still there, and until when they wait."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     caller: Caller = ANONYMOUS
     presence: DisconnectListener | None = None
-    deadline: float | None = None
+    deadline: Deadline | None = None
 
     def while_present(self, work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
         """Do some work, but cancel it when the client hangs up; the body has been read before.
@@ -35,6 +33,6 @@ class RequestContext:
         return work if self.presence is None else self.presence.over(work)
 
 
-def make_context(scope: Scope, receive: Receive, deadline: float | None = None) -> RequestContext:
+def make_context(scope: Scope, receive: Receive, deadline: Deadline | None = None) -> RequestContext:
     """Gather what the server knows of a request."""
     return RequestContext(Headers(scope=scope), caller_of(scope), DisconnectListener(receive), deadline)

@@ -6,6 +6,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 
 from sidecall.core.context import Caller
+from sidecall.core.deadline import Deadline
 from sidecall.core.errors import write_seconds
 from sidecall.core.invocation import Release
 from sidecall.core.options import ExecutorName
@@ -131,10 +132,10 @@ class Admission:
         self.running += 1
         return True
 
-    async def enter(self, semaphores: Semaphores, caller: Caller, deadline: float | None = None) -> float:
+    async def enter(self, semaphores: Semaphores, caller: Caller, deadline: Deadline | None = None) -> float:
         """Take a place for one call, and return the seconds it was waited for.
 
-        It is not waited for beyond the deadline, a reading of `time.monotonic()`.
+        It is not waited for beyond the deadline.
 
         Raises:
             TooManyCalls: The caller has too many calls running already.
@@ -160,11 +161,11 @@ class Admission:
         if self._callers:  # Empty where callers have no share.
             self._uncount(caller)
 
-    async def _queue(self, semaphores: Semaphores, deadline: float | None) -> float:
+    async def _queue(self, semaphores: Semaphores, deadline: Deadline | None) -> float:
         started = time.monotonic()
-        patience = self._limits.queue_timeout
-        if deadline is not None:
-            patience = min(patience, max(0.0, deadline - started))
+        patience = allowed = self._limits.queue_timeout
+        if deadline is not None and deadline.moment - started < patience:
+            patience, allowed = max(0.0, deadline.moment - started), deadline.seconds
         if self.waiting >= self._limits.queue:
             text = f"Calls that wait already: {self.waiting}." if self.waiting else _NO_QUEUE
             raise Overloaded(text, retry_after=_RETRY_AFTER)
@@ -173,7 +174,7 @@ class Admission:
             async with asyncio.timeout(patience):
                 await _pass_all(semaphores)
         except TimeoutError:
-            text = f"The call waited {write_seconds(round(patience, 3))} in vain."
+            text = f"The call waited {write_seconds(allowed)} in vain."
             raise Overloaded(text, retry_after=_RETRY_AFTER) from None
         finally:
             self.waiting -= 1

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from sidecall.core.approval import Approval, Approvals, Decision
+from sidecall.core.deadline import Deadline
 from sidecall.core.errors import CallRejected, CallUnanswered, InvalidDecision
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
@@ -22,7 +23,7 @@ async def decide(
     approval_id: str,
     decision: Decision,
     by: str,
-    deadline: float | None = None,
+    deadline: Deadline | None = None,
 ) -> Approval:
     """Run an approved call from the top of the pipeline, or answer a rejected one with the person's reason.
 

@@ -1,10 +1,10 @@
 """Let a client say how long it waits."""
 
-import time
 from typing import Annotated
 
 from fastapi import Depends, Query
 
+from sidecall.core.deadline import Deadline, allow_seconds
 from sidecall.http.parameters import DECIMAL_NUMBER
 
 _Timeout = Annotated[
@@ -20,9 +20,9 @@ _Timeout = Annotated[
 ]
 
 
-async def _deadline(seconds: _Timeout = None) -> float | None:
-    return None if seconds is None else time.monotonic() + seconds
+async def _deadline(seconds: _Timeout = None) -> Deadline | None:
+    return None if seconds is None else allow_seconds(seconds)
 
 
-# A reading of `time.monotonic()`, where the client says how long it waits.
-DeadlineDep = Annotated[float | None, Depends(_deadline)]
+# None where the client does not say how long it waits.
+DeadlineDep = Annotated[Deadline | None, Depends(_deadline)]

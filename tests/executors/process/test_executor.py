@@ -14,6 +14,7 @@ import pytest
 from sidecall import Registry
 from sidecall.authoring.offers import TOOLS_OF
 from sidecall.core.context import Caller
+from sidecall.core.deadline import allow_seconds
 from sidecall.core.errors import InvalidToolOption
 from sidecall.core.occupancy import Occupancy
 from sidecall.discovery import discover
@@ -264,12 +265,12 @@ async def test_the_time_that_is_left_counts_from_the_arrival_of_the_call() -> No
     one = ProcessExecutor(1, TOOLS_OF)
     answer = answering(one)
     await answer(linger)
-    deadline = time.monotonic() + 20
+    deadline = allow_seconds(20.0)
     first = asyncio.create_task(answer(linger, {"seconds": 0.3}))
     await asyncio.sleep(0.05)
     second = await answer(linger, deadline=deadline)
     await first
-    left = deadline - time.monotonic()
+    left = deadline.moment - time.monotonic()
     await one.close()
 
     assert left <= float(str(second.content)) < left + 0.2

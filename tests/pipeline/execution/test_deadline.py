@@ -1,8 +1,7 @@
 """Whoever is asked about a call is waited for until its deadline, and no longer."""
 
-import time
-
 from sidecall import tool
+from sidecall.core.deadline import allow_seconds
 from sidecall.core.invocation import Invocation, new_invocation
 from sidecall.pipeline.execution.deadline import make_timeout, seconds_left
 from tests.kit.calls import write_request
@@ -40,7 +39,7 @@ async def test_a_call_for_which_nobody_waits_any_more_does_not_begin() -> None:
     """It would only do harm."""
     begun: list[bool] = []
     work = tool("work", description="Work.", executor="inline")(lambda: begun.append(True))
-    request = write_request("work", deadline=time.monotonic() - 1)
+    request = write_request("work", deadline=allow_seconds(-1.0))
     pipeline = make_pipeline([work])
 
     message = await pipeline.run(request)

@@ -13,7 +13,8 @@ def seconds_left(invocation: Invocation) -> float | None:
 
 def make_timeout(invocation: Invocation) -> ToolTimeout:
     """Make the failure of a call whose deadline has passed."""
-    # What a caller allows has begun to run before the call is accepted.
-    digits = 6 if invocation.request.deadline is None else 3
-    allowed = round(max(0.0, (invocation.deadline or 0.0) - invocation.started), digits)
+    given = invocation.request.deadline
+    if given is not None and given.moment == invocation.deadline:
+        return ToolTimeout(invocation.tool.name, given.seconds)
+    allowed = round(max(0.0, (invocation.deadline or 0.0) - invocation.started), 6)
     return ToolTimeout(invocation.tool.name, allowed)
