@@ -15,20 +15,22 @@ from contextlib import suppress
 from importlib import reload
 from typing import Any
 
+import sidecall.cli.main
+import sidecall.main  # noqa: F401  which a command imports that serves
 from sidecall.cli import early, project
-from sidecall.serving import server as _server  # noqa: F401  the command imports it when it serves
 
 
 def main() -> None:
     """Serve until the standard input ends; in a forked process return when that has done its work."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # So that nobody has to wait for those that watch.
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(sys.argv[1])
         listener.listen()
-        print("listening", flush=True)
+        sys.stdout.write("listening\n")
+        sys.stdout.flush()
         while True:
             ready, _, _ = select.select([listener, sys.stdin], [], [])
+            bury()
             if sys.stdin in ready:
                 return
             connection, _ = listener.accept()
@@ -39,16 +41,24 @@ def main() -> None:
                     return
 
 
+def bury() -> None:
+    """Wait for those that have ended."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
 def watch(connection: socket.socket) -> None:
     """Fork a server, and say how it ended."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     with connection.makefile("rw") as stream:
         asked = json.loads(stream.readline())
         server = os.fork()
         if server:
             with suppress(OSError):  # Whoever asked has gone.
-                print(server, file=stream, flush=True)
-                print(os.waitstatus_to_exitcode(os.waitpid(server, 0)[1]), file=stream, flush=True)
+                stream.write(f"{server}\n")
+                stream.flush()
+                stream.write(f"{os.waitstatus_to_exitcode(os.waitpid(server, 0)[1])}\n")
+                stream.flush()
             os._exit(0)
     connection.close()
     become(asked)
