@@ -1,6 +1,7 @@
 """What tests of every layer start from."""
 
 import gc
+import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
@@ -18,6 +19,12 @@ from sidecall.siblings import tool_folders
 from tests.kit.asgi import Passing
 from tests.kit.clients import MakeClient
 from tests.kit.virtual_time import VIRTUAL
+
+
+def pytest_configure() -> None:
+    """Heed Ctrl+C, as the processes that tests start and interrupt then do: a shell's background has it ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:

@@ -208,7 +208,10 @@ def test_calls_are_followed(running: Server, send: Send) -> None:
                 found.append(json.loads(process.stdout.readline()))
         finally:
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=60)
+            try:
+                _, errors = process.communicate(timeout=60)
+            finally:
+                process.kill()
 
     assert {call["args"].get("order") for call in found} == {"after", None}
     assert (process.returncode, errors) == (0, "")

@@ -1,6 +1,5 @@
 """Real server processes for what only a socket shows."""
 
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,9 +9,12 @@ import pytest
 from bench.environments import ROOT
 from tests.e2e.hub import TOOLS, Hub
 from tests.kit.collector import Collector, collecting
-from tests.kit.servers import Server, end, start
+from tests.kit.forked import origin
+from tests.kit.servers import Server, end, launch_with, start
 
 Serve = Callable[..., Server]
+
+__all__ = ["origin"]
 
 
 @contextmanager
@@ -20,9 +22,10 @@ def starting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
     """Give a function that starts `sidecall serve` with these arguments and waits until it listens; end them all."""
     servers: list[Server] = []
 
-    def start_one(*arguments: str, cwd: Path = ROOT, python: str = sys.executable, **environment: str) -> Server:
+    def start_one(*arguments: str, cwd: Path = ROOT, python: str | None = None, **environment: str) -> Server:
         folder = tmp_path_factory.mktemp("server")
-        servers.append(start(folder, *arguments, cwd=cwd, python=python, environment=environment))
+        launch = None if python is None else launch_with(python)
+        servers.append(start(folder, *arguments, cwd=cwd, launch=launch, environment=environment))
         return servers[-1]
 
     yield start_one
@@ -33,14 +36,14 @@ def starting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
 
 
 @pytest.fixture(scope="module")
-def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+def start_server(tmp_path_factory: pytest.TempPathFactory, origin: None) -> Iterator[Serve]:
     """Give a function that starts servers, which end with the module."""
     with starting(tmp_path_factory) as serve:
         yield serve
 
 
 @pytest.fixture(scope="session")
-def start_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+def start_shared(tmp_path_factory: pytest.TempPathFactory, origin: None) -> Iterator[Serve]:
     """Give a function that starts servers for the tests of all modules."""
     with starting(tmp_path_factory) as serve:
         yield serve

@@ -14,6 +14,7 @@ from tests.e2e.conftest import Serve
 from tests.kit.calls import kind_of, post
 from tests.kit.processes import has_ended
 from tests.kit.servers import Server
+from tests.kit.sockets import POST, connection
 
 ABANDONED = 'sidecall_executor_abandoned{executor="thread"}'
 TOOLS = '''
@@ -47,7 +48,7 @@ def pid(context: ToolContext) -> int:
     return os.getpid()
 
 
-@tool(executor="process", timeout=0.5)
+@tool(executor="process", timeout=2)
 def endless(file: str) -> None:
     """Run for ever, and say where.
 
@@ -188,12 +189,10 @@ def test_a_client_who_hangs_up_ends_the_process(server: Server, tmp_path: Path) 
     """Nobody is left to tell."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    body = {"name": "patient", "args": {"fifo": str(fifo)}, "id": "call_1", "type": "tool_call"}
-    with ThreadPoolExecutor(1) as thread, httpx.Client() as client:
-        request = thread.submit(client.post, f"{server.url}/tool_calls", json=body, timeout=2)
+    body = json.dumps({"name": "patient", "args": {"fifo": str(fifo)}, "id": "call_1"}).encode()
+    with connection(server) as client:
+        client.sendall(POST + b"Content-Length: %d\r\n\r\n" % len(body) + body)
         process = int(fifo.read_text())
-        with pytest.raises(httpx.ReadTimeout):
-            request.result()
 
     assert has_ended(process)
 

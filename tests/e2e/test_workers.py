@@ -127,7 +127,7 @@ def test_workers_do_not_outlive_their_parent(start_server: Serve) -> None:
     with socket.create_connection((server.host, server.port), timeout=20) as kept:
         kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         answer = kept.recv(65536)
-        server.process.kill()
+        server.process.send_signal(signal.SIGKILL)
         rest = b"".join(iter(lambda: kept.recv(65536), b""))
 
     assert server.url.startswith("http://127.0.0.2:")

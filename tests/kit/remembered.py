@@ -53,13 +53,13 @@ async def refund(order: str) -> str:
 
 @make_tool(requires_approval=True)
 async def refund_slowly(order: str) -> str:
-    """Refund an order, for longer than its approval is kept.
+    """Refund an order once somebody says go.
 
     Args:
         order: Which.
     """
     RAN[order] += 1
-    await asyncio.sleep(1.5)
+    await GO.setdefault(order, asyncio.Event()).wait()
     return f"refunded {order}"
 
 

@@ -1,22 +1,45 @@
 """Real server processes: start one, read its log and its numbers, end it."""
 
+import os
 import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import httpx
 
 from bench.environments import ROOT, Unavailable, reason_in
 from bench.servers import Running, plain_environment
+from tests.kit.forked import ADDRESS, Origin
 
 PATIENCE = 60.0
 _STARTED = re.compile(r"running on http://([^:\s]+):(\d+)")
 _MOMENT = 0.005
+
+
+class Process(Protocol):
+    """A process, as `subprocess.Popen` has it."""
+
+    @property
+    def pid(self) -> int:
+        """Its id."""
+
+    def poll(self) -> int | None:
+        """Return its exit code, if it has ended."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it has ended, and return its exit code."""
+
+    def send_signal(self, number: int, /) -> None:
+        """Send it a signal, unless it has ended."""
+
+
+Launch = Callable[[Sequence[str], Path, Mapping[str, str], Path], Process]
 
 
 @dataclass(frozen=True)
@@ -24,7 +47,7 @@ class Server(Running):
     """A running `sidecall serve`."""
 
     host: str
-    process: subprocess.Popen[bytes]
+    process: Process
     log_file: Path
 
     @property
@@ -71,12 +94,31 @@ class Server(Running):
         return self.exit_code()
 
 
+def launch_with(python: str) -> Launch:
+    """Give a function that starts `python -m sidecall` with arguments, in a folder and environment, with a log."""
+
+    def launch(
+        arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], log_file: Path
+    ) -> subprocess.Popen[bytes]:
+        with log_file.open("ab") as log:
+            command = [python, "-m", "sidecall", *arguments]
+            return subprocess.Popen(command, cwd=cwd, env=environment, stdout=log, stderr=subprocess.STDOUT)
+
+    return launch
+
+
+def choose_launch() -> Launch:
+    """Give what starts servers as users do, or quicker where the environment names their origin."""
+    address = os.environ.get(ADDRESS)
+    return launch_with(sys.executable) if address is None else Origin(address).launch
+
+
 def start(
     folder: Path,
     *arguments: str,
     environment: Mapping[str, str],
     cwd: Path = ROOT,
-    python: str = sys.executable,
+    launch: Launch | None = None,
 ) -> Server:
     """Start `sidecall serve` with these arguments, its log in a folder, and return when it listens.
 
@@ -84,12 +126,11 @@ def start(
         Unavailable: It does not start; the message says why, and a note has the log.
     """
     log_file = folder / "log"
-    command = [python, "-m", "sidecall", "serve", "--port", "0", *arguments]
     # No load balancer has to take notice before it ends, unless a test says so.
     # Several may be started in one folder, whose file would be the first one's.
     settings = {**plain_environment(), "SIDECALL_DRAIN_GRACE": "0", "SIDECALL_STORE": "memory://", **environment}
-    with log_file.open("wb") as log:
-        process = subprocess.Popen(command, cwd=cwd, env=settings, stdout=log, stderr=subprocess.STDOUT)
+    log_file.unlink(missing_ok=True)
+    process = (launch or choose_launch())(("serve", "--port", "0", *arguments), cwd, settings, log_file)
     printed = _read_until(process, log_file, lambda text: _STARTED.search(text) is not None)
     found = _STARTED.search(printed)
     if found is None:
@@ -100,18 +141,17 @@ def start(
     return Server(int(found[2]), process.pid, found[1], process, log_file)
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
+def end(process: Process) -> None:
     """End a process, at last by force."""
-    if process.poll() is None:
-        process.terminate()
+    process.send_signal(signal.SIGTERM)
     try:
         process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
-        process.kill()
+        process.send_signal(signal.SIGKILL)
         process.wait()
 
 
-def _read_until(process: subprocess.Popen[bytes], log_file: Path, is_enough: Callable[[str], bool]) -> str:
+def _read_until(process: Process, log_file: Path, is_enough: Callable[[str], bool]) -> str:
     """Return the log once it is enough, or as it is when the process has ended or patience has."""
     stop = time.monotonic() + PATIENCE
     while True:

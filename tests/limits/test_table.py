@@ -10,12 +10,15 @@ import pytest
 from scripts.settings_page import show_default
 from sidecall.settings import Settings
 from tests.kit.clients import MakeClient
+from tests.kit.forked import origin
 from tests.kit.servers import end, start
 from tests.limits.by_content import BY_CONTENT
 from tests.limits.by_remembered import BY_REMEMBERED
 from tests.limits.by_request import BY_REQUEST
 from tests.limits.by_socket import BY_SOCKET, LAST, NARROW
 from tests.limits.table import Row, read_rows
+
+__all__ = ["origin"]
 
 TRIED = {**BY_REQUEST, **BY_REMEMBERED, **BY_CONTENT}
 ROWS = {row.what: row for row in read_rows()}
@@ -55,7 +58,7 @@ async def test_a_request_beyond_a_bound_is_answered_as_the_table_says(make_clien
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[str]]]:
+def said(tmp_path_factory: pytest.TempPathFactory, origin: None) -> Iterator[dict[str, Future[str]]]:
     """Try all sockets at once, since most of them take a second."""
     tools = str(Path(__file__).with_name("offered.py"))
     server = start(tmp_path_factory.mktemp("server"), "--tools", tools, environment=NARROW)

@@ -57,6 +57,10 @@ class Work:
         self.inside -= 1
         return "done"
 
+    async def begins(self) -> None:
+        """Wait until it has begun once more."""
+        assert await asyncio.to_thread(self.begun.acquire, timeout=_PATIENCE)
+
     def end(self) -> None:
         """Let it end."""
         self.go_on.set()
@@ -127,6 +131,7 @@ async def test_who_waits_for_what_runs_on_does_not_wait_for_ever(work: Work, way
     server = Server(_offered(way, work, timeout=0.05, sequential=True), queue_timeout=0.05)
 
     await server.call()
+    await work.begins()
     with pytest.raises(Overloaded):
         await server.call()
 
@@ -140,6 +145,8 @@ async def test_places_that_are_left_are_taken(work: Work, way: Way) -> None:
 
     await server.call()
     await server.call()
+    await work.begins()
+    await work.begins()
     third = server.start()
     await asyncio.sleep(0)
     waiting = server.admission.waiting
@@ -166,7 +173,7 @@ async def test_a_thread_whose_caller_has_gone_keeps_its_place_too(work: Work) ->
     server = Server(_offered(Work.in_thread, work, sequential=True))
 
     first = server.start()
-    await asyncio.to_thread(work.begun.acquire)
+    await work.begins()
     first.cancel()
     await asyncio.wait([first])
     second = server.start()

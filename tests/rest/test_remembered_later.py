@@ -168,10 +168,15 @@ async def test_a_cancelled_call_cannot_be_approved(serve: MakeClient) -> None:
 
 async def test_a_call_that_is_approved_in_time_and_ends_late_has_its_answer(serve: MakeClient) -> None:
     """Though its approval has expired meanwhile."""
-    client = await serve(refund_slowly, approval_ttl=1)
+    ttl = 3
+    client = await serve(refund_slowly, approval_ttl=ttl)
     waiting = await send(client, "refund_slowly", headers=key("k"), order="a")
 
-    decided = await client.post(waiting.headers["Location"], json={"decision": "approve"})
+    deciding = asyncio.ensure_future(client.post(waiting.headers["Location"], json={"decision": "approve"}))
+    await until(lambda: RAN["a"] > 0)
+    await asyncio.sleep(ttl)
+    GO["a"].set()
+    decided = await deciding
     [call] = (await client.get("/tool_calls")).json()
 
     assert (decided.json()["message"]["content"], call["status"]) == ("refunded a", "succeeded")
@@ -220,6 +225,7 @@ async def test_a_call_that_was_approved_just_now_is_not_cancelled(serve: MakeCli
     await until(lambda: RAN["a"] > 0)
 
     cancelled = await client.post(f"/tool_calls/{call['id']}/cancel")
+    GO["a"].set()
     decided = await deciding
     again = await send(client, "refund_slowly", headers=key("k"), order="a")
 

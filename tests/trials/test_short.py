@@ -2,11 +2,14 @@
 
 import pytest
 
+from tests.kit.forked import origin
 from tests.trials.__main__ import SHORT
+
+__all__ = ["origin"]
 
 
 @pytest.mark.parametrize("name", SHORT)
-def test_the_servers_worst_is_met(name: str) -> None:
+def test_the_servers_worst_is_met(name: str, origin: None) -> None:
     """Bars of time and memory are for `make trials`."""
     findings = list(SHORT[name]())
 

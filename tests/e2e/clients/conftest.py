@@ -33,15 +33,17 @@ def for_typescript() -> Path:
 @pytest.fixture(scope="session")
 def for_python() -> Path:
     """The folder with the generator of `requirements.txt`."""
-    install = [sys.executable, *PIP, "install", "--no-deps", "--target", ".", "--requirement", "requirements.txt"]
+    options = ["--no-deps", "--no-compile", "--target", ".", "--requirement", "requirements.txt"]
+    install = [sys.executable, *PIP, "install", *options]
     return fill(CACHE / "python", HERE / "requirements.txt", [install], ask_for("jinja2"))
 
 
 @pytest.fixture(scope="session")
 def for_google() -> Path:
     """The interpreter of an environment with Google's SDK, of `google.txt`."""
-    make = [sys.executable, "-m", "venv", "."]
-    install = ["bin/python", *PIP, "install", "--requirement", "google.txt"]
+    make = [sys.executable, "-m", "venv", "--without-pip", "."]
+    # What is imported is compiled by the way; the rest, which is most, need not be.
+    install = [sys.executable, *PIP, "--python", "bin/python", "install", "--no-compile", "--requirement", "google.txt"]
     return fill(CACHE / "google", HERE / "google.txt", [make, install], ask_for("httpx")) / "bin/python"
 
 

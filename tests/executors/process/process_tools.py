@@ -212,7 +212,7 @@ def crash() -> None:
     ctypes.string_at(0)
 
 
-@tool(executor="process", timeout=0.3)
+@tool(executor="process", timeout=2)
 def endless(file: str) -> None:
     """Write down who runs, and run for ever.
 
@@ -245,7 +245,7 @@ def orphan() -> int:
     return int(subprocess.check_output(["sh", "-c", "sleep 1000 >&2 & echo $!"]))
 
 
-@tool(executor="process", timeout=0.3, sequential=True)
+@tool(executor="process", timeout=3, sequential=True)
 def alone(is_endless: bool) -> None:
     """Run where no other call of this tool does, perhaps for ever.
 
@@ -253,7 +253,7 @@ def alone(is_endless: bool) -> None:
         is_endless: Whether for ever.
     """
     while is_endless:
-        time.sleep(0)
+        time.sleep(1)
 
 
 @tool(executor="process")

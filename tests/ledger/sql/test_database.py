@@ -13,7 +13,10 @@ from sidecall.ledger.sql.postgres import PostgresDatabase
 from sidecall.ledger.sql.sqlite import SqliteDatabase
 
 STATEMENTS = {
-    "make": "CREATE TABLE things (id TEXT PRIMARY KEY, n BIGINT CHECK (n >= 0), log TEXT NOT NULL, body BYTEA)",
+    "make": (
+        "CREATE TABLE IF NOT EXISTS things"
+        " (id TEXT PRIMARY KEY, n BIGINT CHECK (n >= 0), log TEXT NOT NULL, body BYTEA)"
+    ),
     "add": "INSERT INTO things VALUES ($1, $2, '+', $3) RETURNING id, n",
     "add_new": "INSERT INTO things VALUES ($1, $2, '+', NULL) ON CONFLICT (id) DO NOTHING RETURNING id",
     "append": "UPDATE things SET log = log || $2, n = n + 1 WHERE id = $1 RETURNING id, n, log",

@@ -15,7 +15,7 @@ from tests.kit.calls import run
 from tests.pipeline.stubborn import WAYS, Work, cleans_up_slowly, swallows
 
 # Seconds after which a tool that is still waited for is let go, lest the tests hang.
-_PATIENCE = 2.0
+_PATIENCE = 60.0
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["asyncio", "uvloop"])
