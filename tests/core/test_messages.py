@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from sidecall import ToolCall, ToolMessage
 from sidecall.core.errors import ToolOutputError
-from sidecall.core.messages import ObjectList, are_blocks
+from sidecall.core.messages import ObjectList, are_blocks, write_text_message
 
 
 def test_a_tool_message_has_exactly_the_nine_keys() -> None:
@@ -26,6 +26,20 @@ def test_a_tool_message_has_exactly_the_nine_keys() -> None:
         "additional_kwargs": {},
         "response_metadata": {},
     }
+
+
+def test_a_message_that_is_written_at_once_is_like_any_other() -> None:
+    """It can be copied, changed and dumped, and says which fields it was given."""
+    fields = {"content": "42", "tool_call_id": "call_1", "name": "t", "id": "i", "response_metadata": {"a": [1]}}
+
+    written = write_text_message("42", "call_1", "t", "i", {"a": [1]})
+    changed = written.model_copy(deep=True)
+    changed.content = "43"
+
+    assert written == ToolMessage.model_validate(fields)
+    assert written.model_dump_json() == ToolMessage.model_validate(fields).model_dump_json()
+    assert written.model_dump(exclude_unset=True) == fields
+    assert changed == ToolMessage.model_validate({**fields, "content": "43"})
 
 
 def test_langchain_rebuilds_a_tool_message() -> None:

@@ -1,5 +1,7 @@
 """What happens to a call can be read in two lists."""
 
+from inspect import ismethod
+
 from sidecall import tool
 from sidecall.executors.inline import InlineExecutor
 from sidecall.ledger.memory.approvals import MemoryApprovals
@@ -11,7 +13,7 @@ from sidecall.pipeline.stages import default_stages
 
 
 def _names(steps: tuple[Step, ...]) -> list[str]:
-    return [getattr(step, "__name__", type(step).__name__) for step in steps]
+    return [type(step.__self__).__name__ if ismethod(step) else getattr(step, "__name__", "") for step in steps]
 
 
 def _plan(budget: Budget | None = None, **options: object) -> Plan:

@@ -18,7 +18,7 @@ from tests.kit.tools import echo
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
 # Python functions that are entered or gone on with, from the server's call of the application to its return.
-COUNTED = {"POST /tool_calls": 83, "GET /tools": 19}
+COUNTED = {"POST /tool_calls": 75, "GET /tools": 13}
 ALLOWED = 1.1
 
 

@@ -83,6 +83,34 @@ class ToolMessage(BaseModel):
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
 
+# Past the model's own way, which looks whether a field may be set.
+_set = object.__setattr__
+
+
+def write_text_message(text: str, call_id: str, name: str, id: str, metadata: dict[str, Any]) -> ToolMessage:
+    """Make the message of a call that succeeded with a text, of parts whose types are known.
+
+    It equals what a validator makes, in half the time; most answers are such messages.
+    """
+    message = ToolMessage.__new__(ToolMessage)
+    fields = {
+        "content": text,
+        "artifact": None,
+        "tool_call_id": call_id,
+        "name": name,
+        "status": "success",
+        "type": "tool",
+        "id": id,
+        "additional_kwargs": {},
+        "response_metadata": metadata,
+    }
+    _set(message, "__dict__", fields)
+    _set(message, "__pydantic_fields_set__", {"content", "tool_call_id", "name", "id", "response_metadata"})
+    _set(message, "__pydantic_extra__", None)
+    _set(message, "__pydantic_private__", None)
+    return message
+
+
 def _write_content(content: Any) -> Content:
     if isinstance(content, str) or (isinstance(content, list) and all(isinstance(it, str | dict) for it in content)):
         return content

@@ -1,12 +1,13 @@
 """Run tools on the event loop."""
 
 from collections.abc import Iterable
+from types import CoroutineType
 from typing import Any
 
 from sidecall.core.invocation import Invocation
 from sidecall.core.occupancy import Occupancy
 from sidecall.core.tool import CompiledTool
-from sidecall.executors.results import complete
+from sidecall.executors.results import COMPLETE, complete
 
 
 class InlineExecutor:
@@ -32,6 +33,10 @@ class InlineExecutor:
         try:
             positional, keywords = invocation.tool.bind(invocation.values)
             result = invocation.tool.function(*positional, **keywords)
+            if type(result) is CoroutineType:  # Here rather than there, since most tools are async and return a value.
+                result = await result
+            if type(result) in COMPLETE:
+                return result
             return await complete(result, invocation.say_part, invocation.open_share)
         finally:
             self._busy -= 1

@@ -11,7 +11,7 @@ from typing import Any
 from sidecall.core.results.room import SMALL, Share, estimate_size
 
 # What most tools return: nothing of these is left to wait for.
-_COMPLETE = frozenset((str, int, float, bool, dict, list, tuple, type(None)))
+COMPLETE = frozenset((str, int, float, bool, dict, list, tuple, type(None)))
 
 # Seconds of making parts after which others have their turn on the event loop.
 _TURN = 0.01
@@ -43,7 +43,7 @@ async def complete(result: Any, say: Say, open_share: OpenShare = count_nothing)
     """
     if type(result) is CoroutineType:
         result = await result
-    if type(result) in _COMPLETE:
+    if type(result) in COMPLETE:
         return result
     while inspect.isawaitable(result):
         result = await result

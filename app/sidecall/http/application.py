@@ -74,5 +74,6 @@ def _word_failures(send: Send) -> Send:
 
 def _wrap(app: ASGIApp, wrappers: Sequence[Wrapper]) -> ASGIApp:
     for wrapper in reversed(wrappers):
-        app = wrapper(app)
+        wrapped: Any = wrapper(app)
+        app = wrapped.__call__  # Which every call of the object would look for again.
     return app

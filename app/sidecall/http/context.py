@@ -32,6 +32,10 @@ class RequestContext:
         """
         return work if self.presence is None else self.presence.over(work)
 
+    def begin_while_present(self, work: Coroutine[Any, Any, T]) -> tuple[bool, Any]:
+        """Begin such work: return whether it is done, and what it returns, or else what has to be awaited for that."""
+        return (False, work) if self.presence is None else self.presence.begin(work)
+
 
 def make_context(scope: Scope, receive: Receive, deadline: Deadline | None = None) -> RequestContext:
     """Gather what the server knows of a request."""

@@ -8,7 +8,7 @@ whoever makes the door; both ways call the same functions, and the same tests ru
 from collections.abc import Awaitable, Callable, Mapping
 
 from starlette.requests import ClientDisconnect
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sidecall.core.errors import RequestError
 from sidecall.http import problems
@@ -50,10 +50,18 @@ async def _serve(answer: Awaitable[Reply], scope: Scope, receive: Receive, send:
         if not isinstance(error, RequestError):
             raise
         return
-    await _send(reply, scope, send)
+    await send(_write_head(reply, scope))
+    await send({"type": "http.response.body", "body": reply.body})
 
 
 async def _send(reply: Reply, scope: Scope, send: Send) -> None:
-    headers = [*reply.raw_headers, header_of(scope)]
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send(_write_head(reply, scope))
     await send({"type": "http.response.body", "body": reply.body})
+
+
+def _write_head(reply: Reply, scope: Scope) -> Message:
+    return {
+        "type": "http.response.start",
+        "status": reply.status,
+        "headers": [*reply.raw_headers, header_of(scope)],
+    }

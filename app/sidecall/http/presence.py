@@ -34,16 +34,25 @@ class DisconnectListener:
     async def over(self, work: Coroutine[Any, Any, T]) -> T:
         """Do some work, but cancel it when the client hangs up.
 
-        Work that never waits cannot be interrupted, so nobody listens for it.
-
         Raises:
             ClientDisconnect: It has.
+        """
+        is_done, came = self.begin(work)
+        result: T = came if is_done else await came
+        return result
+
+    def begin(self, work: Coroutine[Any, Any, T]) -> tuple[bool, Any]:
+        """Begin some work: return whether it is done, and what it returns, or else what has to be awaited for that.
+
+        Work that never waits cannot be interrupted, so nobody listens for it.
         """
         try:
             awaited = work.send(None)
         except StopIteration as done:
-            result: T = done.value
-            return result
+            return True, done.value
+        return False, self._over_rest(work, awaited)
+
+    async def _over_rest(self, work: Coroutine[Any, Any, T], awaited: Any) -> T:
         self._task = asyncio.current_task()
         timer = asyncio.get_running_loop().call_later(_LET_BE, self._start)
         try:

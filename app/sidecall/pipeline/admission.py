@@ -36,35 +36,35 @@ class Limits:
 class _Semaphore:
     """Count what runs against a limit; the others wait in the order they came."""
 
-    __slots__ = ("_waiting", "most", "running")
+    __slots__ = ("most", "running", "waiting")
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self.waiting: deque[asyncio.Future[None]] = deque()
         self.running = 0
 
     @property
     def is_free(self) -> bool:
-        return self.running < self.most and not self._waiting
+        return self.running < self.most and not self.waiting
 
     async def wait(self) -> None:
         """Wait for a place, and take it."""
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
+        self.waiting.append(place)
         try:
             await place
         except BaseException:
             if place.done() and not place.cancelled():
                 self.leave()  # The place came at the very moment when nobody wanted it any more.
-            elif place in self._waiting:  # Whoever left may have passed it over already.
-                self._waiting.remove(place)
+            elif place in self.waiting:  # Whoever left may have passed it over already.
+                self.waiting.remove(place)
             raise
 
     def leave(self) -> None:
         """Return a place, to whoever waits longest."""
         self.running -= 1
-        while self._waiting and self.running < self.most:
-            place = self._waiting.popleft()
+        while self.waiting and self.running < self.most:
+            place = self.waiting.popleft()
             if not place.done():
                 self.running += 1
                 place.set_result(None)
@@ -123,7 +123,7 @@ class Admission:
             TooManyCalls: The caller has too many calls running already.
         """
         for semaphore in semaphores:
-            if not semaphore.is_free:
+            if semaphore.running >= semaphore.most or semaphore.waiting:
                 return False
         if self._limits.per_caller is not None:
             self._count(caller, self._limits.per_caller)
@@ -157,7 +157,10 @@ class Admission:
         """Return the place of one call."""
         self.running -= 1
         for semaphore in semaphores:
-            semaphore.leave()
+            if semaphore.waiting:
+                semaphore.leave()
+            else:
+                semaphore.running -= 1
         if self._callers:  # Empty where callers have no share.
             self._uncount(caller)
 

@@ -39,10 +39,11 @@ class Budget:
         if message is None:
             return None
         most = invocation.tool.options.max_content_bytes or self._most
-        if message.artifact is not None or not isinstance(message.content, str):
+        content = message.content
+        if message.artifact is not None or not isinstance(content, str):
             return self._look(invocation, message, most)
         # No text has more than four bytes a character, so that most need not be measured.
-        if len(message.content) <= SMALL and (len(message.content) * 4 <= most or _size(message.content) <= most):
+        if len(content) <= SMALL and (len(content) * 4 <= most or _size(content) <= most):
             return None
         return self._look(invocation, message, most)
 

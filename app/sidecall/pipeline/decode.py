@@ -17,7 +17,7 @@ def decode(invocation: Invocation) -> None:
     Raises:
         MalformedArguments: The text is not JSON, or not an object.
     """
-    args = invocation.call.args
+    args = invocation.request.call.args
     if isinstance(args, str):
         args = _decode(args, invocation.tool.args_schema.flat, invocation.repaired)
     invocation.args = args

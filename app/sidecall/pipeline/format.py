@@ -18,7 +18,7 @@ from sidecall.core.jsonable import (
     to_plain,
     to_text,
 )
-from sidecall.core.messages import Content, ToolCall, ToolMessage, are_blocks
+from sidecall.core.messages import Content, ToolCall, ToolMessage, are_blocks, write_text_message
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.guard import guard_text
 from sidecall.pipeline.handle import ask_handler, has_words
@@ -41,9 +41,11 @@ def format_output(invocation: Invocation) -> Awaitable[None] | None:
         ToolOutputError: The result is not what `response_format` promises, or cannot be said in JSON.
         ToolExecutionError: An object that the tool returned crashes when it is read.
     """
-    name = invocation.tool.name
-    if type(invocation.output) in _SIMPLE and invocation.tool.options.response_format == "content":
-        invocation.message = _make_message(invocation, {}, {"content": _make_content(name, invocation.output)})
+    tool, output = invocation.tool, invocation.output
+    if type(output) in _SIMPLE and tool.options.response_format == "content":
+        text = replace_surrogates(output) if type(output) is str else to_text(output)
+        metadata = _make_metadata(invocation)
+        invocation.message = write_text_message(text, invocation.request.call.id, tool.name, invocation.id, metadata)
         return None
     if invocation.tool.executor == "process" and is_bulky(invocation.output):
         # Of plain values, which can be written anywhere, so that others need not wait for it.
@@ -202,8 +204,8 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
     said: dict[str, Any] = {
         "duration_ms": round((time.monotonic() - invocation.started) * 1000, 3),
         "return_direct": invocation.tool.options.return_direct,
-        "ignored_args": list(invocation.ignored),
-        "repaired": list(invocation.repaired),
+        "ignored_args": [*invocation.ignored],
+        "repaired": [*invocation.repaired],
     }
     if invocation.verdicts:
         said["guardrails"] = list(invocation.verdicts)

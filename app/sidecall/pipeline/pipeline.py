@@ -1,6 +1,6 @@
 """The way of every call: through the gate, then the stages in order, then a ToolMessage."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from sidecall.core.approval import Approval, ApprovalRequired
@@ -57,39 +57,43 @@ class Pipeline:
         entered = begun if isinstance(begun, Ticket) else await begun
         return await self.answer(entered) if isinstance(entered, Ticket) else entered
 
-    async def answer(self, ticket: Ticket) -> ToolMessage:
+    def answer(self, ticket: Ticket) -> Coroutine[Any, Any, ToolMessage]:
         """Answer a call that has passed the gate, and leave; raises what `run` does, but Overloaded."""
-        try:
-            invocation = await self._take(ticket.plan, ticket.request, ticket.waited)
-        finally:
-            ticket.leave()
-        # Its traceback holds the frames in which the invocation stands, and would so hold itself.
-        invocation.error = None
-        assert invocation.message is not None
-        return invocation.message
+        invocation = self._accept(ticket.request, ticket.plan.tool)
+        invocation.waited = ticket.waited
+        return self._take(ticket.plan, invocation, ticket)
 
     async def invoke(self, tool: CompiledTool, request: CallRequest) -> Invocation:
         """Take a call of this tool through the stages; the invocation it returns has its message."""
-        return await self._take(self._plans.of(tool), request, 0.0)
-
-    async def _take(self, plan: Plan, request: CallRequest, waited: float) -> Invocation:
-        invocation = new_invocation(request, plan.tool, self._default_timeout, self._surroundings)
-        invocation.waited = waited
-        begun = self._observer.begin(invocation)
-        try:
-            for step in plan.success:
-                waits = step(invocation)
-                if waits is not None:
-                    await waits
-        except BaseException as error:
-            invocation.fail(error)
-            await _take_failure(plan, invocation)
-        if invocation.share is not None:
-            invocation.close_share()
-        self._observer.end(begun, find_outcome(invocation))
-        if invocation.message is None:
-            raise invocation.pop_error()
+        invocation = self._accept(request, tool)
+        await self._take(self._plans.of(tool), invocation)
         return invocation
+
+    def _accept(self, request: CallRequest, tool: CompiledTool) -> Invocation:
+        return new_invocation(request, tool, self._default_timeout, self._surroundings)
+
+    async def _take(self, plan: Plan, invocation: Invocation, ticket: Ticket | None = None) -> ToolMessage:
+        try:
+            begun = self._observer.begin(invocation)
+            try:
+                for step in plan.success:
+                    waits = step(invocation)
+                    if waits is not None:
+                        await waits
+            except BaseException as error:
+                invocation.fail(error)
+                await _take_failure(plan, invocation)
+            if invocation.share is not None:
+                invocation.close_share()
+            self._observer.end(begun, find_outcome(invocation))
+            if invocation.message is None:
+                raise invocation.pop_error()
+            return invocation.message
+        finally:
+            if ticket is not None:
+                ticket.leave()
+                # Its traceback holds the frames in which the invocation stands, and would so hold itself.
+                invocation.error = None
 
     async def run_all(self, requests: Sequence[CallRequest]) -> list[ToolMessage]:
         """Answer the calls of a batch, in the order they came, each alone with its failure."""
@@ -125,14 +129,14 @@ class Pipeline:
         tool = self._registry.get(request.call.name)
         if tool is None:
             return await self.gate.explain_missing(request)
-        return try_arguments(new_invocation(request, tool, self._default_timeout, self._surroundings))
+        return try_arguments(self._accept(request, tool))
 
     async def rehearse(self, request: CallRequest) -> Rehearsal:
         """Return what a call would do; raises what `run` does, but ApprovalRequired."""
         entered = await self.gate.enter(request)
         if not isinstance(entered, Ticket):
             return Rehearsal(message=entered)
-        invocation = new_invocation(request, entered.plan.tool, self._default_timeout, self._surroundings)
+        invocation = self._accept(request, entered.plan.tool)
         try:
             return await rehearse(invocation, entered.plan.success)
         except BaseException as error:
@@ -150,7 +154,7 @@ class Pipeline:
         if tool is None or not tool.injections or not await is_visible(tool, request.caller, request.context):
             return None
         try:
-            inject(new_invocation(request, tool, self._default_timeout, self._surroundings))
+            inject(self._accept(request, tool))
         except MissingContext as missing:
             return missing
         except Exception:

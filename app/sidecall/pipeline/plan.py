@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from inspect import isfunction
+from typing import Any
 
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.admission import Admission, Semaphores
@@ -40,4 +42,10 @@ class Plans:
 
 
 def _choose(stages: Iterable[Stage], tool: CompiledTool) -> tuple[Step, ...]:
-    return tuple(stage.run for stage in stages if stage.wanted(tool))
+    return tuple(_bind(stage.run) for stage in stages if stage.wanted(tool))
+
+
+def _bind(step: Any) -> Step:
+    """Find the function of an object that can be called, which every call of it would look for again."""
+    bound: Step = step if isfunction(step) else step.__call__
+    return bound

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable
 
 from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope
+from starlette.types import Message, Receive, Scope
 
 from sidecall.auth.browser import HEADERS
 from sidecall.http.context import make_context
@@ -44,7 +44,7 @@ def _is_plain_call(scope: Scope, limit: int) -> bool:
     return (
         scope["method"] == "POST"
         and not scope["query_string"]
-        and b"event-stream" not in headers.get(b"accept", b"").lower()
+        and headers.get(b"accept", b"").lower().find(b"event-stream") < 0
         and headers.get(b"content-type") == b"application/json"
         and b"content-encoding" not in headers
         and b"prefer" not in headers
@@ -56,22 +56,27 @@ def _is_plain_call(scope: Scope, limit: int) -> bool:
 
 
 async def _call(parts: Parts, scope: Scope, receive: Receive) -> Reply:
-    body = parts.bounds.hold(await _read_body(receive))
+    message = await receive()
+    body = message.get("body", b"")
+    if message.get("more_body", False) or message["type"] == "http.disconnect":
+        body = await _read_rest(message, receive)
     context = make_context(scope, receive)
-    return await context.while_present(answer_call(parts, body, context))
+    is_done, came = context.begin_while_present(answer_call(parts, parts.bounds.hold(body), context))
+    reply: Reply = came if is_done else await came
+    return reply
 
 
-async def _read_body(receive: Receive) -> bytes:
-    """Read a body whose length is known and within limits.
+async def _read_rest(message: Message, receive: Receive) -> bytes:
+    """Read a body that does not come whole; its length is known and within limits.
 
     Raises:
         ClientDisconnect: The client hung up.
     """
     chunks: list[bytes] = []
     while True:
-        message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
         chunks.append(message.get("body", b""))
         if not message.get("more_body", False):
-            return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+            return b"".join(chunks)
+        message = await receive()

@@ -1,6 +1,7 @@
 """What the head of a request says, and what its parts weigh."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -13,19 +14,33 @@ SLASH, HASH = b"/#"
 _FEW_CHUNKS = 16_384
 _LEAST_CHUNK = 64
 
+# Targets that need not be read again, and how long they may be.
+_REMEMBERED = 256
+_SHORT = 128
+
 _Headers = Sequence[tuple[bytes, bytes]]
 
 
 def complete_scope(scope: Any, method: bytes, version: str, url: bytes, root_path: str) -> None:
     """Put into the scope of a request what its first line says."""
+    path, raw_path, query = _read_short(url) if len(url) <= _SHORT else _read_target(url)
+    scope["method"] = method.decode("ascii")
+    scope["http_version"] = version
+    scope["path"] = root_path + path if root_path else path
+    scope["raw_path"] = root_path.encode("ascii") + raw_path if root_path else raw_path
+    scope["query_string"] = query
+
+
+def _read_target(url: bytes) -> tuple[str, bytes, bytes]:
+    """Return the path of a target, the same as it was sent, and the query."""
     target = parse_url(url)
     raw_path = target.path or b"/"  # An address without a path means its root.
     path = raw_path.decode("ascii")
-    scope["method"] = method.decode("ascii")
-    scope["http_version"] = version
-    scope["path"] = root_path + (unquote(path) if "%" in path else path)
-    scope["raw_path"] = root_path.encode("ascii") + raw_path if root_path else raw_path
-    scope["query_string"] = target.query or b""
+    return unquote(path) if "%" in path else path, raw_path, target.query or b""
+
+
+# Clients ask for the same few again and again.
+_read_short = lru_cache(_REMEMBERED)(_read_target)
 
 
 def write_head(parser: HttpRequestParser, url: bytes, headers: _Headers) -> bytes:

@@ -1,7 +1,7 @@
 """Read the requests of one client, no more than there is room for, and begin to answer each in its turn."""
 
 from abc import abstractmethod
-from asyncio import AbstractEventLoop, BaseTransport, Transport
+from asyncio import AbstractEventLoop, BaseTransport, Task, Transport
 from contextvars import Context
 from typing import Any, cast
 
@@ -59,7 +59,8 @@ class RequestReader(RequestParser):
     def serve(self, app: Any) -> None:
         """Give requests to an application; where no proxy says whom they come from, uvicorn need not look."""
         self.app = app
-        self._plain_app = app.app if isinstance(app, ProxyHeadersMiddleware) else app
+        plain: Any = app.app if isinstance(app, ProxyHeadersMiddleware) else app
+        self._plain_app = plain.__call__  # Which every call of an object would look for again.
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Take the connection."""
@@ -139,7 +140,8 @@ class RequestReader(RequestParser):
 
     def _begin(self, cycle: RequestResponseCycle, app: Any) -> None:
         # Its context variables are its own; those of here may be what the request before it has set.
-        task = self.loop.create_task(cycle.run_asgi(app), context=Context())
+        # Made here, since the loop would make up a name for each.
+        task = Task(cycle.run_asgi(app), loop=self.loop, name="request", context=Context())
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 

@@ -19,12 +19,42 @@ _FRAMING = frozenset((b"connection", b"transfer-encoding"))
 _LARGE = 256 * 1024
 
 
+class Arrival:
+    """Tell whoever receives a request that more of it has come, or its end; an Event that is made once one waits.
+
+    Most requests come whole, and nobody waits for them.
+    """
+
+    is_here = False
+    _event: asyncio.Event | None = None
+
+    def set(self) -> None:
+        """Note that it is here, and tell whoever waits."""
+        self.is_here = True
+        if self._event is not None:
+            self._event.set()
+
+    def clear(self) -> None:
+        """Note that it was taken."""
+        self.is_here = False
+        if self._event is not None:
+            self._event.clear()
+
+    async def wait(self) -> None:
+        """Wait until it is here."""
+        if not self.is_here:
+            if self._event is None:
+                self._event = asyncio.Event()
+            await self._event.wait()
+
+
 class Cycle(RequestResponseCycle):
     """A request and its response, of which nothing is sent until its body comes; uvicorn may still send another."""
 
     flow: Flow
 
     def __init__(self, connection: HttpToolsProtocol, *, keep_alive: bool) -> None:
+        self.arrival = Arrival()
         super().__init__(
             connection.scope,
             connection.transport,
@@ -33,7 +63,7 @@ class Cycle(RequestResponseCycle):
             connection.access_logger,
             connection.access_log,
             connection.server_state.default_headers,
-            asyncio.Event(),
+            cast("asyncio.Event", self.arrival),
             connection.expect_100_continue,
             keep_alive,
             connection.on_response_complete,
@@ -42,16 +72,11 @@ class Cycle(RequestResponseCycle):
 
     async def receive(self) -> Any:
         """Receive a message of ASGI; what has come already is given without a wait."""
-        if (
-            self.waiting_for_100_continue
-            or self.disconnected
-            or self.response_complete
-            or not self.message_event.is_set()
-        ):
+        if self.waiting_for_100_continue or self.disconnected or self.response_complete or not self.arrival.is_here:
             return await super().receive()
         if self.flow.read_paused:
             self.flow.resume_reading()
-        self.message_event.clear()
+        self.arrival.clear()
         body, self.body = bytes(self.body), bytearray()
         return {"type": "http.request", "body": body, "more_body": self.more_body}
 

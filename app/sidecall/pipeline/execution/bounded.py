@@ -198,14 +198,14 @@ async def within(
     Raises:
         DeadlinePassed: It was not done in time.
     """
-    is_done, came = take_first_step(coroutine, lambda: seconds, abandon, call)
+    is_done, came = take_first_step(coroutine, lambda _: seconds, abandon, call)
     result: T = came if is_done else await came
     return result
 
 
 def take_first_step(
     coroutine: Coroutine[Any, Any, T],
-    seconds_left: Callable[[], float | None],
+    seconds_left: Callable[[Any], float | None],
     abandon: Abandon,
     call: Interruptible | None = None,
 ) -> tuple[bool, Any]:
@@ -213,7 +213,7 @@ def take_first_step(
 
     Args:
         coroutine: What runs, in the present task.
-        seconds_left: Asked once the coroutine has come to wait; None for no bound.
+        seconds_left: Asked with `call` once the coroutine has come to wait; None for no bound.
         abandon: Goes on with what does not end in time.
         call: Whatever the coroutine is run for.
 
@@ -232,7 +232,7 @@ def take_first_step(
         if isinstance(end, StopIteration):
             return True, end.value
         raise
-    return False, Bounded(coroutine, awaited, seconds_left(), abandon, call, task.cancelling() - before)
+    return False, Bounded(coroutine, awaited, seconds_left(call), abandon, call, task.cancelling() - before)
 
 
 async def _end_uncancelled(task: asyncio.Task[Any], own: int, end: BaseException) -> Any:

@@ -41,7 +41,7 @@ class Execute:
         if results is not None and results.used and invocation.tool.name in results.large:
             running = _run_with_room(invocation, results.large[invocation.tool.name], running)
         try:
-            is_done, came = take_first_step(running, partial(seconds_left, invocation), self._abandon, invocation)
+            is_done, came = take_first_step(running, seconds_left, self._abandon, invocation)
         except ToolFailure:
             raise
         except BaseException as error:
