@@ -79,8 +79,8 @@ def create_app(
     executors = build_executors(settings)
     admission = Admission(_limits(settings))
     ledger = build_ledger(settings)
-    metrics = _metrics(registry, executors, admission, ledger, lifecycle)
-    watch = _watch(settings, metrics)
+    metrics, redaction = _metrics(registry, executors, admission, ledger, lifecycle), Redaction(settings.log_redact)
+    watch = _watch(settings, metrics, redaction)
     secrets, results = secrets_in(settings.secrets_dir), ResultRoom(settings.max_result_bytes)
     surroundings = Surroundings(ItemStore(ledger.items), secrets, admission.abandon, watch.headers, results)
     _look_through(registry, secrets)
@@ -94,7 +94,7 @@ def create_app(
         listings=Listings(registry),
         bounds=Bounds(settings.max_body_bytes, settings.max_json_values),
         max_batch=settings.max_batch,
-        jobs=_make_jobs(settings, ledger, pipeline, registry),
+        jobs=_make_jobs(settings, ledger, pipeline, registry, redaction),
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
         quotas=admission.quotas,
@@ -190,25 +190,24 @@ def _metrics(
     return metrics
 
 
-def _watch(settings: Settings, metrics: Metrics) -> CallTelemetry:
-    redaction = Redaction(settings.log_redact)
+def _watch(settings: Settings, metrics: Metrics, redaction: Redaction) -> CallTelemetry:
     lines = CallLines(wanted=settings.log_calls, with_content=settings.log_args, redaction=redaction)
     return CallTelemetry(metrics, lines, open_tracing(settings.otel, redaction))
 
 
-def _make_jobs(settings: Settings, ledger: Ledger, pipeline: Pipeline, registry: Registry) -> Jobs:
+def _make_jobs(
+    settings: Settings, ledger: Ledger, pipeline: Pipeline, registry: Registry, redaction: Redaction
+) -> Jobs:
     limits = JobLimits(
         running=settings.max_running_jobs,
         queued=settings.max_queued_jobs,
         key_ttl=settings.idempotency_ttl,
         wait=settings.max_wait,
     )
-    return Jobs(ledger, pipeline, registry.get, limits, _show_with(settings))
+    return Jobs(ledger, pipeline, registry.get, limits, _show_with(redaction))
 
 
-def _show_with(settings: Settings) -> Show:
-    redaction = Redaction(settings.log_redact)
-
+def _show_with(redaction: Redaction) -> Show:
     def show(call: ToolCall) -> str | None:
         return to_json(redaction.redact(read_args(call.args))).decode()
 

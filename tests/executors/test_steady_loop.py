@@ -145,6 +145,8 @@ def test_what_it_is_run_for_may_end_it(
         task = runner.get_loop().create_task(fail())
         with pytest.raises(type(error)) as caught:
             run_steadily(runner.get_loop(), task)
+        went_on = runner.run(asyncio.sleep(0, "yes"))
 
     assert caught.value is error
+    assert went_on == "yes"  # Nothing was left behind that would stop what runs on the same loop next.
     assert caplog.records == []

@@ -13,6 +13,7 @@ from sidecall.executors.thread import ThreadExecutor
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
+from tests.kit.pipelines import run_all
 
 TENANT: contextvars.ContextVar[str] = contextvars.ContextVar("TENANT", default="nobody")
 
@@ -163,7 +164,7 @@ async def test_calls_run_side_by_side_as_far_as_there_are_threads(number: int) -
 
     threads = ThreadExecutor(number)
     pipeline = Pipeline(Registry([meet.compiled]), default_stages({"thread": threads}, MemoryApprovals()))
-    messages = await pipeline.run_all([CallRequest(ToolCall(name="meet", args={}, id=str(i))) for i in range(number)])
+    messages = await run_all(pipeline, [CallRequest(ToolCall(name="meet", args={}, id=str(i))) for i in range(number)])
     await threads.close()
 
     assert [message.content for message in messages] == ["true"] * number

@@ -55,8 +55,8 @@ class InMemory:
         self, ttl: float, most: int, clock: Callable[[], float], most_bytes: int = 32 * 1024 * 1024
     ) -> Approvals:
         """Make what keeps approvals here."""
-        self._room = Room(most_bytes)
-        return MemoryApprovals(ttl, most, clock, self._room)
+        self.room = Room(most_bytes)
+        return MemoryApprovals(ttl, most, clock, self.room)
 
     def contents(self, ttl: float, most: int, clock: Callable[[], float]) -> Contents:
         """Make what keeps contents here."""
@@ -68,7 +68,7 @@ class InMemory:
 
     async def count_bytes(self) -> int:
         """Count what the approvals take."""
-        return self._room.taken
+        return self.room.taken
 
 
 class InDatabase:

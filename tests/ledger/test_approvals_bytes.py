@@ -1,5 +1,6 @@
 """What waits takes so many bytes and no more, and lists leave out what is large."""
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from sidecall.core.errors import UnknownApproval
 from sidecall.core.invocation import CallRequest
 from sidecall.core.overload import TooManyApprovals
 from sidecall.core.record import CallRecord
-from tests.kit.ledgers import Place
+from tests.kit.ledgers import InMemory, Place
 
 APPROVE = Decision(decision="approve")
 LONG = "x" * 20_000
@@ -183,3 +184,33 @@ async def test_a_page_ends_when_it_is_large(ledger: Place) -> None:
 
     assert await desk.ids() == (ids[:2], "2")
     assert await desk.ids(cursor="2") == (ids[2:], None)
+
+
+async def test_in_memory_small_values_take_no_more_than_they_say() -> None:
+    """As Python's objects, 15,000 empty objects take 50 times as much as JSON."""
+    desk = Desk(InMemory(), 10_000_000)
+    rows = [[{}] for _ in range(15_000)]
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+
+    await desk.ask(rows=rows)
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert 75_000 < await desk.taken() < 90_000
+    assert after - before < 150_000
+
+
+@pytest.mark.parametrize("decision", [APPROVE, Decision(decision="reject")])
+async def test_in_memory_there_is_always_room_for_a_decision_and_a_short_answer(decision: Decision) -> None:
+    """Though not a byte is left of what others keep there as well."""
+    place = InMemory()
+    desk = Desk(place, 24_900)
+    waiting = (await desk.ask(text=LONG)).approval
+    place.room.take(place.room.most - place.room.taken)
+
+    await desk.approvals.decide(waiting.id, decision, "eve")
+    answered = await desk.approvals.answer(waiting.id, ToolMessage(content="n" * 1000))
+
+    assert answered.approval.message is not None
+    assert place.room.taken <= place.room.most

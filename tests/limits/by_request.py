@@ -21,6 +21,7 @@ from sidecall.http.backlog import Backlog
 from sidecall.http.events import Events
 from sidecall.pipeline.quotas import Quotas, Rate
 from sidecall.rest.listing import Listings, make_listing
+from sidecall.serving.framing import complete_scope
 from sidecall.telemetry.writer import LineWriter
 from tests.kit.clients import MakeClient, send_together
 from tests.limits.offered import ask, attach, echo, note, repeat, wait
@@ -200,6 +201,19 @@ async def _listings(_: MakeClient) -> str:
     return "the oldest are forgotten" if found == [False] + [True] * 64 else str(found)
 
 
+async def _targets(_: MakeClient) -> str:
+    targets = [b"/contents/%d" % number for number in range(257)]
+    before = [_read_path(target) for target in targets]
+    kept = [_read_path(target) is path for target, path in reversed([*zip(targets, before, strict=True)])]
+    return "the oldest are forgotten" if kept == [True] * 256 + [False] else str(kept)
+
+
+def _read_path(target: bytes) -> bytes:
+    scope: dict[str, Any] = {}
+    complete_scope(scope, b"GET", "1.1", target, "")
+    return bytes(scope["raw_path"])
+
+
 async def _page(make_client: MakeClient) -> str:
     return say(await (await make_client()).get("/approvals?limit=1001"))
 
@@ -269,6 +283,7 @@ BY_REQUEST: dict[str, Provoke] = {
     "events of progress that wait in one stream": _progress,
     "bytes of events that wait in all streams": _events,
     "listings that are remembered": _listings,
+    "targets of requests that need not be read again": _targets,
     "approvals on a page": _both_pages,
     "characters of a person's reason": _reason,
     "bytes of what tools put into the store, in memory": _sent(call("note", names=["a"]), max_store_bytes=10),

@@ -10,7 +10,7 @@ from sidecall.core.invocation import CallRequest
 from sidecall.pipeline.batch import run_together
 from sidecall.pipeline.pipeline import Pipeline
 from tests.kit.calls import write_request
-from tests.kit.pipelines import make_pipeline
+from tests.kit.pipelines import make_pipeline, run_all
 from tests.kit.virtual_time import outcome, running
 from tests.pipeline.stubborn import LONG
 
@@ -97,7 +97,8 @@ def _request(name: str, id: str, state: object = None, **args: object) -> CallRe
 
 async def test_a_batch_is_answered_in_order_and_each_call_alone_with_its_failure(pipeline: Pipeline) -> None:
     """What the caller owes to one call is an answer among the others."""
-    messages = await pipeline.run_all(
+    messages = await run_all(
+        pipeline,
         [
             _request("wait", "1"),
             _request("shout", "2", text="a"),
@@ -105,7 +106,7 @@ async def test_a_batch_is_answered_in_order_and_each_call_alone_with_its_failure
             _request("greet", "4", state={"user": "Bo"}),
             _request("nope", "5"),
             _request("shout", "6", text=1),
-        ]
+        ],
     )
 
     assert [(message.tool_call_id, message.content) for message in messages] == [
@@ -121,4 +122,4 @@ async def test_a_batch_is_answered_in_order_and_each_call_alone_with_its_failure
 
 async def test_an_empty_batch_has_an_empty_answer(pipeline: Pipeline) -> None:
     """Nothing is run."""
-    assert await pipeline.run_all([]) == []
+    assert await run_all(pipeline, []) == []

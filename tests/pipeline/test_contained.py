@@ -19,7 +19,7 @@ from sidecall import (
     tool_output_guardrail,
 )
 from tests.kit.calls import write_request
-from tests.kit.pipelines import make_pipeline
+from tests.kit.pipelines import make_pipeline, run_all
 from tests.kit.tools import ping
 
 
@@ -130,7 +130,7 @@ async def test_no_failure_reaches_the_neighbours(kind: type[BaseException]) -> N
     beside = {"state": {"s": "x"}, "context": {"x": "y"}}
     requests = [write_request(it.name, {"x": "1"} if it.name == "validate" else {}, **beside) for it in TOOLS]
 
-    answers = await pipeline.run_all([*requests, write_request("ping")])
+    answers = await run_all(pipeline, [*requests, write_request("ping")])
 
     assert [answer.name for answer in answers] == [*(it.name for it in TOOLS), "ping"]
     assert answers[-1].content == "pong"

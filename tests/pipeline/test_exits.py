@@ -14,6 +14,7 @@ from sidecall.executors.table import EXECUTORS, Executors, ExecutorSettings, bui
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
+from tests.kit.pipelines import run_all
 from tests.pipeline import exit_tools
 from tests.pipeline.exit_tools import AROUND, ERRORS, PLACES
 
@@ -48,7 +49,7 @@ def test_one_call_fails_and_its_neighbours_answer(executors: Executors, name: st
 
 
 async def _call_between_neighbours(pipeline: Pipeline, name: str, how: str) -> None:
-    before, failed, after = await pipeline.run_all([request(called, how) for called in ("fine", name, "fine")])
+    before, failed, after = await run_all(pipeline, [request(called, how) for called in ("fine", name, "fine")])
     later = await pipeline.run(request("fine_process", how))
 
     assert (failed.status, failed.tool_call_id) == ("error", name)

@@ -11,6 +11,7 @@ from sidecall.executors.inline import InlineExecutor
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
+from tests.kit.pipelines import run_all
 from tests.kit.tools import ping
 
 CANARY = "canary-4711"
@@ -61,7 +62,7 @@ def pipeline() -> Pipeline:
 
 async def _batch(pipeline: Pipeline, *names: str, **args: Any) -> list[ToolMessage]:
     calls = [ToolCall(name=name, args=args, id=f"call_{index}") for index, name in enumerate(names)]
-    return await pipeline.run_all([CallRequest(call) for call in calls])
+    return await run_all(pipeline, [CallRequest(call) for call in calls])
 
 
 @pytest.mark.parametrize(

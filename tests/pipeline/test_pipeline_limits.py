@@ -10,8 +10,9 @@ from sidecall import Caller, Registry, ToolException, ToolMessage, tool
 from sidecall.core.invocation import CallRequest
 from sidecall.core.overload import Overloaded, TooManyCalls
 from sidecall.pipeline.admission import Admission, Limits
+from sidecall.pipeline.batch import run_batch
 from tests.kit.calls import write_request
-from tests.kit.pipelines import make_pipeline
+from tests.kit.pipelines import make_pipeline, run_all
 from tests.kit.virtual_time import now, outcome, running
 
 pytestmark = pytest.mark.virtual_time
@@ -47,7 +48,7 @@ class Server:
 
     async def batch(self, *names: str) -> list[ToolMessage]:
         """Run a batch of calls, which are called a, b, c and so on."""
-        return await self.pipeline.run_all(_requests(names))
+        return await run_all(self.pipeline, _requests(names), self.registry)
 
     @property
     def crowd(self) -> tuple[int, int]:
@@ -116,8 +117,8 @@ async def test_each_answer_is_told_of_as_soon_as_it_is_there() -> None:
     async def note(index: int, message: ToolMessage) -> None:
         told.append((index, message.tool_call_id, round(now() - server.started, 6)))
 
-    await server.pipeline.run_each(
-        _requests(["pair", "pair", "pair", "nope", "alone"]), note, lambda approval: pytest.fail(f"{approval} waits")
+    await run_batch(
+        server.pipeline.run, server.registry.get, _requests(["pair", "pair", "pair", "nope", "alone"]), note
     )
 
     assert told == [(3, "d", 0), (0, "a", 1), (1, "b", 1), (2, "c", 2), (4, "e", 3)]
@@ -230,8 +231,10 @@ async def test_without_limits_of_its_own_a_pipeline_still_keeps_to_those_of_tool
     server = Server()
     pipeline = make_pipeline(server.registry)
 
-    messages = await pipeline.run_all(
-        [_request("alone", "a"), _request("pair", "b"), _request("pair", "c"), _request("pair", "d")]
+    messages = await run_all(
+        pipeline,
+        [_request("alone", "a"), _request("pair", "b"), _request("pair", "c"), _request("pair", "d")],
+        server.registry,
     )
 
     assert [message.content for message in messages] == ["a", "b", "c", "d"]

@@ -22,7 +22,7 @@ from sidecall.pipeline.quotas import Rate
 from sidecall.pipeline.stages import default_stages
 from sidecall.settings import Settings
 from tests.kit.calls import write_request
-from tests.kit.pipelines import make_pipeline
+from tests.kit.pipelines import make_pipeline, run_all
 from tests.kit.tools import echo
 
 ANN, BOB = Caller("ann"), Caller("bob")
@@ -77,8 +77,9 @@ class Server:
     def __init__(self, most: int) -> None:
         self.approvals = MemoryApprovals()
         self.refusals = Refusals()
+        self.registry = Registry([echo, alone, risky, hidden])
         self.pipeline = Pipeline(
-            Registry([echo, alone, risky, hidden]),
+            self.registry,
             default_stages({"inline": InlineExecutor()}, self.approvals),
             admission=Admission(Limits(rate=Rate(most, 3600))),
             observer=self.refusals,
@@ -137,7 +138,7 @@ async def test_a_batch_counts_as_its_calls() -> None:
     server = Server(3)
 
     names = ["echo", "nope", "alone", "echo", "echo"]
-    messages = await server.pipeline.run_all([_request(name) for name in names])
+    messages = await run_all(server.pipeline, [_request(name) for name in names], server.registry)
     errors = [message.response_metadata.get("error", {}) for message in messages]
 
     assert [error.get("kind") for error in errors] == [None, "unknown_tool", None, "overloaded", "overloaded"]
@@ -161,7 +162,7 @@ async def test_an_approved_call_was_counted_when_it_came() -> None:
 async def test_a_call_on_the_command_line_knows_no_rate() -> None:
     """There is nobody to be protected from oneself."""
     async with build_pipeline(Registry([echo]), Settings(rate_limit="1/hour")) as pipeline:
-        messages = await pipeline.run_all([_request("echo") for _ in range(5)])
+        messages = await run_all(pipeline, [_request("echo") for _ in range(5)])
 
     assert [message.content for message in messages] == ["hi"] * 5
 
@@ -170,6 +171,6 @@ async def test_without_a_rate_nobody_is_turned_away() -> None:
     """However often they come."""
     pipeline = make_pipeline([echo])
 
-    messages = await pipeline.run_all([_request("echo") for _ in range(5)])
+    messages = await run_all(pipeline, [_request("echo") for _ in range(5)])
 
     assert [message.content for message in messages] == ["hi"] * 5

@@ -7,7 +7,7 @@ tasks, and only here can it be kept from ending them all.
 
 import asyncio
 import logging
-from typing import TypeVar
+from typing import Any, TypeVar
 
 logger = logging.getLogger("sidecall")
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 def run_steadily(loop: asyncio.AbstractEventLoop, task: "asyncio.Task[T]") -> T:
     """Run a loop until a task is done, and return what that returned or raise what it raised."""
-    task.add_done_callback(lambda _: loop.stop())
+    task.add_done_callback(_end)
     while not task.done():
         error: BaseException | None = None
         try:
@@ -27,3 +27,9 @@ def run_steadily(loop: asyncio.AbstractEventLoop, task: "asyncio.Task[T]") -> T:
             culprit = "a tool stopped it" if error is None else f"a callback raised {type(error).__name__}"
             logger.error("the event loop goes on, though %s", culprit, exc_info=error)
     return task.result()
+
+
+def _end(task: "asyncio.Task[Any]") -> None:
+    # With an exit of its own the loop has ended already, and a stop would end whatever runs on it next.
+    if task.cancelled() or not isinstance(task.exception(), (SystemExit, KeyboardInterrupt)):
+        task.get_loop().stop()

@@ -14,6 +14,7 @@ from sidecall.core.invocation import CallRequest, new_invocation_id
 from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
+from sidecall.core.tool import CompiledTool
 from sidecall.jobs.endings import end_cancelled, end_expired, end_with
 from sidecall.jobs.ends import Ends
 from sidecall.jobs.keys import make_call_key
@@ -60,8 +61,6 @@ class Jobs:
         self._ledger = ledger
         self.limits = limits or JobLimits()
         self._show = show
-        self._find = find
-        self._pipeline = pipeline
         self._ends = Ends()
         self._runner = Runner(ledger.calls, pipeline, find, self._ends, self.limits.running)
         self._upkeep = Upkeep(ledger, self._runner, find, self._ends, self.limits.attempts)
@@ -146,16 +145,13 @@ class Jobs:
             entry.id, after, self._runner.chronicles, self._ends, lambda: self.get(entry.id, entry.tenant)
         )
 
-    async def run(self, request: CallRequest) -> ToolMessage:
-        """Answer a call in its place among others; that of a tool which knows its calls again runs once.
+    async def run(self, request: CallRequest, tool: CompiledTool) -> ToolMessage:
+        """Answer a call in its place among others; it is of a tool which knows its calls again, and runs once.
 
         Raises:
             ApprovalRequired: It waits for a person.
             RequestError: It was refused.
         """
-        tool = self._find(request.call.name)
-        if tool is None or tool.options.idempotency is None:
-            return await self._pipeline.run(request)
         key = make_call_key(request, tool, None, self.limits.key_ttl)
         entry = (await self.submit(request, Submission(key, waits=True))).entry
         entry = await self.wait(entry, None, lambda entry: entry.status == "awaiting_approval")

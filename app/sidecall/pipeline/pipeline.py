@@ -1,9 +1,8 @@
 """The way of every call: through the gate, then the stages in order, then a ToolMessage."""
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
-from sidecall.core.approval import Approval, ApprovalRequired
 from sidecall.core.context import Caller
 from sidecall.core.errors import MissingContext, RequestError, ToolFailure
 from sidecall.core.invocation import NOWHERE, CallRequest, Invocation, Surroundings, new_invocation
@@ -11,7 +10,7 @@ from sidecall.core.messages import ToolMessage
 from sidecall.core.observer import Observer, Unobserved
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.admission import Admission, Limits
-from sidecall.pipeline.batch import Ready, keep, run_batch, run_isolated
+from sidecall.pipeline.batch import run_isolated
 from sidecall.pipeline.check import try_arguments
 from sidecall.pipeline.gate import Gate, Ticket
 from sidecall.pipeline.inject import inject
@@ -94,27 +93,6 @@ class Pipeline:
                 ticket.leave()
                 # Its traceback holds the frames in which the invocation stands, and would so hold itself.
                 invocation.error = None
-
-    async def run_all(self, requests: Sequence[CallRequest]) -> list[ToolMessage]:
-        """Answer the calls of a batch, in the order they came, each alone with its failure."""
-        return await run_batch(self.run, self._registry.get, requests, keep)
-
-    async def run_each(
-        self, requests: Sequence[CallRequest], ready: Ready[None], waiting: Callable[[Approval], None]
-    ) -> None:
-        """Answer the calls of a batch, and keep none of the answers: `ready` is given each.
-
-        Of a call that waits for a person `waiting` hears before that.
-        """
-
-        async def run(request: CallRequest) -> ToolMessage:
-            try:
-                return await self.run(request)
-            except ApprovalRequired as error:
-                waiting(error.approval)
-                raise
-
-        await run_batch(run, self._registry.get, requests, ready)
 
     async def run_isolated(self, request: CallRequest, *raised: type[RequestError]) -> ToolMessage:
         """Answer a call as in a batch; errors of the types `raised` are raised all the same."""

@@ -14,6 +14,7 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.quota import Quota
 from sidecall.core.results.room import ResultRoom
+from sidecall.core.tool import CompiledTool
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
 from sidecall.http.context import RequestContext, make_context
@@ -53,10 +54,13 @@ class Parts:
 
     def run(self, request: CallRequest) -> Awaitable[ToolMessage]:
         """Answer a call in its place among others; that of a tool which knows its calls again runs once."""
-        tool = self.registry.get(request.call.name)
-        if tool is None or tool.options.idempotency is None:
-            return self.pipeline.run(request)
-        return self.jobs.run(request)
+        tool = self.find_known_again(request.call.name)
+        return self.pipeline.run(request) if tool is None else self.jobs.run(request, tool)
+
+    def find_known_again(self, name: str) -> CompiledTool | None:
+        """Find the tool of this name, if it is one that knows its calls again."""
+        tool = self.registry.get(name)
+        return None if tool is None or tool.options.idempotency is None else tool
 
     def quota_of(self, caller: Caller) -> Quota | None:
         """Return what a caller has left, where that is counted."""

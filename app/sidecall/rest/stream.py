@@ -89,7 +89,7 @@ class EventStream(Response):
 
     async def _enter(self) -> Ticket | ToolMessage | None:
         """Pass the gate with a single call; those of a batch pass it later, since each is refused in its place."""
-        if not isinstance(self._calls, ReceivedCall) or self._is_known_again(self._calls):
+        if not isinstance(self._calls, ReceivedCall) or self._parts.find_known_again(self._calls.call.name):
             return None
         return await self._context.while_present(self._parts.pipeline.gate.enter(self._make_request(0, self._calls)))
 
@@ -159,10 +159,6 @@ class EventStream(Response):
         except ApprovalRequired as waiting:
             self._announce(waiting.approval)
             raise
-
-    def _is_known_again(self, sent: ReceivedCall) -> bool:
-        tool = self._parts.registry.get(sent.call.name)
-        return tool is not None and tool.options.idempotency is not None
 
     async def _answer_one(self, sent: ReceivedCall, entered: Ticket | ToolMessage | None) -> None:
         try:

@@ -20,7 +20,7 @@ _LARGE = 256 * 1024
 
 
 class Arrival:
-    """Tell whoever receives a request that more of it has come, or its end; an Event that is made once one waits.
+    """Whether more of a request, or its end, has come; an Event is made for whoever waits for it.
 
     Most requests come whole, and nobody waits for them.
     """

@@ -40,14 +40,6 @@ def say_where(host: str, port: int) -> None:
     logger.error("cannot listen on %s, port %d; SIDECALL_HOST and SIDECALL_PORT (--host, --port) say where", host, port)
 
 
-def _end_threads(loop: asyncio.AbstractEventLoop) -> None:
-    """End the loop's threads, also where an exit has left a stop behind, which breaks off what the loop does next."""
-    for _ in range(3):
-        with suppress(RuntimeError):
-            loop.run_until_complete(loop.shutdown_default_executor())
-            return
-
-
 class Server(uvicorn.Server):
     """Serve, and end in order."""
 
@@ -82,12 +74,13 @@ class Server(uvicorn.Server):
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve in an event loop of its own, which no tool ends."""
         runner = asyncio.Runner(loop_factory=self.config.get_loop_factory())
+        loop = runner.get_loop()
         try:
-            loop = runner.get_loop()
             run_steadily(loop, loop.create_task(self.serve(sockets)))
         finally:
             with suppress(SystemExit, KeyboardInterrupt):  # Of what tools have left behind.
-                _end_threads(runner.get_loop())
+                # Steadily, since a stop that a tool has left behind would break off what the loop does next.
+                run_steadily(loop, loop.create_task(loop.shutdown_default_executor()))
                 runner.close()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

@@ -57,8 +57,10 @@ class SqliteDatabase:
             StoreUnfit: It is newer than this program, used by another process, or none of ours.
         """
         try:
-            # What is in memory is there at once, and needs no thread of the loop.
-            self._writer.open() if self._file.in_memory else await asyncio.to_thread(self._writer.open)
+            if self._file.in_memory:
+                self._writer.open()  # Which is done at once, and needs no thread of the loop.
+            else:
+                await asyncio.to_thread(self._writer.open)
         except BaseException:
             self._file.close()
             raise
