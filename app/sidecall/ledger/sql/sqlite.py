@@ -11,12 +11,17 @@ from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.database import Dialect, Row
 from sidecall.ledger.sql.sqlite_faults import is_fault
 from sidecall.ledger.sql.sqlite_file import SqliteFile
+from sidecall.ledger.sql.sqlite_hand import HandInProcess
+from sidecall.ledger.sql.sqlite_pen import Pen
 from sidecall.ledger.sql.sqlite_readers import Readers
+from sidecall.ledger.sql.sqlite_thread import HandInThread
 from sidecall.ledger.sql.sqlite_writer import Writer
 from sidecall.ledger.sql.statements import read_statements
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")
 _WHERE = "{where}"
+import os
+_MAY_HAND = not os.environ.get("XTHREAD")
 
 
 class SqliteDatabase:
@@ -42,7 +47,8 @@ class SqliteDatabase:
         known = read_statements(self.dialect) if statements is None else statements
         self._statements = {name: _number(text) for name, text in known.items()}
         self._file = SqliteFile(path, patience)
-        self._writer = Writer(self._file, most_waiting)
+        hand = HandInThread(Pen(self._file)) if path is None or not _MAY_HAND else HandInProcess(path.absolute(), patience)
+        self._writer = Writer(hand, str(self._file), most_waiting)
         self._readers: Readers | None = None
 
     @property
@@ -62,7 +68,7 @@ class SqliteDatabase:
         except BaseException:
             self._file.close()
             raise
-        self._writer.start()
+        await self._writer.start()
         self._readers = None if self._file.in_memory else Readers(self._file)
 
     async def close(self) -> None:
