@@ -3,6 +3,7 @@
 import asyncio
 import re
 import sqlite3
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,6 @@ from sidecall.ledger.sql.statements import read_statements
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")
 _WHERE = "{where}"
-import os
-_MAY_HAND = not os.environ.get("XTHREAD")
 
 
 class SqliteDatabase:
@@ -47,7 +46,9 @@ class SqliteDatabase:
         known = read_statements(self.dialect) if statements is None else statements
         self._statements = {name: _number(text) for name, text in known.items()}
         self._file = SqliteFile(path, patience)
-        hand = HandInThread(Pen(self._file)) if path is None or not _MAY_HAND else HandInProcess(path.absolute(), patience)
+        # No other process sees what is in memory, and Windows hands on no sockets.
+        is_alone = path is None or sys.platform == "win32"
+        hand = HandInThread(Pen(self._file)) if is_alone else HandInProcess(path.absolute(), patience)
         self._writer = Writer(hand, str(self._file), most_waiting)
         self._readers: Readers | None = None
 
