@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable
 
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope
 
@@ -62,7 +63,7 @@ async def _call(parts: Parts, scope: Scope, receive: Receive) -> Reply:
     context = make_context(scope, receive)
     preferences = PLAIN
     if b"prefer" in scope[HEADERS] or b"idempotency-key" in scope[HEADERS]:
-        preferences = read_preferences(context.headers, parts.jobs.limits.wait)
+        preferences = read_preferences(Headers(scope=scope), parts.jobs.limits.wait)
     body = parts.bounds.hold(body)
     is_done, came = context.begin_while_present(answer_call(parts, body, context, preferences=preferences))
     reply: Reply = came if is_done else await came

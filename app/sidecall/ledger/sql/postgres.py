@@ -209,7 +209,8 @@ class PostgresDatabase:
 async def _carry_out(connection: asyncpg.Connection, taken: Round) -> None:
     # What goes in one message to the server is a transaction of itself.
     if taken.is_single:
-        hand_out(taken.wishes, await connection.fetchmany(taken.statement, taken.rows))
+        found: list[Any] = await connection.fetchmany(taken.statement, taken.rows)
+        hand_out(taken.wishes, found)
     else:
         await connection.executemany(taken.statement, taken.rows)
         hand_out(taken.wishes, [])

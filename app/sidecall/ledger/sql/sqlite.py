@@ -16,7 +16,7 @@ from sidecall.ledger.sql.sqlite_hand import HandInProcess
 from sidecall.ledger.sql.sqlite_pen import Pen
 from sidecall.ledger.sql.sqlite_readers import Readers
 from sidecall.ledger.sql.sqlite_thread import HandInThread
-from sidecall.ledger.sql.sqlite_writer import Writer
+from sidecall.ledger.sql.sqlite_writer import Hand, Writer
 from sidecall.ledger.sql.statements import read_statements
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")
@@ -47,8 +47,9 @@ class SqliteDatabase:
         self._statements = {name: _number(text) for name, text in known.items()}
         self._file = SqliteFile(path, patience)
         # No other process sees what is in memory, and Windows hands on no sockets.
-        is_alone = path is None or sys.platform == "win32"
-        hand = HandInThread(Pen(self._file)) if is_alone else HandInProcess(path.absolute(), patience)
+        hand: Hand = HandInThread(Pen(self._file))
+        if path is not None and sys.platform != "win32":
+            hand = HandInProcess(path.absolute(), patience)
         self._writer = Writer(hand, str(self._file), most_waiting)
         self._readers: Readers | None = None
 

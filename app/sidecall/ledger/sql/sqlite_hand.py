@@ -14,12 +14,12 @@ from typing import Any, cast
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.sqlite_file import StoreOutOfReach
 from sidecall.ledger.sql.sqlite_pen import Hear, Order
-from sidecall.ledger.sql.sqlite_process import Messages, pack
+from sidecall.ledger.sql.sqlite_process import Messages, pack_message
 
 # The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from sidecall.ledger.sql.sqlite_process import main; main(*sys.argv[2:])"
+    "from sidecall.ledger.sql.sqlite_process import write_for_server; write_for_server(*sys.argv[2:])"
 )
 _CHUNK = 65_536
 _SECONDS_TO_END = 2.0
@@ -73,15 +73,15 @@ class HandInProcess:
         self._link.setblocking(False)
         loop = asyncio.get_running_loop()
         transport, _ = await loop.create_unix_connection(lambda: _Listener(hear), sock=self._link)
-        self._transport = cast(asyncio.WriteTransport, transport)
+        self._transport = cast("asyncio.WriteTransport", transport)
 
     def send(self, group: Sequence[Order]) -> None:
         """Let a group be written, together with what waits already."""
-        self._transport.write(pack(group))
+        self._transport.write(pack_message(group))
 
     def try_again(self) -> None:
         """Let it be tried whether the file can be used."""
-        self._transport.write(pack(None))
+        self._transport.write(pack_message(None))
 
     def finish(self) -> None:
         """Write what was sent, and let go of the file."""

@@ -6,7 +6,6 @@ import select
 import signal
 import socket
 import struct
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ _LARGEST_GROUP = 1000
 _LOOK = 1.0
 
 
-def pack(content: Any) -> bytes:
+def pack_message(content: Any) -> bytes:
     """Write a message."""
     body = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
     return _LENGTH.pack(len(body)) + body
@@ -38,15 +37,17 @@ class Messages:
 
     def feed(self, piece: bytes) -> Iterator[Any]:
         """Take the next piece, and yield each message that it completes."""
-        received = self._received
-        received += piece
-        while len(received) >= _LENGTH.size and len(received) >= (end := _LENGTH.size + _LENGTH.unpack_from(received)[0]):
-            message = pickle.loads(received[_LENGTH.size : end])  # noqa: S301  of our own program
-            del received[:end]
+        self._received += piece
+        while len(self._received) >= _LENGTH.size:
+            end = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
+            if len(self._received) < end:
+                return
+            message = pickle.loads(self._received[_LENGTH.size : end])  # noqa: S301  of our own program
+            del self._received[:end]
             yield message
 
 
-def main(path: str, patience: str, descriptor: str, server: str) -> None:
+def write_for_server(path: str, patience: str, descriptor: str, server: str) -> None:
     """Write a file for a server, until that ends or wants no more."""
     # The server decides when it is over: after what runs in it has ended, which may write to the last.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -56,10 +57,10 @@ def main(path: str, patience: str, descriptor: str, server: str) -> None:
         try:
             pen.open()
         except StoreUnfit as error:
-            link.sendall(pack((isinstance(error, StoreOutOfReach), error.message)))
+            link.sendall(pack_message((isinstance(error, StoreOutOfReach), error.message)))
             return
         try:
-            link.sendall(pack(None))
+            link.sendall(pack_message(None))
             _serve(pen, link, int(server))
         except ConnectionError:  # The server has gone.
             pass
@@ -78,7 +79,7 @@ def _serve(pen: Pen, link: socket.socket, server: int) -> None:
         if not piece:
             return
         for reply in _carry_out(pen, list(messages.feed(piece))):
-            link.sendall(pack(reply))
+            link.sendall(pack_message(reply))
 
 
 def _carry_out(pen: Pen, received: list[list[Order] | None]) -> Iterator[Any]:
@@ -110,7 +111,3 @@ def _as_sent(error: Exception) -> Exception:
     except Exception:
         return ValueError(str(error))
     return error
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -190,4 +190,6 @@ def _measure(values: Row) -> int:
     for value in values:
         if type(value) is str or type(value) is bytes:
             size += len(value)
+        elif value is not None and not isinstance(value, (int, float, str, bytes)):
+            raise TypeError(f"A {type(value).__name__} cannot be written into a database.")
     return size
