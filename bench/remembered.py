@@ -58,7 +58,7 @@ def _start(stack: ExitStack, place: str, cores: Cores) -> Running:
 
 
 def _warm_up(server: Running, rows: Mapping[str, Request]) -> dict[str, Callable[[], Pace]]:
-    turns = {name: partial(drive, server, request) for name, request in rows.items()}
+    turns: dict[str, Callable[[], Pace]] = {name: partial(drive, server, rows[name]) for name in rows}
     with new_client() as client:
         for name, turn in turns.items():
             verify(client, server.url, rows[name])
