@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from rich.console import Console
 from rich.markdown import Markdown
 
-from bench import inprocess, over_http, report, rows, scale, slow_calls, startup
+from bench import inprocess, over_http, remembered, report, rows, scale, slow_calls, startup
 from bench.chart import draw
 from bench.environments import ROOT
 from bench.machine import Cores, describe, take_cores
@@ -16,6 +16,7 @@ from bench.results import FULL_ROUNDS, QUICK_ROUNDS, Part
 PARTS: Mapping[str, Callable[[int, Cores], Part]] = {
     "http": over_http.measure,
     "inprocess": inprocess.measure,
+    "remembered": remembered.measure,
     "scale": scale.measure,
     "slow": slow_calls.measure,
     "startup": startup.measure,

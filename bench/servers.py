@@ -123,8 +123,8 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _family(pid: int) -> list[int]:
-    children = Path(f"/proc/{pid}/task/{pid}/children")
-    listed = children.read_text().split() if children.exists() else []
+    # Each thread has those that it has started.
+    listed = [child for task in Path(f"/proc/{pid}/task").glob("*/children") for child in task.read_text().split()]
     return [pid, *(member for child in listed for member in _family(int(child)))]
 
 

@@ -2,6 +2,7 @@
 
 import os
 import select
+from pathlib import Path
 
 
 def has_ended(process: int, seconds: float = 20) -> bool:
@@ -13,3 +14,10 @@ def has_ended(process: int, seconds: float = 20) -> bool:
     ended, _, _ = select.select([handle], [], [], seconds)
     os.close(handle)
     return bool(ended)
+
+
+def find_writers(server: int | None = None) -> list[int]:
+    """Return the processes that write files of SQLite for a server, or for this process."""
+    tasks = Path(f"/proc/{server or os.getpid()}/task").glob("*/children")
+    children = [int(child) for task in tasks for child in task.read_text().split()]
+    return [child for child in children if b"sqlite_process" in Path(f"/proc/{child}/cmdline").read_bytes()]

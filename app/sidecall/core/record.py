@@ -51,10 +51,14 @@ class CallRecord(BaseModel):
         """
         copy = _Copy()
         args = copy.make(request.call.args, "args")
+        if copy.lost:
+            call = request.call.model_copy(update={"args": {} if args is None else args})
+        else:
+            call = ToolCall(name=request.call.name, args=args, id=request.call.id)
         return cls(
             id=id,
             created_at=datetime.now(UTC),
-            tool_call=request.call.model_copy(update={"args": {} if args is None else args}),
+            tool_call=call,
             caller=request.caller,
             state=copy.make(request.state, "state"),
             context=copy.make(dict(request.context), "context") or {},
@@ -102,8 +106,12 @@ class CallRecord(BaseModel):
 
 
 def _copy_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    # Of headers that came twice the first counts, as for whoever looks one up.
-    return {name.lower(): headers[name] for name in headers if name.lower() not in _SECRET_HEADERS}
+    kept: dict[str, str] = {}
+    for name, value in headers.items():
+        lowered = name.lower()
+        if lowered not in _SECRET_HEADERS:
+            kept.setdefault(lowered, value)  # Of headers that came twice the first counts, as when one is looked up.
+    return kept
 
 
 class _Copy:

@@ -1,7 +1,9 @@
 """What a client says in headers about how its call is run: `Prefer` (RFC 7240) and `Idempotency-Key`."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from starlette.datastructures import Headers
@@ -69,7 +71,7 @@ def read_preferences(headers: Headers, longest: float) -> Preferences:
     prefer, key = headers.getlist("prefer"), headers.get("idempotency-key")
     if not prefer and key is None:
         return PLAIN
-    said = _read_prefer(",".join(prefer))
+    said = _read_prefer(",".join(prefer)) if prefer else {}
     wait = said.get("wait")
     if wait is not None and not _WAIT.fullmatch(wait):
         raise InvalidPreference("`Prefer: wait=` takes a whole number of seconds, such as `Prefer: wait=10`.")
@@ -78,7 +80,8 @@ def read_preferences(headers: Headers, longest: float) -> Preferences:
     return PLAIN if found.is_plain else found
 
 
-def _read_prefer(text: str) -> dict[str, str]:
+@lru_cache(maxsize=64)
+def _read_prefer(text: str) -> Mapping[str, str]:
     """Read preferences by name, without their parameters; of one that came twice the first counts."""
     said: dict[str, str] = {}
     for part in text.split(","):

@@ -39,3 +39,18 @@ class Ends:
                 waiting.set_exception(news)
             else:
                 waiting.set_result(news)
+
+
+async def hear(news: News, seconds: float) -> CallEntry | None:
+    """Wait so many seconds for news; None where there are none, or they do not say how the call stands."""
+    # Cheaper than asyncio's own timeouts, which take a task or two.
+    timer = asyncio.get_running_loop().call_later(seconds, _hear_nothing, news)
+    try:
+        return await news
+    finally:
+        timer.cancel()
+
+
+def _hear_nothing(news: News) -> None:
+    if not news.done():
+        news.set_result(None)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from sidecall.core.approval import Approval, ApprovalRequired, Decision
-from sidecall.core.calls.entry import Acceptance, CallEntry, CallFilter, CallPage, ClaimedCall
+from sidecall.core.calls.entry import Acceptance, CallEntry, CallFilter, CallPage
 from sidecall.core.calls.errors import CallEnded, CallNotKept, TooManyJobs
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.errors import ApprovalConflict, UnknownApproval
@@ -16,7 +16,7 @@ from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
 from sidecall.core.tool import CompiledTool
 from sidecall.jobs.endings import end_cancelled, end_expired, end_with
-from sidecall.jobs.ends import Ends
+from sidecall.jobs.ends import Ends, hear
 from sidecall.jobs.keys import make_call_key
 from sidecall.jobs.runner import Runner
 from sidecall.jobs.submission import JobLimits, Show, Submission, Submitted, show_nothing
@@ -89,31 +89,38 @@ class Jobs:
             TooManyJobs: So many calls are queued that there is no room for it.
             StoreUnavailable: It cannot be written down just now.
         """
-        if how.key is not None and (known := await self._find_known(how.key)) is not None:
-            return Submitted(known, is_new=False)
         begins = how.waits or (self._upkeep.queued <= 0 and self._runner.free > 0)
         if not begins and self._upkeep.queued >= self.limits.queued:
+            if (known := await self._find_known(how.key)) is not None:
+                return Submitted(known, is_new=False)
             raise TooManyJobs
         record = CallRecord.of(request, new_invocation_id())
-        # Its client may hang up while it is written down.
-        entry = await asyncio.shield(self._accept(record, how, begins=begins))
-        if entry is None:
-            assert how.key is not None
-            known = await self._find_known(how.key)
-            # Its key may have expired in this very moment, or its call been refused.
-            return await self.submit(request, how) if known is None else Submitted(known, is_new=False)
-        return Submitted(entry, is_new=True)
+        try:
+            entry = await self._accept(record, how, begins=begins)
+        except StoreUnavailable:
+            # What cannot be written can perhaps be read.
+            if (known := await self._find_known(how.key)) is not None:
+                return Submitted(known, is_new=False)
+            raise
+        if entry is not None:
+            return Submitted(entry, is_new=True)
+        known = await self._find_known(how.key)
+        # Its key may have expired in this very moment, or its call been refused.
+        return await self.submit(request, how) if known is None else Submitted(known, is_new=False)
 
     async def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> CallEntry | None:
         """Write a call down, and begin or queue it; None where one with its key is remembered already."""
         owner = self._ledger.owner if begins else None
         acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of)
-        with self._runner.expect(record.id):
-            entry = await self._calls.accept(record, acceptance)
-            if entry is not None and begins:
-                self._runner.begin(ClaimedCall(record, 1), entry, waits=how.waits)
-            elif entry is not None:
-                self._upkeep.add()
+        if begins:
+            return await self._runner.accept(record, acceptance, waits=how.waits)
+        # Its client may hang up while it is written down.
+        return await asyncio.shield(self._queue(record, acceptance))
+
+    async def _queue(self, record: CallRecord, acceptance: Acceptance) -> CallEntry | None:
+        entry = await self._calls.accept(record, acceptance)
+        if entry is not None:
+            self._upkeep.add()
         return entry
 
     async def wait(
@@ -134,9 +141,7 @@ class Jobs:
                     entry = await self.get(entry.id, entry.tenant)  # It may have ended before anybody listened.
                     if entry.has_ended or done(entry):
                         break
-                await asyncio.wait((news,), timeout=left)
-                told = news.result() if news.done() else None
-                entry = told or await self.get(entry.id, entry.tenant)
+                entry = await hear(news, left) or await self.get(entry.id, entry.tenant)
         return entry
 
     def watch(self, entry: CallEntry, after: int = 0) -> Sights:
@@ -186,8 +191,8 @@ class Jobs:
         """List calls, newest first."""
         return await self._calls.list(wanted, limit, cursor)
 
-    async def _find_known(self, key: CallKey) -> CallEntry | None:
-        known = await self._calls.find(key)
+    async def _find_known(self, key: CallKey | None) -> CallEntry | None:
+        known = None if key is None else await self._calls.find(key)
         return known if known is None or known.status != "awaiting_approval" else await self.settle(known)
 
     async def notice(self, approval: Approval) -> None:

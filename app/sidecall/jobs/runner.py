@@ -2,20 +2,20 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
 from sidecall.core.approval import ApprovalRequired
-from sidecall.core.calls.entry import CallEnd, CallEntry, ClaimedCall
+from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, ClaimedCall
 from sidecall.core.calls.places import Calls
 from sidecall.core.context import EventListener
 from sidecall.core.coroutines import cancel_from_outside
 from sidecall.core.errors import RequestError
 from sidecall.core.invocation import CallRequest
 from sidecall.core.overload import Overloaded, StoreUnavailable
+from sidecall.core.record import CallRecord
 from sidecall.jobs.chronicles import Chronicles, Teller
 from sidecall.jobs.endings import end_cancelled, end_unknown, end_with, may_repeat
 from sidecall.jobs.ends import Ends
@@ -59,7 +59,7 @@ class Runner:
         self._running: dict[str, RunningCall] = {}
         self._is_closing = False
         self.chronicles = Chronicles()
-        self._expected: set[str] = set()
+        self._expected: dict[str, asyncio.Task[None]] = {}
         self._dropped: set[str] = set()
         self.released: Callable[[], None] = lambda: None
         self.freed: Callable[[], None] = lambda: None
@@ -71,14 +71,43 @@ class Runner:
     @property
     def free(self) -> int:
         """How many more calls it takes now."""
-        return 0 if self._is_closing else self._most - len(self._running)
+        return 0 if self._is_closing else self._most - len(self._running) - len(self._expected)
 
     def __contains__(self, call_id: str) -> bool:
         return call_id in self._running or call_id in self._expected
 
-    def begin(self, claimed: ClaimedCall, entry: CallEntry, *, waits: bool = False) -> None:
+    def accept(self, call: CallRecord, acceptance: Acceptance, *, waits: bool) -> "asyncio.Future[CallEntry | None]":
+        """Write a new call down as one that this server runs, and run it whether its client is still there or not.
+
+        What is returned has its entry as soon as it is durable; None where one with its key is remembered already.
+        """
+        accepted = asyncio.get_running_loop().create_future()
+        # Others count it as this server's while it is written down that it is.
+        task = asyncio.get_running_loop().create_task(self._carry_out_new(call, acceptance, accepted, waits=waits))
+        self._expected[call.id] = task
+        return accepted
+
+    async def _carry_out_new(
+        self, call: CallRecord, acceptance: Acceptance, accepted: "asyncio.Future[CallEntry | None]", *, waits: bool
+    ) -> None:
+        try:
+            entry = await self._calls.accept(call, acceptance)
+        except BaseException as error:
+            if not accepted.done():
+                accepted.set_exception(error if isinstance(error, Exception) else StoreUnavailable())
+            return
+        finally:
+            task = self._expected.pop(call.id)
+        if entry is not None:
+            running = self._running[call.id] = RunningCall(ClaimedCall(call, 1), entry, waits, task)
+        if not accepted.done():
+            accepted.set_result(entry)
+        if entry is not None:
+            await self._carry_out(running)
+
+    def begin(self, claimed: ClaimedCall, entry: CallEntry) -> None:
         """Run a call that this server has claimed."""
-        running = self._running[entry.id] = RunningCall(claimed, entry, waits)
+        running = self._running[entry.id] = RunningCall(claimed, entry, waits=False)
         running.task = asyncio.get_running_loop().create_task(self._carry_out(running))
 
     def cancel(self, call_id: str) -> bool:
@@ -96,15 +125,6 @@ class Runner:
         """Whether it begins nothing more."""
         return self._is_closing
 
-    @contextmanager
-    def expect(self, call_id: str) -> Iterator[None]:
-        """Count a call as this server's while it is written down that it is."""
-        self._expected.add(call_id)
-        try:
-            yield
-        finally:
-            self._expected.discard(call_id)
-
     def take_dropped(self, call_id: str) -> bool:
         """Return whether a call was begun here and left without an end, and forget that."""
         was_dropped = call_id in self._dropped
@@ -115,11 +135,14 @@ class Runner:
         """Wait so many seconds for what runs, then break it off; calls that may run twice are queued again."""
         self._is_closing = True
         tasks = [running.task for running in self._running.values() if running.task is not None]
+        tasks += self._expected.values()
         if tasks:
             await asyncio.wait(tasks, timeout=patience)
             for running in self._running.values():
                 if running.task is not None and not running.has_ended:
                     cancel_from_outside(running.task)
+            for accepting in self._expected.values():
+                cancel_from_outside(accepting)
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _carry_out(self, running: RunningCall) -> None:

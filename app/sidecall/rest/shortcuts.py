@@ -2,12 +2,14 @@
 
 from collections.abc import Awaitable
 
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope
 
 from sidecall.auth.browser import HEADERS
 from sidecall.http.context import make_context
 from sidecall.http.door import Shortcut
+from sidecall.http.preferences import PLAIN, read_preferences
 from sidecall.http.reply import Reply
 from sidecall.rest.answers import answer_call
 from sidecall.rest.parts import Parts
@@ -47,8 +49,6 @@ def _is_plain_call(scope: Scope, limit: int) -> bool:
         and headers.get(b"accept", b"").lower().find(b"event-stream") < 0
         and headers.get(b"content-type") == b"application/json"
         and b"content-encoding" not in headers
-        and b"prefer" not in headers
-        and b"idempotency-key" not in headers
         and 0 < len(length) < _DIGITS
         and length.isdigit()
         and int(length) <= limit
@@ -61,7 +61,11 @@ async def _call(parts: Parts, scope: Scope, receive: Receive) -> Reply:
     if message.get("more_body", False) or message["type"] == "http.disconnect":
         body = await _read_rest(message, receive)
     context = make_context(scope, receive)
-    is_done, came = context.begin_while_present(answer_call(parts, parts.bounds.hold(body), context))
+    preferences = PLAIN
+    if b"prefer" in scope[HEADERS] or b"idempotency-key" in scope[HEADERS]:
+        preferences = read_preferences(Headers(scope=scope), parts.jobs.limits.wait)
+    body = parts.bounds.hold(body)
+    is_done, came = context.begin_while_present(answer_call(parts, body, context, preferences=preferences))
     reply: Reply = came if is_done else await came
     return reply
 

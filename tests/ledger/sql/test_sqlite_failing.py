@@ -13,6 +13,7 @@ import pytest
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.sqlite import SqliteDatabase
+from tests.kit.processes import find_writers
 
 BODY = b"x" * 400_000
 
@@ -55,13 +56,14 @@ async def fill(database: SqliteDatabase) -> None:
 
 @contextmanager
 def bounding(size: int) -> Iterator[None]:
-    """Let no file of this process grow beyond so many bytes."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    """Let no file of the process that writes grow beyond so many bytes."""
+    [writer] = find_writers()
+    before = resource.prlimit(writer, resource.RLIMIT_FSIZE)
+    resource.prlimit(writer, resource.RLIMIT_FSIZE, (size, before[1]))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        resource.prlimit(writer, resource.RLIMIT_FSIZE, before)
 
 
 async def test_a_file_that_may_not_grow_recovers(database: SqliteDatabase) -> None:

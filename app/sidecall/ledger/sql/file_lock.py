@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from pathlib import Path
 
 from sidecall.core.errors import SidecallError
@@ -15,6 +16,11 @@ else:
 _FAR = 1024 * 1024
 
 
+# Seconds for which what a server has left running is waited for; it ends when it notices.
+_PATIENCE = 5.0
+_MOMENT = 0.02
+
+
 class FileTaken(SidecallError):
     """Another process holds the lock."""
 
@@ -25,17 +31,29 @@ class FileLock:
     It holds between processes. Processes that this one forks do not inherit it, so none that is left over keeps it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, holder: int) -> None:
+        """Name the file, and the process that others are told has it."""
         self._path = path
+        self._holder = holder
         self._descriptor: int | None = None
 
     def take(self) -> None:
-        """Take it, and write this process's id into the file.
+        """Take it, and write the holder's id into the file.
 
         Raises:
             FileTaken: Another process holds it, of this id.
             OSError: The file cannot be written.
         """
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                return self._take()
+            except FileTaken as error:
+                if time.monotonic() > until or not _has_ended(error.message):
+                    raise
+                time.sleep(_MOMENT)
+
+    def _take(self) -> None:
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             _lock(descriptor)
@@ -44,7 +62,7 @@ class FileLock:
             os.close(descriptor)
             raise FileTaken(holder or "unknown") from None
         os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"{os.getpid()}\n".encode())
+        os.write(descriptor, f"{self._holder}\n".encode())
         self._descriptor = descriptor
 
     def give_back(self) -> None:
@@ -52,6 +70,18 @@ class FileLock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def _has_ended(holder: str) -> bool:
+    if sys.platform == "win32" or not holder.isdigit():
+        return False
+    try:
+        os.kill(int(holder), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        pass
+    return False
 
 
 def _lock(descriptor: int) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from typing import Any
 
 import asyncpg
@@ -23,6 +23,8 @@ _ROUND_BYTES = 4 * 1024 * 1024
 _WAITING_BYTES = 64 * 1024 * 1024
 # Bytes a second with which a slow network is reckoned, where one wish is large.
 _SLOWLY = 4 * 1024 * 1024
+# While one waits for a commit, another takes what has come meanwhile; the rounds of one key follow each other.
+_WRITERS = 2
 _READERS = 3
 _TO_CONNECT = 5.0
 _TO_START = 30.0
@@ -31,7 +33,7 @@ _COMPLAINS = 5.0
 
 
 class PostgresDatabase:
-    """A PostgreSQL database, which is written on one connection and read on a few.
+    """A PostgreSQL database, which is written on two connections and read on a few.
 
     Nothing waits for longer than `patience`, in seconds, for a database that does not answer, or a little longer for
     what is large. Where the connection breaks at the very moment of a commit, nobody can know whether the database
@@ -45,11 +47,12 @@ class PostgresDatabase:
         self._statements = read_statements(self.dialect) if statements is None else statements
         self._patience = patience
         self._url = url
-        self._link = Link(url, patience, is_kept=True)
+        self._writers = [Link(url, patience, is_kept=True) for _ in range(_WRITERS)]
+        self._idle = list(self._writers)
         self._readers = [Link(url, patience, is_kept=False) for _ in range(_READERS)]
         self._free: asyncio.LifoQueue[Link] = asyncio.LifoQueue()
         self._line = Line(_WAITING_BYTES)
-        self._writing: asyncio.Task[None] | None = None
+        self._writing: set[asyncio.Task[None]] = set()
         self._complaint: str | None = None
         self._complained_at = 0.0
         self._is_closing = False
@@ -58,8 +61,13 @@ class PostgresDatabase:
     def trouble(self) -> str | None:
         """Why it cannot be used just now; None when it can."""
         is_fresh = time.monotonic() < self._complained_at + _COMPLAINS
-        found = self._link.trouble or (self._complaint if is_fresh else None)
+        lost = None if self._is_connected else self._writers[0].trouble
+        found = lost or (self._complaint if is_fresh else None)
         return None if found is None else f"PostgreSQL at {self._address}: {found}"
+
+    @property
+    def _is_connected(self) -> bool:
+        return any(link.connection is not None for link in self._writers)
 
     async def open(self) -> None:
         """Connect, and bring the tables up to date.
@@ -73,7 +81,7 @@ class PostgresDatabase:
                 await asyncio.wait_for(bring_up_to_date(first, self._address), _TO_START)
             finally:
                 first.terminate()
-            for link in (self._link, *self._readers):
+            for link in (*self._writers, *self._readers):
                 await link.open()
             for reader in self._readers:
                 self._free.put_nowait(reader)
@@ -85,11 +93,12 @@ class PostgresDatabase:
     async def close(self) -> None:
         """Write what waits, as far as the database lets it, and disconnect."""
         self._is_closing = True
-        if self._writing is not None:
-            await asyncio.wait([self._writing], timeout=2 * self._patience)
-            self._writing.cancel()
+        if self._writing:
+            _, late = await asyncio.wait(self._writing, timeout=2 * self._patience)
+            for task in late:
+                task.cancel()
         turn_away(self._line.empty())
-        await asyncio.gather(*(link.close() for link in (self._link, *self._readers)))
+        await asyncio.gather(*(link.close() for link in (*self._writers, *self._readers)))
 
     async def write(self, statement: str, *values: Any) -> Row | None:
         """Carry out a statement, and return the first row of its RETURNING, None if there is none, once it is durable.
@@ -127,7 +136,7 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def _borrow(self) -> AsyncIterator[Link]:
-        if self._link.connection is None:
+        if not self._is_connected:
             raise ConnectionResetError
         async with asyncio.timeout(self._patience):
             link = await self._free.get()
@@ -137,51 +146,61 @@ class PostgresDatabase:
             self._free.put_nowait(link)
 
     async def _join(self, wish: Wish) -> Row | None:
-        if self._is_closing or self._link.connection is None or not self._line.join(wish):
+        if self._is_closing or not self._is_connected or not self._line.join(wish):
             raise StoreUnavailable
-        if self._writing is None or self._writing.done():
-            self._writing = asyncio.create_task(self._write_rounds())
+        self._wake()
         return await wish.done
 
-    async def _write_rounds(self) -> None:
-        while self._line:
-            taken = self._line.take(_ROUND, _ROUND_BYTES)
-            try:
-                await self._write_round(taken)
-            except Exception as error:
-                self._refuse(taken.wishes, error)
+    def _wake(self) -> None:
+        """Let a connection that has nothing to do write what waits; those that write take it by themselves."""
+        link = next((link for link in self._idle if link.connection is not None), None)
+        if link is not None:
+            self._idle.remove(link)
+            task = asyncio.create_task(self._write_rounds(link))
+            self._writing.add(task)
+            task.add_done_callback(self._writing.discard)
 
-    async def _write_round(self, taken: Round) -> None:
-        wishes = taken.wishes
+    async def _write_rounds(self, link: Link) -> None:
         try:
-            await self._attempt(taken)
+            while link.connection is not None and (taken := self._line.take(_ROUND, _ROUND_BYTES)) is not None:
+                try:
+                    await self._write_round(link, taken)
+                except Exception as error:
+                    self._refuse(taken.wishes, error)
+                finally:
+                    self._line.give_back(taken)
+        finally:
+            self._idle.append(link)
+        if not self._is_connected:
+            turn_away(self._line.empty())
+        elif link.connection is None:
+            self._wake()
+
+    async def _write_round(self, link: Link, taken: Round) -> None:
+        try:
+            await self._attempt(link, taken)
         except Exception as error:
-            if is_of_all(error) or len(wishes) == 1:
+            if is_of_all(error) or len(taken.wishes) == 1:
                 raise
-            await self._write_one_by_one(wishes)
+            for wish in taken.wishes:
+                await self._write_alone(link, wish)
 
-    async def _write_one_by_one(self, wishes: Sequence[Wish]) -> None:
-        for wish in wishes:
-            alone = Round(size=wish.size)
-            if wish.is_single:
-                alone.singles[wish.statement][wish.key] = wish
-            else:
-                alone.many.append(wish)
-            try:
-                await self._attempt(alone)
-            except Exception as error:
-                self._refuse([wish], error)
+    async def _write_alone(self, link: Link, wish: Wish) -> None:
+        try:
+            await self._attempt(link, Round(wish.statement, [wish], wish.size))
+        except Exception as error:
+            self._refuse([wish], error)
 
-    async def _attempt(self, taken: Round) -> None:
+    async def _attempt(self, link: Link, taken: Round) -> None:
         patience = self._patience + taken.size / _SLOWLY
-        await self._link.use(lambda connection: _carry_out(connection, taken), patience)
+        await link.use(lambda connection: _carry_out(connection, taken), patience)
         self._complaint = None
 
     def _refuse(self, wishes: Sequence[Wish], error: Exception) -> None:
         if not is_unavailable(error):
             refuse_all(wishes, error)
             return
-        if is_of_all(error) and self._link.connection is not None:
+        if is_of_all(error) and self._is_connected:
             self._complaint = word_fault(error)
             self._complained_at = time.monotonic()
         turn_away(wishes, error)
@@ -189,19 +208,9 @@ class PostgresDatabase:
 
 async def _carry_out(connection: asyncpg.Connection, taken: Round) -> None:
     # What goes in one message to the server is a transaction of itself.
-    whole = connection.transaction() if len(taken.singles) + len(taken.many) > 1 else nullcontext()
-    async with whole:
-        found = await _carry_out_parts(connection, taken)
-    for wishes, rows in found:
-        hand_out(wishes, rows)
-
-
-async def _carry_out_parts(connection: asyncpg.Connection, taken: Round) -> list[tuple[list[Wish], list[Any]]]:
-    found: list[tuple[list[Wish], list[Any]]] = []
-    for statement, group in taken.singles.items():
-        wishes = list(group.values())
-        found.append((wishes, await connection.fetchmany(statement, [wish.rows[0] for wish in wishes])))
-    for wish in taken.many:
-        await connection.executemany(wish.statement, wish.rows)
-        found.append(([wish], []))
-    return found
+    if taken.is_single:
+        found: list[Any] = await connection.fetchmany(taken.statement, taken.rows)
+        hand_out(taken.wishes, found)
+    else:
+        await connection.executemany(taken.statement, taken.rows)
+        hand_out(taken.wishes, [])

@@ -1,9 +1,9 @@
 """What waits to be written, taken in rounds that share one commit."""
 
 import asyncio
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sidecall.core.overload import StoreUnavailable
@@ -37,16 +37,24 @@ class Wish:
 
 @dataclass(slots=True)
 class Round:
-    """Wishes that share a commit, by statement; no two of the single ones have the same key."""
+    """Wishes for one statement, which need no more than one message to the database; no two have the same key.
 
-    singles: dict[str, dict[Any, Wish]] = field(default_factory=lambda: defaultdict(dict))
-    many: list[Wish] = field(default_factory=list)
+    One for many rows is alone.
+    """
+
+    statement: str
+    wishes: list[Wish]
     size: int = 0
 
     @property
-    def wishes(self) -> list[Wish]:
-        """All of them."""
-        return [wish for group in self.singles.values() for wish in group.values()] + self.many
+    def rows(self) -> list[Row]:
+        """The values of all of them."""
+        return [row for wish in self.wishes for row in wish.rows]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether each wish has one row, and wants what comes back for it."""
+        return self.wishes[0].is_single
 
 
 class Line:
@@ -56,9 +64,7 @@ class Line:
         self._most_bytes = most_bytes
         self._size = 0
         self._waiting: deque[Wish] = deque()
-
-    def __bool__(self) -> bool:
-        return bool(self._waiting)
+        self._busy = set[Any]()  # keys of what is being carried out
 
     def join(self, wish: Wish) -> bool:
         """Let a wish wait; return False when too much waits already."""
@@ -68,26 +74,40 @@ class Line:
         self._waiting.append(wish)
         return True
 
-    def take(self, most: int, most_bytes: int) -> Round:
-        """Return what may be carried out together, and leave what comes after something of the same key."""
-        taken, left = Round(), list[Wish]()
-        keys = set[Any]()
-        while self._waiting and len(keys) < most and (not taken.size or taken.size < most_bytes):
+    def take(self, most: int, most_bytes: int) -> Round | None:
+        """Return what is to be carried out next, and together; None where all has to wait for something of its key.
+
+        What is taken has to be given back.
+        """
+        taken: Round | None = None
+        left, passed = list[Wish](), set[Any]()  # A wish is not taken before an earlier one of its key.
+        while self._waiting:
             wish = self._waiting.popleft()
             if wish.done.done():  # Nobody waits for it any more, and it was not begun.
                 self._size -= wish.size
             elif not wish.is_single:
-                taken.many.append(wish)
-                taken.size += wish.size
-            elif wish.key in keys:
+                if taken is None:
+                    taken = Round(wish.statement, [wish], wish.size)
+                    break
+                left.append(wish)
+            elif wish.key in self._busy or wish.key in passed or (taken and wish.statement != taken.statement):
+                passed.add(wish.key)
                 left.append(wish)
             else:
-                keys.add(wish.key)
-                taken.singles[wish.statement][wish.key] = wish
+                taken = taken or Round(wish.statement, [])
+                self._busy.add(wish.key)
+                taken.wishes.append(wish)
                 taken.size += wish.size
+                if len(taken.wishes) == most or taken.size >= most_bytes:
+                    break
         self._waiting.extendleft(reversed(left))
-        self._size -= taken.size
+        self._size -= taken.size if taken else 0
         return taken
+
+    def give_back(self, taken: Round) -> None:
+        """Let what comes after this be taken."""
+        if taken.is_single:
+            self._busy.difference_update(wish.key for wish in taken.wishes)
 
     def empty(self) -> list[Wish]:
         """Return everything that waits, and keep nothing."""

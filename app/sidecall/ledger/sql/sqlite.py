@@ -3,6 +3,7 @@
 import asyncio
 import re
 import sqlite3
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.database import Dialect, Row
 from sidecall.ledger.sql.sqlite_faults import is_fault
 from sidecall.ledger.sql.sqlite_file import SqliteFile
+from sidecall.ledger.sql.sqlite_hand import HandInProcess
+from sidecall.ledger.sql.sqlite_pen import Pen
 from sidecall.ledger.sql.sqlite_readers import Readers
-from sidecall.ledger.sql.sqlite_writer import Writer
+from sidecall.ledger.sql.sqlite_thread import HandInThread
+from sidecall.ledger.sql.sqlite_writer import Hand, Writer
 from sidecall.ledger.sql.statements import read_statements
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")
@@ -42,7 +46,11 @@ class SqliteDatabase:
         known = read_statements(self.dialect) if statements is None else statements
         self._statements = {name: _number(text) for name, text in known.items()}
         self._file = SqliteFile(path, patience)
-        self._writer = Writer(self._file, most_waiting)
+        # No other process sees what is in memory, and Windows hands on no sockets.
+        hand: Hand = HandInThread(Pen(self._file))
+        if path is not None and sys.platform != "win32":
+            hand = HandInProcess(path.absolute(), patience)
+        self._writer = Writer(hand, str(self._file), most_waiting)
         self._readers: Readers | None = None
 
     @property
@@ -64,7 +72,7 @@ class SqliteDatabase:
         except BaseException:
             self._file.close()
             raise
-        self._writer.start()
+        await self._writer.start()
         self._readers = None if self._file.in_memory else Readers(self._file)
 
     async def close(self) -> None:

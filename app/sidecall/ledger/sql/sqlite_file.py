@@ -28,11 +28,17 @@ _Identity = tuple[int, int]
 class SqliteFile:
     """A database of ours in a file, or in memory where there is no path."""
 
-    def __init__(self, path: Path | None, patience: float) -> None:
-        """Name a file; `patience` is in seconds, for locks of other programs."""
+    def __init__(self, path: Path | None, patience: float, holder: int | None = None) -> None:
+        """Name a file.
+
+        Args:
+            path: Where it is; None for a database in memory.
+            patience: Seconds to wait for locks of other programs.
+            holder: The process that others are told uses it; this one when None.
+        """
         self._path = None if path is None else path.absolute()
         self._patience = patience
-        self._lock = None if path is None else FileLock(Path(f"{self._path}.lock"))
+        self._lock = None if path is None else FileLock(Path(f"{self._path}.lock"), holder or os.getpid())
         self._identity: _Identity | None = None
         self._log_identity: _Identity | None = None
 

@@ -1,33 +1,50 @@
-"""The one thread that writes a SQLite file: what waits shares a commit."""
+"""What is to be written to a SQLite file: collected on the event loop, and carried out elsewhere."""
 
 import asyncio
 import logging
-import sqlite3
-import threading
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import Any, Literal
+from typing import Any, Protocol
 
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.database import Row
-from sidecall.ledger.sql.sqlite_faults import FileMoved, describe_fault, is_fault, is_passing
-from sidecall.ledger.sql.sqlite_file import SqliteFile
+from sidecall.ledger.sql.sqlite_pen import Hear, Kind, Order, Outcomes, Trouble
 
 logger = logging.getLogger("sidecall")
 
-Kind = Literal["row", "rows", "many"]
 # What an operation takes beside its texts and bytes.
 _BESIDE = 512
-# More in one group would let the first of them wait for long.
-_LARGEST_GROUP = 1000
 # Seconds until a file that could not be used is tried again.
 _PAUSE = 0.5
 _SECONDS_TO_CLOSE = 2.0
-# Changes nothing, but has to be written like any other.
-_TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
-# As tuples, which are made for each call: what waits for it, statement, values, kind, size.
-_Operation = tuple[asyncio.Future[Any], str, Any, Kind, int]
+# Whoever waits for an order, and its size.
+_Waiting = tuple[asyncio.Future[Any], int]
+
+
+class Hand(Protocol):
+    """Whoever holds the pen: carries out what it is sent, in order, and says what became of it."""
+
+    def open(self) -> None:
+        """Open the file, and wait for that.
+
+        Raises:
+            StoreUnfit: It cannot be used.
+        """
+
+    async def start(self, hear: Hear) -> None:
+        """Begin to write; what becomes of it is heard on this event loop."""
+
+    def send(self, group: Sequence[Order]) -> None:
+        """Let a group be written, together with others if they wait, too."""
+
+    def try_again(self) -> None:
+        """Let it be tried, after trouble, whether the file can be used."""
+
+    def finish(self) -> None:
+        """Write what was sent, and let go of the file."""
+
+    def forget(self) -> None:
+        """Wait a while until it is gone."""
 
 
 class Writer:
@@ -36,15 +53,17 @@ class Writer:
     While the file cannot be used all are refused at once; it is tried again until it can.
     """
 
-    def __init__(self, file: SqliteFile, most_waiting: int) -> None:
-        """Write a file; `most_waiting` is in bytes."""
-        self._file = file
+    def __init__(self, hand: Hand, name: str, most_waiting: int) -> None:
+        """Write by this hand what is called so; `most_waiting` is in bytes."""
+        self._hand = hand
+        self._name = name
         self._most_waiting = most_waiting
-        self._waiting = 0  # Counted on the event loop only.
-        self._queue: deque[_Operation] = deque()
-        self._wake = threading.Event()
+        self._size = 0
+        self._orders: list[Order] = []  # Not sent yet.
+        self._waiting: deque[_Waiting] = deque()
         self._is_closing = False
-        self._needs_reopening = False
+        self._is_lost = False
+        self._mending: asyncio.Task[None] | None = None
         self.trouble: str | None = "It is not open."
         self.generation = 0  # Of the file: the connections of an earlier one lead to what is gone.
 
@@ -54,23 +73,29 @@ class Writer:
         Raises:
             StoreUnfit: It cannot be used.
         """
-        self._connection = self._file.open()
-        self._cursor = self._connection.cursor()
+        self._hand.open()
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Begin to write, for this event loop."""
         self._loop = asyncio.get_running_loop()
         self._ended = self._loop.create_future()
-        self._is_closing = False
+        self._is_closing = self._is_lost = False
+        await self._hand.start(self._hear)
         self.trouble = None
-        threading.Thread(target=self._run, name="sidecall-ledger", daemon=True).start()
 
     async def close(self) -> None:
         """Write what waits, for a few seconds, and let go of the file."""
+        if self._is_closing:
+            return
         self._is_closing = True
-        self._wake.set()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(self._ended), _SECONDS_TO_CLOSE)
+        if self._mending is not None:
+            self._mending.cancel()
+            await asyncio.wait([self._mending])
+        if not self._is_lost:
+            self._send()
+            self._hand.finish()
+            await asyncio.wait([self._ended], timeout=_SECONDS_TO_CLOSE)
+        await asyncio.to_thread(self._hand.forget)
 
     def ask(self, statement: str, values: Any, kind: Kind) -> asyncio.Future[Any]:
         """Let a statement be carried out with the next group.
@@ -81,118 +106,77 @@ class Writer:
         if self.trouble is not None or self._is_closing:
             raise StoreUnavailable
         size = _BESIDE + (sum(map(_measure, values)) if kind == "many" else _measure(values))
-        if self._waiting + size > self._most_waiting and self._waiting:
+        if self._size + size > self._most_waiting and self._size:
             raise StoreUnavailable("More waits to be written than this server can keep.")
-        self._waiting += size
+        self._size += size
         future = self._loop.create_future()
-        self._queue.append((future, statement, values, kind, size))
-        if not self._wake.is_set():
-            self._wake.set()
+        if not self._orders:
+            self._loop.call_soon(self._send)
+        self._orders.append((statement, values, kind))
+        self._waiting.append((future, size))
         return future
 
-    def _run(self) -> None:
-        while not self._is_closing or self._queue:
-            self._wake.wait(None if self.trouble is None else _PAUSE)
-            self._wake.clear()
-            while self._queue:
-                self._write(self._take(_LARGEST_GROUP))
-            if self.trouble is not None and not self._is_closing:
-                self._try_again()
-        self._connection.close()
-        self._file.close()
-        self._call_on_loop(_finish, self._ended)
+    def _send(self) -> None:
+        """Send what was asked for in this turn of the loop."""
+        orders, self._orders = self._orders, []
+        if orders:
+            self._hand.send(orders)
 
-    def _take(self, most: int) -> list[_Operation]:
-        return [self._queue.popleft() for _ in range(min(most, len(self._queue)))]
+    def _hear(self, outcomes: Outcomes | None) -> None:
+        if outcomes is None:
+            self._miss_hand()
+        elif isinstance(outcomes, Trouble):
+            self._suffer(outcomes.text)
+        elif self.trouble is None:
+            self._settle(outcomes)
+        else:
+            self._recover()
 
-    def _write(self, group: list[_Operation]) -> None:
-        try:
-            outcomes = self._commit(group)
-        except Exception as error:
-            self._suffer(error)
-            group += self._take(len(self._queue))
-            outcomes = [StoreUnavailable() for _ in group]
-        self._call_on_loop(self._settle, group, outcomes)
+    def _miss_hand(self) -> None:
+        """Note that nothing more will come."""
+        if self._is_closing:
+            if not self._ended.done():
+                self._ended.set_result(None)
+            return
+        self._is_lost = True
+        self._suffer(f"{self._name}: the process that writes it has ended; another takes its place.")
 
-    def _commit(self, group: Sequence[_Operation]) -> list[Any]:
-        """Carry out a group in one transaction; what fails by itself fails alone."""
-        if self._file.has_moved:
-            raise FileMoved
-        try:
-            self._cursor.execute("BEGIN IMMEDIATE")
-            outcomes = [self._carry_out(statement, values, kind) for _, statement, values, kind, _ in group]
-            self._cursor.execute("COMMIT")
-        finally:
-            if self._connection.in_transaction:
-                self._roll_back("ROLLBACK")
-        return outcomes
-
-    def _carry_out(self, statement: str, values: Any, kind: Kind) -> Any:
-        try:
-            if kind == "many":
-                return self._carry_out_all(statement, values)
-            rows = self._cursor.execute(statement, values).fetchall()
-        except Exception as error:
-            self._renew()
-            if is_fault(error) or not self._connection.in_transaction:
-                raise
-            return error
-        return rows if kind == "rows" else rows[0] if rows else None
-
-    def _carry_out_all(self, statement: str, rows: Sequence[Row]) -> None:
-        self._cursor.execute("SAVEPOINT many")
-        try:
-            for row in rows:
-                self._cursor.execute(statement, row)
-        except Exception:
-            self._renew()
-            self._roll_back("ROLLBACK TO many")
-            raise
-        finally:
-            if self._connection.in_transaction:
-                self._cursor.execute("RELEASE many")
-
-    def _renew(self) -> None:
-        # The cursor of Python 3.13 keeps a statement that has failed as it is, and then cannot use it again.
-        with suppress(sqlite3.Error):
-            self._cursor.close()
-        self._cursor = self._connection.cursor()
-
-    def _roll_back(self, statement: str) -> None:
-        with suppress(sqlite3.Error):
-            self._cursor.execute(statement)
-
-    def _suffer(self, error: Exception) -> None:
-        # What is in memory would be lost.
-        self._needs_reopening = not (is_passing(error) or self._file.in_memory)
-        trouble = f"{self._file}: {describe_fault(error)}."
+    def _suffer(self, trouble: str) -> None:
         if self.trouble is None:
             logger.error("the ledger cannot be written, so calls that have to be remembered get 503: %s", trouble)
         self.trouble = trouble
+        self._orders.clear()
+        self._settle([StoreUnavailable() for _ in self._waiting])
+        if self._mending is None or self._mending.done():
+            self._mending = self._loop.create_task(self._mend())
 
-    def _try_again(self) -> None:
-        try:
-            if self._needs_reopening:
-                self._connection.close()
-                self.open()
-                self.generation += 1
-            self._commit([])
-            self._cursor.execute(_TRIAL)
-        except StoreUnfit as error:
-            self.trouble = error.message
-        except Exception as error:
-            self._suffer(error)
-        else:
-            self.trouble = None
-            logger.warning("the ledger can be written again: %s", self._file)
+    def _recover(self) -> None:
+        self.trouble = None
+        self.generation += 1
+        logger.warning("the ledger can be written again: %s", self._name)
 
-    def _call_on_loop(self, function: Any, *args: Any) -> None:
-        with suppress(RuntimeError):  # The loop is closed, and nobody waits any more.
-            self._loop.call_soon_threadsafe(function, *args)
+    async def _mend(self) -> None:
+        """Try again until the file can be used."""
+        while self.trouble is not None:
+            await asyncio.sleep(_PAUSE)
+            if not self._is_lost:
+                self._hand.try_again()
+                continue
+            try:
+                await asyncio.to_thread(self._hand.open)
+                self._is_lost = False
+                await self._hand.start(self._hear)
+            except StoreUnfit as error:
+                self.trouble = error.message
+            except OSError as error:
+                self.trouble = f"{self._name}: no process can be started that writes it ({error})."
+            else:
+                self._recover()
 
-    def _settle(self, group: Sequence[_Operation], outcomes: Sequence[Any]) -> None:
-        for (future, _, _, _, size), outcome in zip(group, outcomes, strict=True):
-            self._waiting -= size
+    def _settle(self, outcomes: Sequence[Any]) -> None:
+        for outcome in outcomes:
+            future, size = self._waiting.popleft()
+            self._size -= size
             if future.done():  # Whoever asked has gone.
                 continue
             if isinstance(outcome, Exception):
@@ -201,14 +185,11 @@ class Writer:
                 future.set_result(outcome)
 
 
-def _finish(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
-
-
 def _measure(values: Row) -> int:
     size = 0
     for value in values:
         if type(value) is str or type(value) is bytes:
             size += len(value)
+        elif value is not None and not isinstance(value, (int, float, str, bytes)):
+            raise TypeError(f"A {type(value).__name__} cannot be written into a database.")
     return size

@@ -1,0 +1,112 @@
+"""The process that writes a SQLite file, as the server sees it."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, cast
+
+from sidecall.core.overload import StoreUnfit
+from sidecall.ledger.sql.sqlite_file import StoreOutOfReach
+from sidecall.ledger.sql.sqlite_pen import Hear, Order
+from sidecall.ledger.sql.sqlite_process import Messages, pack_message
+
+# The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from sidecall.ledger.sql.sqlite_process import write_for_server; write_for_server(*sys.argv[2:])"
+)
+_CHUNK = 65_536
+_SECONDS_TO_END = 2.0
+
+
+class HandInProcess:
+    """Write in a process of its own, which ends with this one, however that ends."""
+
+    def __init__(self, path: Path, patience: float) -> None:
+        self._path = path
+        self._patience = patience
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def open(self) -> None:
+        """Start the process, and wait until it has opened the file.
+
+        Raises:
+            StoreUnfit: It cannot be used.
+        """
+        self.forget()
+        self._link, theirs = socket.socketpair()
+        with theirs:
+            handed = theirs.fileno()
+            given = [json.dumps(sys.path), str(self._path), str(self._patience), str(handed), str(os.getpid())]
+            # In a session of its own, where Ctrl-C does not reach it: the server writes until it has drained.
+            self._process = subprocess.Popen(  # noqa: S603  the command is our own
+                [sys.executable, "-P", "-c", _PROGRAM, *given],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[handed],
+                start_new_session=True,
+            )
+        try:
+            self._await_opening()
+        except BaseException:
+            self._link.close()
+            self.forget()
+            raise
+
+    def _await_opening(self) -> None:
+        messages = Messages()
+        while piece := self._link.recv(_CHUNK):
+            for refused in messages.feed(piece):
+                if refused is None:
+                    return
+                is_out_of_reach, why = refused
+                raise (StoreOutOfReach if is_out_of_reach else StoreUnfit)(why)
+        raise StoreUnfit(f"The process that writes {self._path} has ended before it could open it.")
+
+    async def start(self, hear: Hear) -> None:
+        """Begin to write."""
+        self._link.setblocking(False)
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.create_unix_connection(lambda: _Listener(hear), sock=self._link)
+        self._transport = cast("asyncio.WriteTransport", transport)
+
+    def send(self, group: Sequence[Order]) -> None:
+        """Let a group be written, together with what waits already."""
+        self._transport.write(pack_message(group))
+
+    def try_again(self) -> None:
+        """Let it be tried whether the file can be used."""
+        self._transport.write(pack_message(None))
+
+    def finish(self) -> None:
+        """Write what was sent, and let go of the file."""
+        self._transport.write_eof()
+
+    def forget(self) -> None:
+        """Wait a while for the end of the process, which has said that nothing more will come."""
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_SECONDS_TO_END)
+
+
+class _Listener(asyncio.Protocol):
+    """Pass on what the process says, and that it has ended."""
+
+    def __init__(self, hear: Hear) -> None:
+        self._hear = hear
+        self._messages = Messages()
+
+    def data_received(self, data: bytes) -> None:
+        for outcomes in self._messages.feed(data):
+            self._hear(outcomes)
+
+    def eof_received(self) -> bool:
+        return False
+
+    def connection_lost(self, _error: Any) -> None:
+        self._hear(None)

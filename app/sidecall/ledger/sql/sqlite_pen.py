@@ -1,0 +1,135 @@
+"""What writes a SQLite file, in a thread or a process of its own: groups of statements, each in one transaction."""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sidecall.core.overload import StoreUnfit
+from sidecall.ledger.sql.database import Row
+from sidecall.ledger.sql.sqlite_faults import FileMoved, describe_fault, is_fault, is_passing
+from sidecall.ledger.sql.sqlite_file import SqliteFile
+
+# Changes nothing, but has to be written like any other.
+_TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
+
+Kind = Literal["row", "rows", "many"]
+# A statement, its values or rows of them, and what is wanted of it: its first row, all rows, or to be carried out for
+# each row. A tuple, since one is made for each call.
+Order = tuple[str, Any, Kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a file cannot be used, in words for an operator; what came with it was not written."""
+
+    text: str
+
+
+# What became of each order of a group, an exception where it failed alone; or of none.
+Outcomes = list[Any] | Trouble
+# Hears what became of what was sent, in the order in which it was sent; None when nothing more will come.
+Hear = Callable[[Outcomes | None], None]
+
+
+class Pen:
+    """Write a file; after trouble nothing is written until it is tried again, whatever was sent meanwhile."""
+
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+        self._needs_reopening = False
+        self._trouble: Trouble | None = None
+
+    def open(self) -> None:
+        """Open the file.
+
+        Raises:
+            StoreUnfit: It cannot be used.
+        """
+        self._connection = self._file.open()
+        self._cursor = self._connection.cursor()
+        self._trouble = None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+        self._file.close()
+
+    def write(self, group: Sequence[Order]) -> Outcomes:
+        """Carry out a group durably; what fails by itself fails alone."""
+        if self._trouble is None:
+            try:
+                return self._commit(group)
+            except Exception as error:
+                self._suffer(error)
+        assert self._trouble is not None
+        return self._trouble
+
+    def try_again(self) -> Outcomes:
+        """Try whether the file can be used again."""
+        try:
+            if self._needs_reopening:
+                self._connection.close()
+                self.open()
+            self._commit([])
+            self._cursor.execute(_TRIAL)
+        except StoreUnfit as error:
+            self._trouble = Trouble(error.message)
+        except Exception as error:
+            self._suffer(error)
+        else:
+            self._trouble = None
+        return self._trouble or []
+
+    def _suffer(self, error: Exception) -> None:
+        # What is in memory would be lost.
+        self._needs_reopening = not (is_passing(error) or self._file.in_memory)
+        self._trouble = Trouble(f"{self._file}: {describe_fault(error)}.")
+
+    def _commit(self, group: Sequence[Order]) -> list[Any]:
+        if self._file.has_moved:
+            raise FileMoved
+        try:
+            self._cursor.execute("BEGIN IMMEDIATE")
+            outcomes = [self._carry_out(statement, values, kind) for statement, values, kind in group]
+            self._cursor.execute("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._roll_back("ROLLBACK")
+        return outcomes
+
+    def _carry_out(self, statement: str, values: Any, kind: Kind) -> Any:
+        try:
+            if kind == "many":
+                return self._carry_out_all(statement, values)
+            rows = self._cursor.execute(statement, values).fetchall()
+        except Exception as error:
+            self._renew()
+            if is_fault(error) or not self._connection.in_transaction:
+                raise
+            return error
+        return rows if kind == "rows" else rows[0] if rows else None
+
+    def _carry_out_all(self, statement: str, rows: Sequence[Row]) -> None:
+        self._cursor.execute("SAVEPOINT many")
+        try:
+            for row in rows:
+                self._cursor.execute(statement, row)
+        except Exception:
+            self._renew()
+            self._roll_back("ROLLBACK TO many")
+            raise
+        finally:
+            if self._connection.in_transaction:
+                self._cursor.execute("RELEASE many")
+
+    def _renew(self) -> None:
+        # The cursor of Python 3.13 keeps a statement that has failed as it is, and then cannot use it again.
+        with suppress(sqlite3.Error):
+            self._cursor.close()
+        self._cursor = self._connection.cursor()
+
+    def _roll_back(self, statement: str) -> None:
+        with suppress(sqlite3.Error):
+            self._cursor.execute(statement)

@@ -1,0 +1,56 @@
+"""A thread that writes a SQLite database: one in memory, which no other process can see."""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from sidecall.ledger.sql.sqlite_pen import Hear, Order, Outcomes, Pen
+
+_Work = Callable[[], Outcomes]
+
+
+class HandInThread:
+    """Write in a thread of this process."""
+
+    def __init__(self, pen: Pen) -> None:
+        self._pen = pen
+        self._sent: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+
+    def open(self) -> None:
+        """Open the file."""
+        self._pen.open()
+
+    async def start(self, hear: Hear) -> None:
+        """Begin to write."""
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=self._run, args=(loop, hear), name="sidecall-ledger", daemon=True).start()
+
+    def send(self, group: Sequence[Order]) -> None:
+        """Let a group be written."""
+        self._sent.put(partial(self._pen.write, group))
+
+    def try_again(self) -> None:
+        """Let it be tried whether the file can be used."""
+        self._sent.put(self._pen.try_again)
+
+    def finish(self) -> None:
+        """Write what was sent, and let go of the file."""
+        self._sent.put(None)
+
+    def forget(self) -> None:
+        """Do nothing more: the thread has ended."""
+
+    def _run(self, loop: asyncio.AbstractEventLoop, hear: Hear) -> None:
+        while (work := self._sent.get()) is not None:
+            _call_on(loop, hear, work())
+        self._pen.close()
+        _call_on(loop, hear, None)
+
+
+def _call_on(loop: asyncio.AbstractEventLoop, function: Callable[..., Any], *args: Any) -> None:
+    with suppress(RuntimeError):  # The loop is closed, and nobody waits any more.
+        loop.call_soon_threadsafe(function, *args)

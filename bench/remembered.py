@@ -1,0 +1,95 @@
+"""Calls that are written down before they run and before they are answered, beside plain calls of the same server."""
+
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from bench.environments import Unavailable
+from bench.load import CONNECTIONS, Pace, Request, drive, new_client, verify
+from bench.machine import Cores
+from bench.results import Bar, Part, compare
+from bench.rounds import ratio, spread, take_turns
+from bench.rows import tool_call
+from bench.servers import Running, running, sidecall
+from tests.kit.postgres import find_programs
+from tests.kit.postgres import running as running_postgres
+
+PLAIN = "plain, beside "
+REMEMBERED = "remembered on "
+PLACES = ("SQLite", "PostgreSQL")
+_CALL = tool_call("echo", {"text": "hi"}, "hi")
+_TO_REMEMBER = replace(_CALL, headers={**_CALL.headers, "prefer": "wait=10"})
+
+BARS = tuple(
+    Bar(f"remembered on {place} ÷ plain", REMEMBERED + place, PLAIN + place, bar, aim=0.7)
+    for place, bar in zip(PLACES, (0.25, 0.2), strict=True)
+)
+
+
+def measure(rounds: int, cores: Cores) -> Part:
+    """Start a server on each database, and let plain and remembered calls take turns."""
+    skipped: dict[str, str] = {}
+    turns: dict[str, Callable[[], Pace]] = {}
+    with ExitStack() as stack:
+        for place in PLACES:
+            rows = {PLAIN + place: _CALL, REMEMBERED + place: _TO_REMEMBER}
+            try:
+                turns |= _warm_up(_start(stack, place, cores), rows)
+            except Unavailable as error:
+                skipped |= dict.fromkeys(rows, str(error))
+        paces, failed = take_turns(turns, rounds)
+    return summarize(paces, {**skipped, **failed})
+
+
+def _start(stack: ExitStack, place: str, cores: Cores) -> Running:
+    if place == "SQLite":
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        address = f"sqlite:///{Path(folder) / 'ledger.db'}"
+    else:
+        programs = find_programs()
+        if programs is None:
+            raise Unavailable("PostgreSQL is not installed; scripts/install-postgres gets it")
+        cluster = stack.enter_context(running_postgres(programs))
+        address = cluster.address(cluster.make_database())
+    return stack.enter_context(running(sidecall("--tools", "bench/tools.py", SIDECALL_STORE=address), cores))
+
+
+def _warm_up(server: Running, rows: Mapping[str, Request]) -> dict[str, Callable[[], Pace]]:
+    turns: dict[str, Callable[[], Pace]] = {name: partial(drive, server, rows[name]) for name in rows}
+    with new_client() as client:
+        for name, turn in turns.items():
+            verify(client, server.url, rows[name])
+            turn()
+    return turns
+
+
+def summarize(paces: Mapping[str, list[Pace]], skipped: Mapping[str, str]) -> Part:
+    """Make the table."""
+    series = {name: [pace.calls_per_second for pace in taken] for name, taken in paces.items()}
+    used = {name: [pace.processor_us for pace in taken if pace.processor_us] for name, taken in paces.items()}
+    per_processor_second = {name: [1e6 / us for us in found] for name, found in used.items() if found}
+    return Part(
+        title=f"Remembered calls, {CONNECTIONS} connections",
+        measures="calls per second",
+        columns=("", "calls/s", "lowest to highest", "p50 ms", "p99 ms", "server CPU µs", "÷ plain"),
+        rows=tuple(_line(name, taken, series, used[name]) for name, taken in paces.items()),
+        series=series,
+        figures=compare(series, BARS, per_processor_second),
+        skipped=skipped,
+    )
+
+
+def _line(name: str, paces: list[Pace], series: Mapping[str, list[float]], used: list[float]) -> tuple[str, ...]:
+    rate, plain = spread(series[name]), PLAIN + name.removeprefix(REMEMBERED)
+    return (
+        name,
+        f"{rate.median:,.0f}",
+        f"{rate.low:,.0f} to {rate.high:,.0f}",
+        f"{spread([pace.p50_ms for pace in paces]).median:.2f}",
+        f"{spread([pace.p99_ms for pace in paces]).median:.2f}",
+        f"{spread(used).median:,.0f}" if used else "",
+        f"{ratio(series[name], series[plain]).median:.2f}" if plain in series else "",
+    )

@@ -1,0 +1,107 @@
+"""A file is written by a process of its own, which ends with its server and is started again when it ends before."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from sidecall.core.overload import StoreUnavailable
+from sidecall.ledger.sql.sqlite import SqliteDatabase
+from tests.kit.processes import find_writers, has_ended
+from tests.kit.waiting import until
+
+SERVE = """
+import asyncio, sys
+from pathlib import Path
+from sidecall.ledger.sql.sqlite import SqliteDatabase
+async def serve():
+    database = SqliteDatabase(Path(sys.argv[1]))
+    await database.open()
+    print("open", flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    print(await database.write("register_server", "later", 1.0), flush=True)
+    await database.close()
+asyncio.run(serve())
+"""
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    """Open a file."""
+    database = SqliteDatabase(tmp_path / "ledger.db")
+    await database.open()
+    yield database
+    await database.close()
+
+
+def serve(path: Path) -> "subprocess.Popen[str]":
+    """Start a server that writes when its input ends, and then ends itself."""
+    command = [sys.executable, "-c", SERVE, str(path)]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, start_new_session=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "open\n"
+    return process
+
+
+async def test_another_process_takes_the_place_of_one_that_is_killed(database: SqliteDatabase) -> None:
+    """Who writes meanwhile is refused at once; what was confirmed is there."""
+    await database.write("register_server", "before", 1.0)
+    [writer] = find_writers()
+
+    os.kill(writer, signal.SIGKILL)
+    await until(lambda: database.trouble is not None)
+    with pytest.raises(StoreUnavailable):
+        await database.write("register_server", "meanwhile", 1.0)
+    await until(lambda: database.trouble is None)
+
+    assert await database.write("register_server", "after", 1.0) == ("after",)
+    assert {row[0] for row in await database.read("find_servers")} == {"before", "after"}
+    assert find_writers() != [writer]
+
+
+async def test_who_waits_for_a_process_that_is_killed_is_told(database: SqliteDatabase) -> None:
+    """Nobody knows whether it was written."""
+    [writer] = find_writers()
+    os.kill(writer, signal.SIGSTOP)
+    waiting = database.write("register_server", "a", 1.0)
+    os.kill(writer, signal.SIGKILL)
+
+    with pytest.raises(StoreUnavailable):
+        await waiting
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+async def test_signals_leave_it_to_the_server_to_end(database: SqliteDatabase, sent: signal.Signals) -> None:
+    """A supervisor may send them to every process of a service."""
+    [writer] = find_writers()
+    os.kill(writer, sent)
+
+    assert await database.write("register_server", "a", 1.0) == ("a",)
+    assert find_writers() == [writer]
+
+
+def test_it_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
+    """And then the file is free."""
+    killed = serve(tmp_path / "ledger.db")
+    [writer] = find_writers(killed.pid)
+    killed.kill()
+    killed.communicate()
+    following = serve(tmp_path / "ledger.db")
+
+    assert has_ended(writer)
+    assert following.communicate()[0] == "('later',)\n"
+
+
+def test_it_ends_with_a_server_that_closes_the_file(tmp_path: Path) -> None:
+    """After what was asked for was written."""
+    server = serve(tmp_path / "ledger.db")
+    [writer] = find_writers(server.pid)
+    told, _ = server.communicate()
+
+    assert (told, server.returncode) == ("('later',)\n", 0)
+    assert has_ended(writer)
