@@ -63,7 +63,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Contents and approvals",
         "What is kept, and [where](durability.md): [large results](limits.md#large-results), "
-        "[a person's approval](control.md#a-persons-approval).",
+        "[a person's approval](control.md#a-persons-approval), [answers given again](tools.md#answers-given-again).",
         (
             "store",
             "max_content_bytes",
@@ -75,6 +75,8 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "max_waiting_bytes",
             "max_store_bytes",
             "max_item_bytes",
+            "max_cache_bytes",
+            "max_cache_entries",
             "max_unread_bytes",
         ),
     ),

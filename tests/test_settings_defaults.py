@@ -41,6 +41,8 @@ DEFAULTS = {
     "max_waiting_bytes": 33554432,
     "max_store_bytes": 16777216,
     "max_item_bytes": 1048576,
+    "max_cache_bytes": 16777216,
+    "max_cache_entries": 10000,
     "max_unread_bytes": 33554432,
     "max_batch": 128,
     "max_connections": 16384,

@@ -35,6 +35,7 @@ from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget
+from sidecall.pipeline.cached.answers import Caching
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Rate
@@ -81,10 +82,10 @@ def create_app(
     ledger = build_ledger(settings)
     metrics = _metrics(registry, executors, admission, ledger, lifecycle)
     watch = _watch(settings, metrics)
-    secrets, results = secrets_in(settings.secrets_dir), ResultRoom(settings.max_result_bytes)
+    secrets, results = _look_through(registry, settings), ResultRoom(settings.max_result_bytes)
     surroundings = Surroundings(ItemStore(ledger.items), secrets, admission.abandon, watch.headers, results)
-    _look_through(registry, secrets)
-    stages = default_stages(executors, ledger.approvals, _budget(settings, ledger.contents, results))
+    budget = _budget(settings, ledger.contents, results)
+    stages = default_stages(executors, ledger.approvals, budget, _bound_cache(settings))
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
         registry=registry,
@@ -109,9 +110,12 @@ def _build_api(settings: Settings, parts: Parts, lifespan: Lifespan) -> Applicat
     return build_api(parts, lifespan, _authenticator(settings), _welcome(settings))
 
 
-def _look_through(registry: Registry, secrets: Callable[[str], str | None]) -> None:
+def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str | None]:
+    """Return what finds secrets, once all tools can run with it."""
+    secrets = secrets_in(settings.secrets_dir)
     warn_of_missing(registry, secrets)
     refuse_unfit(registry, Finder(tools_of))
+    return secrets
 
 
 def _discover(settings: Settings) -> Registry:
@@ -149,6 +153,10 @@ def _budget(settings: Settings, contents: Contents, results: ResultRoom) -> Budg
         return content_url(await contents.keep(body, caller, TEXT if isinstance(body, str) else JSON))
 
     return Budget(settings.max_content_bytes, keep, results)
+
+
+def _bound_cache(settings: Settings) -> Caching:
+    return Caching(settings.max_cache_bytes, settings.max_cache_entries, settings.tool_timeout)
 
 
 def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry) -> Lifespan:

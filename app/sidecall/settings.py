@@ -160,6 +160,13 @@ class Settings(BaseSettings):
     max_item_bytes: int = Field(
         default=1024 * 1024, ge=1, description="Most bytes of one thing that tools remember in the store, as JSON."
     )
+    max_cache_bytes: int = Field(
+        default=16 * 1024 * 1024,
+        ge=0,
+        description="Most bytes of answers that are given again, per worker; beyond it those go that were not asked "
+        "for longest.",
+    )
+    max_cache_entries: int = Field(default=10_000, ge=0, description="Most of such answers, per worker.")
     max_unread_bytes: int = Field(
         default=32 * 1024 * 1024,
         ge=1024,

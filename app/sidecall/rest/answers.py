@@ -11,6 +11,7 @@ from sidecall.core.errors import MissingContext, NotAToolCall, RequestError
 from sidecall.core.invocation import CallRequest
 from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolMessage
+from sidecall.http.cache import cache_headers
 from sidecall.http.context import RequestContext
 from sidecall.http.preferences import PLAIN, Preferences
 from sidecall.http.quota import quota_headers
@@ -65,7 +66,10 @@ async def answer_call(
     finally:
         if parts.results.shares:
             parts.results.release(context.presence)
-    return Reply(answer, 200, _quota_headers(parts, context))
+    headers = _quota_headers(parts, context)
+    if "cache" in message.response_metadata:
+        headers |= cache_headers(message.response_metadata["cache"])
+    return Reply(answer, 200, headers)
 
 
 async def answer_calls(

@@ -10,6 +10,8 @@ from sidecall.core.calls.entry import CallEntry
 from sidecall.core.errors import BatchTooLarge, NotAToolCall
 from sidecall.core.messages import ToolMessage
 from sidecall.http.body import read_body, read_json
+from sidecall.http.cache import DOCUMENTED as CACHE
+from sidecall.http.cache import PARAMETER as CACHE_CONTROL
 from sidecall.http.events import wants_events
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED as PREFERENCES
@@ -77,7 +79,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
             "model": Answer,
             "description": "What the model has to be told, whether the call succeeded (`status`) or not.",
             "content": {"application/json": {"examples": ANSWERS}},
-            "headers": {**DOCUMENTED, **PREFERENCES},
+            "headers": {**DOCUMENTED, **PREFERENCES, **CACHE},
         },
         202: {
             "model": Approval | CallEntry,
@@ -97,7 +99,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         },
         503: {"model": Problem, "description": "There is no room for the call.", "headers": _RETRY_AFTER},
     },
-    openapi_extra={"requestBody": one_of(Call, CALLS), "parameters": PARAMETERS},
+    openapi_extra={"requestBody": one_of(Call, CALLS), "parameters": [*PARAMETERS, CACHE_CONTROL]},
 )
 async def create_tool_call(
     request: Request, parts: PartsDep, context: ContextDep, format: AnswerFormat = None, dry_run: DryRunFlag = False
