@@ -36,6 +36,7 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
         "timeout_behavior": "error_as_result",
         "requires_approval": False,
         "has_preview": False,
+        "cache": None,
         "unknown_args": "ignore",
         "hash": response.json()["hash"],
         "hosted": False,
