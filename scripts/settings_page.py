@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le
+from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from sidecall.settings import Settings
@@ -82,8 +83,9 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     (
         "Remembered calls",
-        "Calls that run once by a key, or go on without their client: [calls that are remembered](jobs.md).",
-        ("max_running_jobs", "max_queued_jobs", "max_wait", "idempotency_ttl"),
+        "Calls that run once by a key, or go on without their client: [calls that are remembered](jobs.md), "
+        "[webhooks](jobs.md#webhooks).",
+        ("max_running_jobs", "max_queued_jobs", "max_wait", "idempotency_ttl", "webhook_hosts", "webhook_secret"),
     ),
     (
         "Connections",
@@ -101,7 +103,14 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("log_level", "log_format", "log_calls", "log_args", "log_redact", "log_buffer_bytes", "otel"),
     ),
 )
-_TYPES = {bool: "`true` or `false`", int: "whole number", float: "number", str: "text", Path: "path"}
+_TYPES = {
+    bool: "`true` or `false`",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    SecretStr: "secret",
+    Path: "path",
+}
 
 
 def render_page() -> str:

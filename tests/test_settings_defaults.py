@@ -30,6 +30,8 @@ DEFAULTS = {
     "max_queued_jobs": 10000,
     "max_wait": 60.0,
     "idempotency_ttl": 86400.0,
+    "webhook_hosts": (),
+    "webhook_secret": None,
     "max_queue": 1000,
     "queue_timeout": 10.0,
     "max_content_bytes": 1000000,

@@ -29,6 +29,9 @@ from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
 from sidecall.jobs.jobs import Jobs
 from sidecall.jobs.submission import JobLimits, Show
+from sidecall.jobs.webhooks.courier import Courier
+from sidecall.jobs.webhooks.receivers import AllowedHosts
+from sidecall.jobs.webhooks.signing import read_key
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.opening import IN_MEMORY, open_ledger
 from sidecall.ledger.sql.ledger import LedgerBounds
@@ -39,6 +42,7 @@ from sidecall.pipeline.cached.answers import Caching
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Rate
+from sidecall.pipeline.stage import Stages
 from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
 from sidecall.reload import follow_files
@@ -46,6 +50,7 @@ from sidecall.rest.answers import content_url
 from sidecall.rest.app import Lifespan, build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
+from sidecall.rest.remembered import show_entry
 from sidecall.secrets import secrets_in, warn_of_missing
 from sidecall.settings import Settings
 from sidecall.telemetry.calls import CallTelemetry
@@ -84,8 +89,7 @@ def create_app(
     watch = _watch(settings, metrics)
     secrets, results = _look_through(registry, settings), ResultRoom(settings.max_result_bytes)
     surroundings = Surroundings(ItemStore(ledger.items), secrets, admission.abandon, watch.headers, results)
-    budget = _budget(settings, ledger.contents, results)
-    stages = default_stages(executors, ledger.approvals, budget, _bound_cache(settings))
+    stages = _list_stages(settings, executors, ledger, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
         registry=registry,
@@ -102,6 +106,7 @@ def create_app(
         backlog=backlog or Backlog(settings.max_unread_bytes),
         trouble=lambda: ledger.trouble,
         results=results,
+        receivers=AllowedHosts(settings.webhook_hosts),
     )
     return _build_api(settings, parts, _lifespan(settings, parts, ledger, executors, watch))
 
@@ -155,17 +160,22 @@ def _budget(settings: Settings, contents: Contents, results: ResultRoom) -> Budg
     return Budget(settings.max_content_bytes, keep, results)
 
 
-def _bound_cache(settings: Settings) -> Caching:
-    return Caching(settings.max_cache_bytes, settings.max_cache_entries, settings.tool_timeout)
+def _list_stages(settings: Settings, executors: Executors, ledger: Ledger, results: ResultRoom) -> Stages:
+    budget = _budget(settings, ledger.contents, results)
+    caching = Caching(settings.max_cache_bytes, settings.max_cache_entries, settings.tool_timeout)
+    return default_stages(executors, ledger.approvals, budget, caching)
 
 
 def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry) -> Lifespan:
+    courier = Courier(ledger, parts.receivers, list(map(read_key, settings.webhook_keys)), show_entry)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             await ledger.open()
             await start_all(executors, parts.registry)
             await parts.jobs.open()
+            courier.open()
             told = partial(follow_all, executors, parts.registry)
             places, use_entry_points, enabled = settings.tools, settings.entry_points, settings.reload
             async with follow_files(parts.registry, places, use_entry_points, told, enabled=enabled):
@@ -173,6 +183,7 @@ def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Execu
                 yield
         finally:
             await parts.jobs.close(parts.lifecycle.patience(settings.drain_timeout))
+            await courier.close()
             await close_all(executors)
             await ledger.close()
             await watch.close()

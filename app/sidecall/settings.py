@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
 from sidecall.core.errors import SidecallError
 from sidecall.telemetry.modes import LogFormat, TracingMode
+from sidecall.webhook_settings import WebhookSettings
 
 _PREFIX = "SIDECALL_"
 # A name in ASCII, also one with a wildcard in front; IPv6, with or without brackets.
@@ -27,7 +28,7 @@ _USUAL_SECRETS = Path("/run/secrets")  # Where orchestrators put them.
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-class Settings(BaseSettings):
+class Settings(WebhookSettings):
     """What an operator may set; each is read from the variable `SIDECALL_` plus its name in capitals.
 
     Raises:

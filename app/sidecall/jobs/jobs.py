@@ -108,7 +108,7 @@ class Jobs:
     async def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> CallEntry | None:
         """Write a call down, and begin or queue it; None where one with its key is remembered already."""
         owner = self._ledger.owner if begins else None
-        acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of)
+        acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of, how.callback_url)
         with self._runner.expect(record.id):
             entry = await self._calls.accept(record, acceptance)
             if entry is not None and begins:

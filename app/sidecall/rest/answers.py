@@ -49,9 +49,10 @@ async def answer_call(
         raise
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
-    wants_memory = tool is not None and (preferences is not PLAIN or is_remembered(tool))
+    url = sent.callback_url
+    wants_memory = tool is not None and (preferences is not PLAIN or is_remembered(tool) or url is not None)
     if tool is not None and wants_memory and await is_visible(tool, request.caller, request.context):
-        return await answer_remembered(parts, request, tool, preferences, form or sent.dialect)
+        return await answer_remembered(parts, request, tool, preferences, form or sent.dialect, url)
     try:
         message = await parts.pipeline.run(request)
         dialect = form or sent.dialect
@@ -119,6 +120,8 @@ async def rehearse_call(
     Raises:
         RequestError: The calling program has to mend something.
     """
+    if sent.callback_url is not None:
+        parts.receivers.find(sent.callback_url)
     try:
         rehearsal = await parts.pipeline.rehearse(make_request(sent, context))
     except RequestError as error:
