@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from sidecall.settings import Settings
-from tests.kit.receivers import SECRET
+from tests.jobs.webhooks.listening import SECRET
 
 
 def test_several_hosts_and_secrets(monkeypatch: pytest.MonkeyPatch) -> None:

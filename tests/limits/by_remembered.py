@@ -4,8 +4,8 @@ import asyncio
 from functools import partial
 from typing import Any
 
+from tests.jobs.webhooks.listening import SECRET
 from tests.kit.clients import MakeClient
-from tests.kit.receivers import SECRET
 from tests.kit.waiting import until
 from tests.limits.by_request import Provoke, call, post, say
 from tests.limits.offered import ask, echo, wait

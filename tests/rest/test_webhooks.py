@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.jobs.webhooks.listening import SECRET, Heard, Listening, listen
 from tests.kit.clients import MakeClient
 from tests.kit.problems import read_problem
-from tests.kit.receivers import SECRET, Heard, Listening, listen
 from tests.kit.remembered import GO, RAN, charge, refund, wait_for
 from tests.kit.waiting import until
 

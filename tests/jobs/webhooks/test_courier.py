@@ -22,7 +22,7 @@ from sidecall.ledger.base import Ledger
 from sidecall.ledger.opening import open_ledger
 from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.pipeline.format import refuse
-from tests.kit.receivers import SECRET, listen
+from tests.jobs.webhooks.listening import SECRET, listen
 from tests.kit.waiting import until
 
 
