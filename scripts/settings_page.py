@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le
+from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from sidecall.settings import Settings
@@ -63,7 +64,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Contents and approvals",
         "What is kept, and [where](durability.md): [large results](limits.md#large-results), "
-        "[a person's approval](control.md#a-persons-approval).",
+        "[a person's approval](control.md#a-persons-approval), [answers given again](tools.md#answers-given-again).",
         (
             "store",
             "max_content_bytes",
@@ -75,13 +76,16 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "max_waiting_bytes",
             "max_store_bytes",
             "max_item_bytes",
+            "max_cache_bytes",
+            "max_cache_entries",
             "max_unread_bytes",
         ),
     ),
     (
         "Remembered calls",
-        "Calls that run once by a key, or go on without their client: [calls that are remembered](jobs.md).",
-        ("max_running_jobs", "max_queued_jobs", "max_wait", "idempotency_ttl"),
+        "Calls that run once by a key, or go on without their client: [calls that are remembered](jobs.md), "
+        "[webhooks](jobs.md#webhooks).",
+        ("max_running_jobs", "max_queued_jobs", "max_wait", "idempotency_ttl", "webhook_hosts", "webhook_secret"),
     ),
     (
         "Connections",
@@ -99,7 +103,14 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("log_level", "log_format", "log_calls", "log_args", "log_redact", "log_buffer_bytes", "otel"),
     ),
 )
-_TYPES = {bool: "`true` or `false`", int: "whole number", float: "number", str: "text", Path: "path"}
+_TYPES = {
+    bool: "`true` or `false`",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    SecretStr: "secret",
+    Path: "path",
+}
 
 
 def render_page() -> str:

@@ -23,6 +23,7 @@ _HOMES = {
     "BaseStore": "sidecall.authoring.names",
     "BaseTool": "sidecall.authoring.tool",
     "BaseToolkit": "sidecall.authoring.toolkit",
+    "Cache": "sidecall.core.results.cache",
     "CallbackManager": "sidecall.core.run.child",
     "CallbackManagerForToolRun": "sidecall.core.run.child",
     "Callbacks": "sidecall.core.run.child",

@@ -35,6 +35,7 @@ from sidecall.core.guardrails import (
 from sidecall.core.injection import InjectedState, InjectedStore, InjectedToolArg, InjectedToolCallId, Secret
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.options import ToolAnnotations
+from sidecall.core.results.cache import Cache
 from sidecall.core.retry import Retry
 from sidecall.core.run.agents_errors import AgentsException, ModelBehaviorError, ToolTimeoutError, UserError
 from sidecall.core.run.child import (
@@ -81,6 +82,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "BaseStore",
     "BaseTool",
     "BaseToolkit",
+    "Cache",
     "CallbackManager",
     "CallbackManagerForToolRun",
     "Callbacks",

@@ -29,15 +29,20 @@ from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
 from sidecall.jobs.jobs import Jobs
 from sidecall.jobs.submission import JobLimits, Show
+from sidecall.jobs.webhooks.courier import Courier
+from sidecall.jobs.webhooks.receivers import AllowedHosts
+from sidecall.jobs.webhooks.signing import read_key
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.opening import IN_MEMORY, open_ledger
 from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget
+from sidecall.pipeline.cached.answers import Caching
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Rate
+from sidecall.pipeline.stage import Stages
 from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
 from sidecall.reload import follow_files
@@ -45,6 +50,7 @@ from sidecall.rest.answers import content_url
 from sidecall.rest.app import Lifespan, build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
+from sidecall.rest.remembered import show_entry
 from sidecall.secrets import secrets_in, warn_of_missing
 from sidecall.settings import Settings
 from sidecall.telemetry.calls import CallTelemetry
@@ -81,10 +87,9 @@ def create_app(
     ledger = build_ledger(settings)
     metrics, redaction = _metrics(registry, executors, admission, ledger, lifecycle), Redaction(settings.log_redact)
     watch = _watch(settings, metrics, redaction)
-    secrets, results = secrets_in(settings.secrets_dir), ResultRoom(settings.max_result_bytes)
+    secrets, results = _look_through(registry, settings), ResultRoom(settings.max_result_bytes)
     surroundings = Surroundings(ItemStore(ledger.items), secrets, admission.abandon, watch.headers, results)
-    _look_through(registry, secrets)
-    stages = default_stages(executors, ledger.approvals, _budget(settings, ledger.contents, results))
+    stages = _list_stages(settings, executors, ledger, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
         registry=registry,
@@ -101,6 +106,7 @@ def create_app(
         backlog=backlog or Backlog(settings.max_unread_bytes),
         trouble=lambda: ledger.trouble,
         results=results,
+        receivers=AllowedHosts(settings.webhook_hosts),
     )
     return _build_api(settings, parts, _lifespan(settings, parts, ledger, executors, watch))
 
@@ -109,9 +115,12 @@ def _build_api(settings: Settings, parts: Parts, lifespan: Lifespan) -> Applicat
     return build_api(parts, lifespan, _authenticator(settings), _welcome(settings))
 
 
-def _look_through(registry: Registry, secrets: Callable[[str], str | None]) -> None:
+def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str | None]:
+    """Return what finds secrets, once all tools can run with it."""
+    secrets = secrets_in(settings.secrets_dir)
     warn_of_missing(registry, secrets)
     refuse_unfit(registry, Finder(tools_of))
+    return secrets
 
 
 def _discover(settings: Settings) -> Registry:
@@ -151,13 +160,22 @@ def _budget(settings: Settings, contents: Contents, results: ResultRoom) -> Budg
     return Budget(settings.max_content_bytes, keep, results)
 
 
+def _list_stages(settings: Settings, executors: Executors, ledger: Ledger, results: ResultRoom) -> Stages:
+    budget = _budget(settings, ledger.contents, results)
+    caching = Caching(settings.max_cache_bytes, settings.max_cache_entries, settings.tool_timeout)
+    return default_stages(executors, ledger.approvals, budget, caching)
+
+
 def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry) -> Lifespan:
+    courier = Courier(ledger, parts.receivers, list(map(read_key, settings.webhook_keys)), show_entry)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             await ledger.open()
             await start_all(executors, parts.registry)
             await parts.jobs.open()
+            courier.open()
             told = partial(follow_all, executors, parts.registry)
             places, use_entry_points, enabled = settings.tools, settings.entry_points, settings.reload
             async with follow_files(parts.registry, places, use_entry_points, told, enabled=enabled):
@@ -165,6 +183,7 @@ def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Execu
                 yield
         finally:
             await parts.jobs.close(parts.lifecycle.patience(settings.drain_timeout))
+            await courier.close()
             await close_all(executors)
             await ledger.close()
             await watch.close()

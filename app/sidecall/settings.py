@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
 from sidecall.core.errors import SidecallError
 from sidecall.telemetry.modes import LogFormat, TracingMode
+from sidecall.webhook_settings import WebhookSettings
 
 _PREFIX = "SIDECALL_"
 # A name in ASCII, also one with a wildcard in front; IPv6, with or without brackets.
@@ -27,7 +28,7 @@ _USUAL_SECRETS = Path("/run/secrets")  # Where orchestrators put them.
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-class Settings(BaseSettings):
+class Settings(WebhookSettings):
     """What an operator may set; each is read from the variable `SIDECALL_` plus its name in capitals.
 
     Raises:
@@ -160,6 +161,13 @@ class Settings(BaseSettings):
     max_item_bytes: int = Field(
         default=1024 * 1024, ge=1, description="Most bytes of one thing that tools remember in the store, as JSON."
     )
+    max_cache_bytes: int = Field(
+        default=16 * 1024 * 1024,
+        ge=0,
+        description="Most bytes of answers that are given again, per worker; beyond it those go that were not asked "
+        "for longest.",
+    )
+    max_cache_entries: int = Field(default=10_000, ge=0, description="Most of such answers, per worker.")
     max_unread_bytes: int = Field(
         default=32 * 1024 * 1024,
         ge=1024,

@@ -113,6 +113,15 @@ def test_a_bad_setting_is_named_wherever_it_comes_from(
     assert [line[: len(complaint) + 7] for line in result.stderr.splitlines()] == [f"error: {complaint}"]
 
 
+@pytest.mark.usefixtures("signals")
+def test_a_secret_that_does_not_fit_is_not_said_back(sidecall_here: SidecallHere) -> None:
+    """Logs are read by many."""
+    result = sidecall_here("tools", SIDECALL_WEBHOOK_SECRET="whsec_mistyped!")
+
+    complaint = "setting SIDECALL_WEBHOOK_SECRET: write whsec_ and the base64 of 24 to 64 random bytes"
+    assert (result.returncode, result.stderr) == (1, f"error: {complaint}\n")
+
+
 BROKEN = pytest.mark.parametrize(
     ("files", "places", "complaint"),
     [

@@ -13,6 +13,7 @@ from sidecall.executors.base import Executor
 from sidecall.executors.inline import InlineExecutor
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.batch import keep, run_batch
+from sidecall.pipeline.cached.answers import Caching
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
 
@@ -21,11 +22,13 @@ def make_pipeline(
     offered: Registry | Iterable[CompiledTool | Compilable],
     executors: Mapping[ExecutorName, Executor] | None = None,
     approvals: Approvals | None = None,
+    caching: Caching | None = None,
     **options: Any,
 ) -> Pipeline:
     """Make a pipeline of these tools, with an executor for async ones and those that are given."""
     registry = offered if isinstance(offered, Registry) else Registry(offered)
-    stages = default_stages({"inline": InlineExecutor(), **(executors or {})}, approvals or MemoryApprovals())
+    runners = {"inline": InlineExecutor(), **(executors or {})}
+    stages = default_stages(runners, approvals or MemoryApprovals(), caching=caching)
     return Pipeline(registry, stages, **options)
 
 

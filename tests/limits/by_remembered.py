@@ -1,9 +1,12 @@
 """How the bounds of calls that are remembered are provoked, by the words of the table."""
 
+import asyncio
 from functools import partial
 from typing import Any
 
+from tests.jobs.webhooks.listening import SECRET
 from tests.kit.clients import MakeClient
+from tests.kit.waiting import until
 from tests.limits.by_request import Provoke, call, post, say
 from tests.limits.offered import ask, echo, wait
 
@@ -30,6 +33,37 @@ async def _long_key(make_client: MakeClient) -> str:
     return say(await post(await make_client(echo), call("echo"), **{"Idempotency-Key": "x" * 256}))
 
 
+async def _long_url(make_client: MakeClient) -> str:
+    return say(await post(await make_client(echo), {**call(), "callback_url": f"https://a/{'x' * 2048}"}))
+
+
+async def _tell_many(make_client: MakeClient) -> str:
+    open_at_once: list[int] = []
+    connections: set[asyncio.StreamWriter] = set()
+    go = asyncio.Event()
+
+    async def stall(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.add(writer)
+        open_at_once.append(len(connections))
+        await reader.readuntil(b"\r\n\r\n")
+        await go.wait()
+        connections.discard(writer)
+        writer.write(b"HTTP/1.1 204 Done\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(stall, "127.0.0.1", 0)
+    host = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    client = await make_client(echo, webhook_hosts=(host,), webhook_secret=SECRET)
+    for _ in range(25):
+        await post(client, {**call(), "callback_url": host})
+    await until(lambda: len(open_at_once) == 20)
+    await asyncio.sleep(1.5)  # It has looked again meanwhile.
+    go.set()
+    await until(lambda: len(open_at_once) == 25)
+    server.close()
+    return "they wait" if max(open_at_once) == 20 else f"{max(open_at_once)} at once"
+
+
 async def _approvals(make_client: MakeClient, **settings: Any) -> str:
     client = await make_client(ask, **settings)
     for number in range(2):
@@ -48,6 +82,8 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "seconds that `Prefer: wait=` waits": _wait_briefly,
     "seconds that a call is known by its key": _send_again,
     "characters of a key": _long_key,
+    "characters of a `callback_url`": _long_url,
+    "webhooks that are under way at once": _tell_many,
     "approvals": partial(_approvals, max_approvals=1),
     "bytes of approvals, with their calls and answers": partial(_approvals, max_waiting_bytes=20_000),
     "seconds that an approval is kept": _old_approval,

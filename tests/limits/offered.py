@@ -3,13 +3,19 @@
 import asyncio
 from typing import Annotated
 
-from sidecall import InjectedStore, Store, tool
+from sidecall import Cache, InjectedStore, Store, tool
 
 
 @tool
 async def echo(text: str = "") -> str:
     """Return a text."""
     return text
+
+
+@tool(cache=Cache(ttl=60), annotations={"read_only": True})
+async def look_up(word: str) -> str:
+    """Look a word up."""
+    return word
 
 
 @tool

@@ -2,11 +2,12 @@
 
 from inspect import ismethod
 
-from sidecall import tool
+from sidecall import Cache, tool
 from sidecall.executors.inline import InlineExecutor
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget
+from sidecall.pipeline.cached.answers import Caching
 from sidecall.pipeline.plan import Plan, Plans
 from sidecall.pipeline.stage import Step
 from sidecall.pipeline.stages import default_stages
@@ -16,8 +17,8 @@ def _names(steps: tuple[Step, ...]) -> list[str]:
     return [type(step.__self__).__name__ if ismethod(step) else getattr(step, "__name__", "") for step in steps]
 
 
-def _plan(budget: Budget | None = None, **options: object) -> Plan:
-    stages = default_stages({"inline": InlineExecutor()}, MemoryApprovals(), budget)
+def _plan(budget: Budget | None = None, caching: Caching | None = None, **options: object) -> Plan:
+    stages = default_stages({"inline": InlineExecutor()}, MemoryApprovals(), budget, caching)
     offered = tool("work", description="Work.", **options)(lambda: None)  # type: ignore[call-overload]
     return Plans(stages, Admission(Limits())).of(offered.compiled)
 
@@ -28,6 +29,15 @@ def test_every_call_of_a_plain_tool_takes_these_stages() -> None:
 
     assert _names(plan.success) == ["decode", "validate", "Execute", "format_output"]
     assert _names(plan.failure) == ["contain", "ApproveInside", "log_failure", "format_failure", "repeat_answer"]
+
+
+def test_a_call_of_a_tool_with_a_cache_takes_one_stage_in_the_place_of_two() -> None:
+    """Those of other tools do not come by it."""
+    reads = {"cache": Cache(ttl=1), "annotations": {"read_only": True}}
+
+    assert _names(_plan(caching=Caching(), **reads).success) == ["decode", "validate", "RunCached"]
+    assert _names(_plan(**reads).success) == ["decode", "validate", "Execute", "format_output"]
+    assert _names(_plan(caching=Caching()).success) == ["decode", "validate", "Execute", "format_output"]
 
 
 def test_a_call_of_a_tool_with_everything_takes_all_stages() -> None:

@@ -21,6 +21,7 @@ from sidecall.core.options import (
     ToolOptions,
     UnknownArgs,
 )
+from sidecall.core.results.cache import Cache
 from sidecall.core.retry import Retry
 from sidecall.core.run.typed_context import ReadContext
 
@@ -62,6 +63,7 @@ class OptionFields(BaseModel):
     max_content_bytes: Annotated[int, Field(ge=200)] | None = None
     background: bool = False
     idempotency: Idempotency | None = None
+    cache: Cache | None = None
 
     def _compile_options(self, own: ReadContext | None = None) -> ToolOptions:
         """Compile the options, once; `own` reads the context for functions around the tool that say no type of it.

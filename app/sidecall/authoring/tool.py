@@ -8,6 +8,7 @@ from typing import Any, Self, Unpack, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from sidecall.authoring.cacheable import refuse_uncacheable
 from sidecall.authoring.face import ToolFace, infer_args_schema_of
 from sidecall.authoring.hook_contexts import plan_own_reading
 from sidecall.authoring.inprocess import Beside, ToolInput, ainvoke, invoke
@@ -99,6 +100,7 @@ class BaseTool(ToolFace, RunnableFace):
             args_schema=self._get_args_schema(),
             origin=self._get_origin(),
         )
+        refuse_uncacheable(made)
         return made if self.preview is None else replace(made, preview=fit_preview(self.preview, made))
 
     async def ainvoke(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Any:

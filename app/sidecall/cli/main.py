@@ -17,6 +17,8 @@ from sidecall.version import __version__
 
 # Characters of a wrong value that are said back.
 _MOST_OF_VALUE = 200
+# Settings whose values are never said back.
+_UNSHOWN = frozenset(("WEBHOOK_SECRET",))
 
 cli = typer.Typer(
     name="sidecall",
@@ -73,6 +75,8 @@ def _word(item: ErrorDetails) -> str:
     """Word which setting is wrong, why, and what was read, where unmeant quotes and spaces are seen."""
     setting = "_".join(str(part) for part in item["loc"]).upper()
     reason = str(item.get("ctx", {}).get("error", item["msg"]))
+    if setting in _UNSHOWN:
+        return f"setting SIDECALL_{setting}: {reason}"
     return f"setting SIDECALL_{setting}: {reason}; it is {repr(item['input'])[:_MOST_OF_VALUE]}"
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sidecall.core.callbacks import Callback
 from sidecall.core.guardrails import ToolInputGuardrail, ToolOutputGuardrail
+from sidecall.core.results.cache import Cache
 from sidecall.core.retry import Retry
 
 ResponseFormat = Literal["content", "content_and_artifact"]
@@ -64,7 +65,7 @@ class ToolOptions:
     calls of a batch. `max_content_bytes` bounds what the model reads of one answer; None means the server's bound.
 
     Calls of a `background` tool are answered with where to ask for their answers. With `idempotency="tool_call_id"` a
-    call runs once for each id that a model gives it.
+    call runs once for each id that a model gives it. `cache` says how long answers are given again.
     """
 
     return_direct: bool = False
@@ -95,3 +96,4 @@ class ToolOptions:
     max_content_bytes: int | None = None
     background: bool = False
     idempotency: Idempotency | None = None
+    cache: Cache | None = None

@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 from sidecall.auth.browser import ForeignHost, ForeignPage
 from sidecall.auth.caller_header import InvalidCaller
 from sidecall.core.calls.errors import (
+    CallbackRefused,
     CallEnded,
     CallNotKept,
     InvalidReplay,
@@ -74,6 +75,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     RangeUnsatisfiable: (416, "range-not-satisfiable"),
     ForeignHost: (421, "foreign-host"),
     KeyReused: (422, "key-reused"),
+    CallbackRefused: (422, "callback-refused"),
     UnknownParameter: (422, "unknown-parameter"),
     InvalidParameter: (422, "invalid-parameter"),
     NotAToolCall: (422, "not-a-tool-call"),

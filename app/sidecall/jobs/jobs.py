@@ -111,7 +111,7 @@ class Jobs:
     async def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> CallEntry | None:
         """Write a call down, and begin or queue it; None where one with its key is remembered already."""
         owner = self._ledger.owner if begins else None
-        acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of)
+        acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of, how.callback_url)
         if begins:
             return await self._runner.accept(record, acceptance, waits=how.waits)
         # Its client may hang up while it is written down.

@@ -33,12 +33,14 @@ class JobLimits:
 class Submission:
     """How a call is to be run beside what its request says.
 
-    `waits` says that a client waits for it who is told when there is no room.
+    `waits` says that a client waits for it who is told when there is no room. `callback_url` is where to tell that it
+    has ended.
     """
 
     key: CallKey | None = None
     waits: bool = False
     replay_of: str | None = None
+    callback_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,11 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from sidecall.core.approval import Approvals
+from sidecall.core.calls.callbacks import CallbackQueue
 from sidecall.core.calls.places import CallQueue, Calls
 from sidecall.core.contents import Contents
 from sidecall.core.store.items import Items
+from sidecall.ledger.sql.callbacks import SqlCallbacks
 from sidecall.ledger.sql.database import Database
 
 
@@ -24,6 +26,10 @@ class Ledger:
     queue: CallQueue
     database: Database
     owner: str = field(default_factory=lambda: uuid4().hex)
+    callbacks: CallbackQueue = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.callbacks = SqlCallbacks(self.database)
 
     @property
     def trouble(self) -> str | None:

@@ -77,7 +77,7 @@ def _format_any(invocation: Invocation, name: str) -> None:
     fields["content"] = _make_content(name, content, lost.of("content"))
     fields["artifact"] = None if artifact is None else _make_jsonable(name, artifact, lost.of("artifact"))
     invocation.notes = lost.notes
-    invocation.message = _make_message(invocation, told, fields)
+    invocation.message = make_message(invocation, told, fields)
 
 
 def format_failure(invocation: Invocation) -> Awaitable[None] | None:
@@ -188,7 +188,12 @@ def _take_over(name: str, spoken: MessageParts, artifact: Any) -> tuple[Any, Any
     return spoken.content, artifact if spoken.artifact is None else spoken.artifact, rest
 
 
-def _make_message(invocation: Invocation, told: dict[str, Any], fields: dict[str, Any]) -> ToolMessage:
+def changes_state(message: ToolMessage) -> bool:
+    """Return whether a message tells its caller to change its state."""
+    return "state_update" in message.response_metadata
+
+
+def make_message(invocation: Invocation, told: dict[str, Any], fields: dict[str, Any]) -> ToolMessage:
     """Make a message that answers this call, whatever ids one of the tool's own carries."""
     metadata = _make_metadata(invocation)
     metadata.update(told)

@@ -7,6 +7,8 @@ from sidecall.core.options import ExecutorName
 from sidecall.executors.base import Executor
 from sidecall.pipeline.approve import Approve, ApproveInside, Recall, repeat_answer, wants_approval
 from sidecall.pipeline.budget import Budget
+from sidecall.pipeline.cached.answers import Caching
+from sidecall.pipeline.cached.run import RunCached, has_cache, has_no_cache
 from sidecall.pipeline.decode import decode
 from sidecall.pipeline.execution.execute import Execute
 from sidecall.pipeline.format import format_failure, format_output, tell_ignored, tells_ignored
@@ -19,13 +21,17 @@ from sidecall.pipeline.validate import validate
 
 
 def default_stages(
-    executors: Mapping[ExecutorName, Executor], approvals: Approvals, budget: Budget | None = None
+    executors: Mapping[ExecutorName, Executor],
+    approvals: Approvals,
+    budget: Budget | None = None,
+    caching: Caching | None = None,
 ) -> Stages:
     """List what happens to a call, in order, and what happens from there on when a stage fails.
 
     These two lists are the product. What stands before them is the gate.
     """
     keep_to_budget = [] if budget is None else [Stage(budget)]
+    execute, write, run_cached = _plan_running(Execute(executors), caching)
     success = (
         Stage(decode),
         Stage(Recall(approvals), wants_approval),
@@ -34,9 +40,10 @@ def default_stages(
         Stage(guard_input, has_input_guardrails),
         Stage(Approve(approvals), wants_approval),
         Stage(tell_start, has_callbacks),
-        Stage(Execute(executors)),
+        execute,
         Stage(guard_output, has_output_guardrails),
-        Stage(format_output),
+        write,
+        *run_cached,
         Stage(tell_ignored, tells_ignored),
         *keep_to_budget,
         Stage(tell_end, has_callbacks),
@@ -53,3 +60,11 @@ def default_stages(
         Stage(repeat_answer),
     )
     return Stages(success, failure)
+
+
+def _plan_running(execute: Execute, caching: Caching | None) -> tuple[Stage, Stage, list[Stage]]:
+    """Let a tool with a cache take one stage in the place of two, where there is a server that keeps answers."""
+    if caching is None:
+        return Stage(execute), Stage(format_output), []
+    run_cached = Stage(RunCached(execute, caching), has_cache)
+    return Stage(execute, has_no_cache), Stage(format_output, has_no_cache), [run_cached]

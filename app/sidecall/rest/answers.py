@@ -11,6 +11,7 @@ from sidecall.core.errors import MissingContext, NotAToolCall, RequestError
 from sidecall.core.invocation import CallRequest
 from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolMessage
+from sidecall.http.cache import cache_headers
 from sidecall.http.context import RequestContext
 from sidecall.http.preferences import PLAIN, Preferences
 from sidecall.http.quota import quota_headers
@@ -48,9 +49,10 @@ async def answer_call(
         raise
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
-    wants_memory = tool is not None and (preferences is not PLAIN or is_remembered(tool))
+    url = sent.callback_url
+    wants_memory = tool is not None and (preferences is not PLAIN or is_remembered(tool) or url is not None)
     if tool is not None and wants_memory and await is_visible(tool, request.caller, request.context):
-        return await answer_remembered(parts, request, tool, preferences, form or sent.dialect)
+        return await answer_remembered(parts, request, tool, preferences, form or sent.dialect, url)
     try:
         message = await parts.pipeline.run(request)
         dialect = form or sent.dialect
@@ -65,7 +67,10 @@ async def answer_call(
     finally:
         if parts.results.shares:
             parts.results.release(context.presence)
-    return Reply(answer, 200, _quota_headers(parts, context))
+    headers = _quota_headers(parts, context)
+    if "cache" in message.response_metadata:
+        headers |= cache_headers(message.response_metadata["cache"])
+    return Reply(answer, 200, headers)
 
 
 async def answer_calls(
@@ -115,6 +120,8 @@ async def rehearse_call(
     Raises:
         RequestError: The calling program has to mend something.
     """
+    if sent.callback_url is not None:
+        parts.receivers.find(sent.callback_url)
     try:
         rehearsal = await parts.pipeline.rehearse(make_request(sent, context))
     except RequestError as error:

@@ -68,6 +68,7 @@ class ReceivedCall:
     dialect: DialectName
     state: Any
     context: Mapping[str, Any]
+    callback_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +77,13 @@ class Shared:
 
     state: Any = None
     context: Mapping[str, Any] = field(default_factory=dict)
+    callback_url: str | None = None
 
     def complete(self, sent: ReceivedCall) -> ReceivedCall:
         """Add to a call what does not stand beside itself."""
         sent.state = self.state if sent.state is None else sent.state
         sent.context = {**self.context, **sent.context} if self.context else sent.context
+        sent.callback_url = sent.callback_url or self.callback_url
         return sent
 
 
@@ -135,7 +138,7 @@ def read_call(body: Any) -> ReceivedCall:
         raise _unfit(dialect, error) from None
     name, args, call_id = _READERS[dialect](sent)
     call = ToolCall(name=name, args={} if args is None else args, id=_call_id(call_id))
-    return ReceivedCall(call, dialect, sent.state, sent.context or {})
+    return ReceivedCall(call, dialect, sent.state, sent.context or {}, sent.callback_url)
 
 
 def _not_an_object(body: Any) -> str:

@@ -19,6 +19,7 @@ from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
 from sidecall.http.context import RequestContext, make_context
 from sidecall.jobs.jobs import Jobs
+from sidecall.jobs.webhooks.receivers import AllowedHosts
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Quotas
@@ -50,6 +51,7 @@ class Parts:
     backlog: Backlog = field(default_factory=Backlog)
     trouble: Callable[[], str | None] = lambda: None
     excerpts: Excerpts = field(default_factory=Excerpts)
+    receivers: AllowedHosts = field(default_factory=lambda: AllowedHosts(()))
     results: ResultRoom = field(default_factory=lambda: ResultRoom(16 * 1024 * 1024))
 
     def run(self, request: CallRequest) -> Awaitable[ToolMessage]:

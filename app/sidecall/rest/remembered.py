@@ -25,18 +25,25 @@ _ASK_AFTER = "1"
 
 
 async def answer_remembered(
-    parts: Parts, request: CallRequest, tool: CompiledTool, preferences: Preferences, form: DialectName
+    parts: Parts,
+    request: CallRequest,
+    tool: CompiledTool,
+    preferences: Preferences,
+    form: DialectName,
+    callback_url: str | None = None,
 ) -> Reply:
     """Accept a call, and answer with its end, or with where to ask for it.
 
     Raises:
         RequestError: The calling program has to mend something, or there is no room.
     """
-    is_async = preferences.is_async or tool.options.background
+    if callback_url is not None:
+        parts.receivers.find(callback_url)
+    is_async = preferences.is_async or tool.options.background or callback_url is not None
     patient = is_async or preferences.wait is not None
     key = make_call_key(request, tool, preferences.key, parts.jobs.limits.key_ttl)
     await _count(parts, request, tool)
-    submitted = await parts.jobs.submit(request, Submission(key, waits=not patient))
+    submitted = await parts.jobs.submit(request, Submission(key, waits=not patient, callback_url=callback_url))
     return await _answer(parts, submitted, request, preferences, form, is_async=is_async)
 
 
@@ -122,7 +129,7 @@ async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers
     )
 
 
-def show_entry(entry: CallEntry, form: DialectName) -> bytes:
+def show_entry(entry: CallEntry, form: DialectName = "langchain") -> bytes:
     """Write what is known of a call, its message in this dialect."""
     shown: dict[str, Any] = entry.model_dump(mode="json", exclude={"message"})
     return to_json({**shown, "message": None if entry.message is None else write_answer(entry.message, form)})

@@ -33,6 +33,11 @@ class CallBody(BaseModel):
 
     state: Any = Field(default=None, description="What parameters marked InjectedState get.")
     context: dict[str, Any] | None = Field(default=None, description="What other injected parameters get, by name.")
+    callback_url: str | None = Field(
+        default=None,
+        max_length=2048,
+        description="Where to tell that the call has ended; it is then remembered, and answered with 202.",
+    )
 
 
 class LangChainToolCall(CallBody):

@@ -18,7 +18,6 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
 
     response = await client.get("/tools/search")
 
-    assert response.status_code == 200
     assert response.json() == {
         "name": "search",
         "description": "Search the web.",
@@ -36,6 +35,7 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
         "timeout_behavior": "error_as_result",
         "requires_approval": False,
         "has_preview": False,
+        "cache": None,
         "unknown_args": "ignore",
         "hash": response.json()["hash"],
         "hosted": False,

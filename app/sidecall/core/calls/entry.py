@@ -55,12 +55,14 @@ class Acceptance:
         args: Its arguments as they are shown, as JSON text.
         key: By what it is known again.
         replay_of: The call of which it is a repetition.
+        callback_url: Where to tell that it has ended.
     """
 
     owner: str | None = None
     args: str | None = None
     key: CallKey | None = None
     replay_of: str | None = None
+    callback_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,10 @@ class InvalidReplay(RequestError):
     """The body does not say how to repeat a call."""
 
 
+class CallbackRefused(RequestError):
+    """The end of the call cannot be told at this `callback_url`."""
+
+
 class KeyReused(RequestError):
     """The Idempotency-Key was sent before, with another call."""
 

@@ -43,6 +43,7 @@ class SqlCalls:
             *(call.id, caller.tenant, caller.subject, sent.name, json.dumps(sent.id), status, attempt, owner),
             *(created, started, acceptance.args, record, *known, acceptance.replay_of),
             len(record) + len(acceptance.args or "") + _BESIDE,
+            *(acceptance.callback_url, None if acceptance.callback_url is None else created),
         )
         if row is None:
             return None

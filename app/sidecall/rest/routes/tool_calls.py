@@ -1,5 +1,6 @@
 """Run tools."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -7,9 +8,12 @@ from pydantic import ValidationError
 
 from sidecall.core.approval import Approval
 from sidecall.core.calls.entry import CallEntry
+from sidecall.core.calls.errors import CallbackRefused
 from sidecall.core.errors import BatchTooLarge, NotAToolCall
 from sidecall.core.messages import ToolMessage
 from sidecall.http.body import read_body, read_json
+from sidecall.http.cache import DOCUMENTED as CACHE
+from sidecall.http.cache import PARAMETER as CACHE_CONTROL
 from sidecall.http.events import wants_events
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED as PREFERENCES
@@ -77,7 +81,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
             "model": Answer,
             "description": "What the model has to be told, whether the call succeeded (`status`) or not.",
             "content": {"application/json": {"examples": ANSWERS}},
-            "headers": {**DOCUMENTED, **PREFERENCES},
+            "headers": {**DOCUMENTED, **PREFERENCES, **CACHE},
         },
         202: {
             "model": Approval | CallEntry,
@@ -97,7 +101,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         },
         503: {"model": Problem, "description": "There is no room for the call.", "headers": _RETRY_AFTER},
     },
-    openapi_extra={"requestBody": one_of(Call, CALLS), "parameters": PARAMETERS},
+    openapi_extra={"requestBody": one_of(Call, CALLS), "parameters": [*PARAMETERS, CACHE_CONTROL]},
 )
 async def create_tool_call(
     request: Request, parts: PartsDep, context: ContextDep, format: AnswerFormat = None, dry_run: DryRunFlag = False
@@ -120,6 +124,7 @@ async def create_tool_call(
         if dry_run:
             return (await rehearse_call(parts, sent, context, format)).to_response()
         refuse_for_events(preferences)
+        _refuse_callbacks([sent])
         return EventStream(parts, request, sent, context, format)
     return (await context.while_present(answer_call(parts, body, context, format, preferences))).to_response()
 
@@ -147,12 +152,25 @@ async def create_tool_call_batch(
     body = await read_json(request, parts.bounds)
     with naming_served(parts.registry):
         calls = _read_batch(body, parts.max_batch)
+    _refuse_callbacks(calls)
     await require_context(parts, calls, context)
     if dry_run:
         return (await rehearse_calls(parts, calls, context, format)).to_response()
     if wants_events(request):
         return EventStream(parts, request, calls, context, format)
     return (await context.while_present(answer_calls(parts, calls, context, format))).to_response()
+
+
+def _refuse_callbacks(calls: Sequence[ReceivedCall]) -> None:
+    """Refuse calls in whose place an answer is waited for.
+
+    Raises:
+        CallbackRefused: One wants its end to be told elsewhere.
+    """
+    if any(sent.callback_url is not None for sent in calls):
+        raise CallbackRefused(
+            "`callback_url` is for one call that is not waited for: it goes neither with a batch nor with events."
+        )
 
 
 def _open_batch(body: Any) -> tuple[list[Any], Shared]:
@@ -164,7 +182,7 @@ def _open_batch(body: Any) -> tuple[list[Any], Shared]:
     except ValidationError:
         text = 'A batch is a JSON array of calls, or {"calls": [...]}; send one call to POST /tool_calls.'
         raise NotAToolCall(text, example=[CALLS["langchain"]["value"]]) from None
-    return batch.calls, Shared(batch.state, batch.context or {})
+    return batch.calls, Shared(batch.state, batch.context or {}, batch.callback_url)
 
 
 def _read_batch(body: Any, limit: int) -> list[ReceivedCall]:

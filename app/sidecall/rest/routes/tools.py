@@ -10,6 +10,7 @@ from pydantic_core import to_json
 from sidecall.core.errors import UnknownTool
 from sidecall.core.mistakes.resemblance import find_nearest
 from sidecall.core.options import Condition, ToolAnnotations
+from sidecall.core.results.cache import Cache
 from sidecall.core.tool import CompiledTool
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.problems import Problem
@@ -51,6 +52,7 @@ class ToolDetail(BaseModel):
     timeout_behavior: str = Field(description="`raise`: the request fails with 500 when the time is up.")
     requires_approval: bool | None = Field(description="Whether a person approves each call; null: it depends.")
     has_preview: bool = Field(description="Whether a dry run, and who approves a call, are told what it would do.")
+    cache: Cache | None = Field(description="For how many seconds an answer is given again, and to whom.")
     unknown_args: str = Field(description="What happens to an argument that no parameter takes.")
     hash: str = Field(description="SHA-256 of the definition; it changes when the contract does.")
     strict: bool = Field(description="Whether the definition can be said in OpenAI's strict form.")
@@ -147,6 +149,7 @@ def _detail(tool: CompiledTool) -> ToolDetail:
         timeout_behavior=tool.options.timeout_behavior,
         requires_approval=_or_none(tool.options.requires_approval),
         has_preview=tool.preview is not None,
+        cache=tool.options.cache,
         unknown_args=tool.options.unknown_args,
         hash=hashlib.sha256(to_json(definition)).hexdigest(),
         strict=not obstacles,

@@ -1,0 +1,1 @@
+"""Messages to programs that their remembered calls have ended."""

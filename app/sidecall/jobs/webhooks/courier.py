@@ -1,0 +1,140 @@
+"""Send word of each call that has ended, until its receiver has heard it."""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable, Sequence
+
+from sidecall.core.calls.callbacks import DueCallback
+from sidecall.core.calls.entry import CallEntry
+from sidecall.core.calls.errors import CallbackRefused, UnknownCall
+from sidecall.core.overload import StoreUnavailable
+from sidecall.jobs.webhooks.receivers import AllowedHosts
+from sidecall.jobs.webhooks.sender import NotSent, Sender
+from sidecall.ledger.base import Ledger
+
+logger = logging.getLogger("sidecall")
+
+# Writes what `GET /tool_calls/{id}` shows.
+ShowEntry = Callable[[CallEntry], bytes]
+
+# Seconds between one try and the next, about eighteen hours in all.
+PAUSES = (5.0, 30.0, 120.0, 600.0, 1800.0, 7200.0, 18_000.0, 36_000.0)
+# Seconds between two looks at what is due.
+_LOOK = 1.0
+# Seconds for which a server has a message to itself; when it has ended meanwhile, another one sends it.
+_LEASE = 60.0
+# Messages that are under way at once.
+_MOST = 20
+# Seconds that those have at the end of the server.
+_PATIENCE = 3.0
+
+
+class Courier:
+    """Send what is due, each message at least once."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        hosts: AllowedHosts,
+        keys: Sequence[bytes],
+        show: ShowEntry,
+        pauses: Sequence[float] = PAUSES,
+    ) -> None:
+        """Join what it takes.
+
+        Args:
+            ledger: Where calls are remembered.
+            hosts: Whom it may tell.
+            keys: What messages are signed with.
+            show: Writes a call.
+            pauses: Seconds between one try and the next.
+        """
+        self._calls = ledger.calls
+        self._callbacks = ledger.callbacks
+        self._hosts = hosts
+        self._keys = keys
+        self._show = show
+        self._pauses = pauses
+        self._sending: set[asyncio.Task[None]] = set()
+        self._sender: Sender | None = None
+        self._loop: asyncio.Task[None] | None = None
+
+    def open(self) -> None:
+        """Begin to look for what is due, unless nobody may be told anything."""
+        if self._hosts:
+            self._sender = Sender(self._keys)
+            self._loop = asyncio.get_running_loop().create_task(self._go_round(self._sender))
+
+    async def close(self) -> None:
+        """Send nothing more; what is under way has a few seconds, and is sent again by another server or the next."""
+        if self._loop is None or self._sender is None:
+            return
+        self._loop.cancel()
+        await asyncio.gather(self._loop, return_exceptions=True)
+        self._loop = None
+        if self._sending:
+            _, late = await asyncio.wait(self._sending, timeout=_PATIENCE)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        await self._sender.close()
+
+    async def _go_round(self, sender: Sender) -> None:
+        while True:
+            try:
+                await self._send_due(sender)
+            except StoreUnavailable:
+                logger.warning("webhooks wait: the store cannot be used just now")
+            except Exception:
+                logger.exception("webhooks could not be sent; it is tried again in %g s", _LOOK)
+            await asyncio.sleep(_LOOK)
+
+    async def _send_due(self, sender: Sender) -> None:
+        free = _MOST - len(self._sending)
+        due = await self._callbacks.list_due(time.time(), free) if free > 0 else ()
+        for callback in due:
+            claimed = await self._callbacks.claim(callback, time.time() + _LEASE)
+            if claimed is not None:
+                task = asyncio.create_task(self._carry(sender, claimed))
+                self._sending.add(task)
+                task.add_done_callback(self._sending.discard)
+
+    async def _carry(self, sender: Sender, callback: DueCallback) -> None:
+        try:
+            await self._callbacks.settle(callback, await self._send(sender, callback))
+        except (StoreUnavailable, UnknownCall) as error:
+            logger.warning("webhook of call %s: it is not known whether to send it again: %r", callback.call_id, error)
+        except Exception:
+            logger.exception("webhook of call %s could not be sent", callback.call_id)
+
+    async def _send(self, sender: Sender, callback: DueCallback) -> float | None:
+        """Send a message, and return when to do it again; None where nothing is left to do."""
+        entry = await self._calls.get(callback.call_id, callback.tenant)
+        try:
+            receiver = self._hosts.find(callback.url)
+            # Its answer may be large.
+            body = await asyncio.to_thread(self._write, entry)
+            await sender.send(receiver, f"msg_{entry.id}", body)
+        except CallbackRefused as error:
+            _give_up(callback, error.message)
+            return None
+        except NotSent as error:
+            if error.is_final or callback.tries > len(self._pauses):
+                _give_up(callback, str(error))
+                return None
+            pause = self._pauses[callback.tries - 1] * random.uniform(1.0, 1.2)  # noqa: S311
+            logger.info("webhook of call %s is sent again in %.0f s: %s", callback.call_id, pause, error)
+            return time.time() + pause
+        logger.debug("webhook of call %s was heard", callback.call_id)
+        return None
+
+    def _write(self, entry: CallEntry) -> bytes:
+        ended = (entry.ended_at or entry.created_at).isoformat().replace("+00:00", "Z")
+        head = f'{{"type":"tool_call.{entry.status}","timestamp":"{ended}","data":'
+        return head.encode() + self._show(entry) + b"}"
+
+
+def _give_up(callback: DueCallback, reason: str) -> None:
+    logger.warning("webhook of call %s is given up after try %d: %s", callback.call_id, callback.tries, reason)

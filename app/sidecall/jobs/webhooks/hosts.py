@@ -1,0 +1,56 @@
+"""A host that the operator names, where the end of a call may be told."""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Self
+
+_ENTRY = re.compile(r"(?:(https?)://)?(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?/?", re.ASCII | re.I)
+PORTS = {"https": 443, "http": 80}
+_PORTS = range(1, 65_536)
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedHost:
+    """A host, or all below it, at one port of one scheme."""
+
+    scheme: str
+    host: str
+    port: int
+    is_wildcard: bool
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read an entry of the setting, such as `hooks.example.com`, `*.example.com:8443` or `http://localhost:9000`.
+
+        Raises:
+            ValueError: It is none.
+        """
+        found = _ENTRY.fullmatch(text)
+        if found is None or (found[4] is not None and int(found[4]) not in _PORTS):
+            raise ValueError(f"{text!r} is no host: write hooks.example.com, *.example.com or http://localhost:9000")
+        scheme, wildcard, host, port = found.groups()
+        scheme = (scheme or "https").lower()
+        number = PORTS[scheme] if port is None else int(port)
+        return cls(scheme, normalize_host(host), number, wildcard is not None)
+
+    def covers(self, scheme: str, host: str, port: int) -> bool:
+        """Return whether this is the host of a URL."""
+        is_host = host.endswith(f".{self.host}") if self.is_wildcard else host == self.host
+        return is_host and (scheme, port) == (self.scheme, self.port)
+
+    @property
+    def is_address(self) -> bool:
+        """Whether it is an address, or this machine, rather than a name that anybody may point anywhere."""
+        if self.is_wildcard:
+            return False
+        try:
+            ipaddress.ip_address(self.host)
+        except ValueError:
+            return self.host == "localhost"
+        return True
+
+
+def normalize_host(host: str) -> str:
+    """Write a host as hosts are compared."""
+    return host.lower().strip("[]").removesuffix(".")

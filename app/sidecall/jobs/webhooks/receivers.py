@@ -1,0 +1,66 @@
+"""Whom the end of a call may be told."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import httpx
+
+from sidecall.core.calls.errors import CallbackRefused
+from sidecall.jobs.webhooks.hosts import PORTS, AllowedHost, normalize_host
+
+_UNSET = (
+    "This server tells nobody that calls have ended. Its operator has to name the hosts where it may: "
+    "SIDECALL_WEBHOOK_HOSTS=hooks.example.com, with SIDECALL_WEBHOOK_SECRET."
+)
+_NO_URL = "`callback_url` is a URL such as https://hooks.example.com/calls, without a name, a password or a #."
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """A URL that may be told, taken apart.
+
+    `is_private` says that the operator has named its very address, so that it need not be a public one.
+    """
+
+    url: httpx.URL
+    host: str
+    port: int
+    is_private: bool
+
+
+class AllowedHosts:
+    """The hosts of one server."""
+
+    def __init__(self, entries: Iterable[str]) -> None:
+        self._hosts = [AllowedHost.parse(entry) for entry in entries]
+
+    def __bool__(self) -> bool:
+        return bool(self._hosts)
+
+    def find(self, text: str) -> Receiver:
+        """Return whom to tell.
+
+        Raises:
+            CallbackRefused: It is no URL, or its host is not one of these.
+        """
+        if not self._hosts:
+            raise CallbackRefused(_UNSET)
+        url = _read_url(text)
+        host = normalize_host(url.raw_host.decode("ascii"))
+        if not host or url.scheme not in PORTS or url.userinfo or url.fragment:
+            raise CallbackRefused(_NO_URL)
+        port = url.port or PORTS[url.scheme]
+        allowed = next((it for it in self._hosts if it.covers(url.scheme, host, port)), None)
+        if allowed is None:
+            raise CallbackRefused(
+                f"This server does not tell {url.scheme}://{host}:{port} that calls have ended. Its operator names the "
+                "hosts where it may with SIDECALL_WEBHOOK_HOSTS."
+            )
+        return Receiver(url, host, port, allowed.is_address)
+
+
+def _read_url(text: str) -> httpx.URL:
+    try:
+        return httpx.URL(text)
+    except (httpx.InvalidURL, ValueError):
+        raise CallbackRefused(_NO_URL) from None

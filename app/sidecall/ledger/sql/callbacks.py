@@ -1,0 +1,26 @@
+"""Which ended calls somebody has still to be told of, in a database."""
+
+from collections.abc import Sequence
+
+from sidecall.core.calls.callbacks import DueCallback
+from sidecall.ledger.sql.database import Database
+
+
+class SqlCallbacks:
+    """Find them in the table of calls, and hand out each to one server."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def list_due(self, now: float, most: int) -> Sequence[DueCallback]:
+        """List up to `most` of those that are due, fairly between their callers; `now` is in seconds since 1970."""
+        return [DueCallback(*row) for row in await self._database.read("list_due_callbacks", now, most)]
+
+    async def claim(self, due: DueCallback, until: float) -> DueCallback | None:
+        """Take one until then, when it is due again; None where another server was quicker."""
+        row = await self._database.write("claim_callback", due.call_id, until, due.at)
+        return None if row is None else DueCallback(due.call_id, due.tenant, due.url, until, due.tries + 1)
+
+    async def settle(self, claimed: DueCallback, again_at: float | None) -> None:
+        """Note when it is to be tried again; None where nothing is left to do."""
+        await self._database.write("settle_callback", claimed.call_id, again_at, claimed.at)

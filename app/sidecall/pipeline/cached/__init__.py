@@ -1,0 +1,1 @@
+"""Answers that are given again, and runs that several calls share."""
