@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from rich.console import Console
 from rich.markdown import Markdown
 
-from bench import inprocess, over_http, remembered, report, rows, scale, slow_calls, startup
+from bench import inprocess, over_http, report, rows, scale, slow_calls, startup
 from bench.chart import draw
+from bench.durable import remembered
 from bench.environments import ROOT
 from bench.machine import Cores, describe, take_cores
 from bench.results import FULL_ROUNDS, QUICK_ROUNDS, Part

@@ -40,7 +40,9 @@ class Database(Protocol):
         other, in the order in which they were asked for.
 
         Raises:
-            StoreUnavailable: The database cannot be used just now; nothing of this was written.
+            StoreUnavailable: The database cannot be used just now; nothing of this was written, unless the way to it
+                broke in the moment of the commit.
+            TypeError: A value is none that a database has.
         """
 
     async def write_all(self, statement: str, rows: Sequence[Row]) -> None:

@@ -86,7 +86,8 @@ class SqliteDatabase:
         """Carry out a statement durably, and return the first row of its RETURNING.
 
         Raises:
-            StoreUnavailable: The file cannot be used just now; nothing of this was written.
+            StoreUnavailable: The file cannot be used just now; nothing of this was written, unless the process that
+                writes was killed in the moment of the commit.
         """
         row: Row | None = await self._writer.ask(self._statements[statement], values, "row")
         return row
