@@ -34,16 +34,18 @@ def test_a_new_approval_is_pending() -> None:
         "decided_at": None,
         "decided_by": None,
         "reason": None,
+        "description": None,
         "asked_args": None,
         "preview": None,
         "preview_error": None,
+        "payload": None,
         "message": None,
     }
 
 
 def test_a_call_that_waits_says_for_what() -> None:
     """The approval goes with the error."""
-    error = ApprovalRequired(APPROVAL)
+    error = ApprovalRequired.of(APPROVAL)
 
     assert error.message == "delete_order waits for a person's approval (7)."
     assert error.approval is APPROVAL
@@ -51,7 +53,7 @@ def test_a_call_that_waits_says_for_what() -> None:
 
 def test_a_call_that_runs_already_says_so() -> None:
     """Nobody has to decide any more."""
-    error = ApprovalRequired(APPROVAL.model_copy(update={"status": "approved"}))
+    error = ApprovalRequired.of(APPROVAL.model_copy(update={"status": "approved"}))
 
     assert error.message == "delete_order was approved and still runs (7)."
 

@@ -23,10 +23,16 @@ _STATUS: Mapping[DecisionName, ApprovalStatus] = {"approve": "approved", "reject
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a call would do, as its tool's author says it, in text or JSON; or `error`: why there is nothing to show."""
+    """What a person should know who decides, as the tool's author says it.
+
+    `shown` is what the call would do, in text or JSON, or `error` why there is nothing to show. A tool that asks while
+    it runs says in `description` what is to be decided, and in `payload` what else belongs to that.
+    """
 
     shown: Any = None
     error: str | None = None
+    description: str | None = None
+    payload: Any = None
 
 
 NO_PREVIEW = Preview()
@@ -46,6 +52,7 @@ class ApprovalState(BaseModel):
     decided_at: datetime | None = None
     decided_by: str | None = None
     reason: str | None = Field(default=None, description="What the person said; the model sees it when they rejected.")
+    description: str | None = Field(default=None, description="What is to be decided, where the tool itself asks.")
 
 
 class Approval(ApprovalState):
@@ -57,6 +64,7 @@ class Approval(ApprovalState):
     )
     preview: Any = Field(default=None, description="What the call that came would do, where its tool can say so.")
     preview_error: str | None = Field(default=None, description="Why there is no preview, where one was to be made.")
+    payload: Any = Field(default=None, description="What else the tool shows, where it asks itself.")
     message: ToolMessage | None = Field(default=None, description="The answer to the call, once there is one.")
 
 
@@ -99,14 +107,41 @@ class Decision(BaseModel):
 
 
 class ApprovalRequired(SidecallError):
-    """The call waits for a person's decision, or has it and still runs."""
+    """A person has to decide about the call first.
 
-    def __init__(self, approval: Approval) -> None:
+    A tool raises it when it finds that out, and runs again from its beginning, with `context.approved`, once the person
+    has said yes. What comes out of the pipeline has the `approval` that the call waits for, or has and still runs.
+    """
+
+    approval: Approval
+
+    def __init__(self, message: str | None = None, *, preview: Any = None, payload: Any = None) -> None:
+        """Ask for a person's word.
+
+        Args:
+            message: What there is to decide.
+            preview: What the call would do, in text or JSON; instead of what the tool's `preview` says.
+            payload: What else the person should see, as JSON.
+        """
+        super().__init__(message or "A person has to approve this call.")
+        self.description = message
+        self.preview = preview
+        self.payload = payload
+
+    @classmethod
+    def of(cls, approval: Approval) -> "ApprovalRequired":
+        """Make what is raised of a call that has an approval."""
         waits = (
             "waits for a person's approval" if approval.status == "pending" else f"was {approval.status} and still runs"
         )
-        super().__init__(f"{approval.tool_call.name} {waits} ({approval.id}).")
-        self.approval = approval
+        error = ApprovalRequired(f"{approval.tool_call.name} {waits} ({approval.id}).")
+        error.approval = approval
+        return error
+
+    @property
+    def is_new(self) -> bool:
+        """Whether a tool has raised it, and nobody was asked yet."""
+        return "approval" not in vars(self)
 
 
 class AnsweredBefore(SidecallError):
@@ -158,6 +193,8 @@ class ApprovalRecord(BaseModel):
             expires_at=now + timedelta(seconds=ttl),
             preview=preview.shown,
             preview_error=preview.error,
+            description=preview.description,
+            payload=preview.payload,
         )
         return cls(
             approval=approval,
@@ -180,7 +217,7 @@ class ApprovalRecord(BaseModel):
     def as_error(self) -> ApprovalRequired | AnsweredBefore:
         """Make what ends the same call when it comes again: it never runs a second time."""
         message = self.approval.message
-        return ApprovalRequired(self.approval) if message is None else AnsweredBefore(self.approval, message)
+        return ApprovalRequired.of(self.approval) if message is None else AnsweredBefore(self.approval, message)
 
     def require_pending(self) -> CallRecord:
         """Return the call that waits.

@@ -162,7 +162,7 @@ class Jobs:
         if entry.message is not None:
             return entry.message
         assert entry.approval_id is not None
-        raise ApprovalRequired((await self._approvals.get(entry.approval_id)).approval)
+        raise ApprovalRequired.of((await self._approvals.get(entry.approval_id)).approval)
 
     async def get(self, call_id: str, tenant: str) -> CallEntry:
         """Find a call as it stands now.

@@ -1,24 +1,50 @@
 """Stop calls that a person has to approve first."""
 
 from collections.abc import Awaitable, Mapping
+from types import CodeType
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from sidecall.core.approval import AnsweredBefore, Approvals, ApprovalWanted
+from sidecall.core.approval import NO_PREVIEW, AnsweredBefore, ApprovalRequired, Approvals, ApprovalWanted, Preview
 from sidecall.core.errors import ToolExecutionError
 from sidecall.core.invocation import Invocation
 from sidecall.core.messages import ToolCall
 from sidecall.core.record import CallRecord
 from sidecall.core.tool import CompiledTool
-from sidecall.pipeline.execution.preview import make_preview
+from sidecall.pipeline.execution.preview import make_preview, show_question
 from sidecall.pipeline.hooks import HookFailed, call_hook, patience
+from sidecall.schema.signature import unwrap
 from sidecall.telemetry import log_hook_failure
 
 
 def wants_approval(tool: CompiledTool) -> bool:
     """Return whether some calls of this tool need approval."""
     return tool.options.requires_approval is not False
+
+
+def may_ask(tool: CompiledTool) -> bool:
+    """Return whether calls of this tool may wait for a person.
+
+    That a tool asks while it runs is seen by what its module knows: whoever raises an exception has it at hand. One
+    that lets other modules ask is run until it asks when its call comes again.
+    """
+    if wants_approval(tool):
+        return True
+    function = unwrap(tool.function)
+    function = getattr(function, "__func__", function)
+    known = getattr(function, "__globals__", {}).values()
+    code = getattr(function, "__code__", None)
+    return any(map(_is_question, known)) or (code is not None and _names_question(code))
+
+
+def _is_question(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, ApprovalRequired)
+
+
+def _names_question(code: CodeType) -> bool:
+    inner = (const for const in code.co_consts if isinstance(const, CodeType))
+    return ApprovalRequired.__name__ in code.co_names or any(map(_names_question, inner))
 
 
 class Recall:
@@ -64,12 +90,14 @@ class Approve:
         """
         if not invocation.request.approved and await is_required(invocation):
             call = CallRecord.of(invocation.request, invocation.id)
-            asked = ToolCall(name=invocation.tool.name, args=_write_args(invocation.args), id=invocation.call.id)
-            raise (await self._approvals.ask(call, asked, await make_preview(invocation))).as_error()
+            raise (await self._approvals.ask(call, show_call(invocation), await make_preview(invocation))).as_error()
 
 
 class ApproveInside:
-    """Ask for approval of what a tool is about to do, once it has said so; when it is given, the tool runs again."""
+    """Ask for approval of what a tool is about to do, once it has said so; when it is given, the tool runs again.
+
+    A tool that asks a second time about the same call has failed, so that no call asks for ever.
+    """
 
     def __init__(self, approvals: Approvals) -> None:
         self._approvals = approvals
@@ -78,11 +106,26 @@ class ApproveInside:
         """Put the approval in the place of the failure that says so; nothing has to be awaited for any other."""
         error = invocation.error
         wanted = error.__cause__ if isinstance(error, ToolExecutionError) else None
-        return self._ask(invocation, wanted.tool_call) if isinstance(wanted, ApprovalWanted) else None
+        if isinstance(wanted, ApprovalWanted):
+            return self._ask(invocation, wanted.tool_call)
+        if not isinstance(wanted, ApprovalRequired) or not wanted.is_new:
+            return None
+        if invocation.request.approved:
+            wanted.add_note("The call was approved already; a tool that sees `context.approved` has to go on.")
+            return None
+        return self._ask_about(invocation, wanted)
 
-    async def _ask(self, invocation: Invocation, wanted: ToolCall) -> None:
+    async def _ask_about(self, invocation: Invocation, wanted: ApprovalRequired) -> None:
+        await self._ask(invocation, show_call(invocation), await show_question(invocation, wanted))
+
+    async def _ask(self, invocation: Invocation, wanted: ToolCall, preview: Preview = NO_PREVIEW) -> None:
         call = CallRecord.of(invocation.request, invocation.id)
-        raise (await self._approvals.ask(call, wanted)).as_error() from None
+        raise (await self._approvals.ask(call, wanted, preview)).as_error() from None
+
+
+def show_call(invocation: Invocation) -> ToolCall:
+    """Return the call as a person should see it who decides about it."""
+    return ToolCall(name=invocation.tool.name, args=_write_args(invocation.args), id=invocation.call.id)
 
 
 def _write_args(args: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from sidecall.core.approval import Approvals
 from sidecall.core.options import ExecutorName
 from sidecall.executors.base import Executor
-from sidecall.pipeline.approve import Approve, ApproveInside, Recall, repeat_answer, wants_approval
+from sidecall.pipeline.approve import Approve, ApproveInside, Recall, may_ask, repeat_answer, wants_approval
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.decode import decode
 from sidecall.pipeline.execution.execute import Execute
@@ -28,7 +28,7 @@ def default_stages(
     keep_to_budget = [] if budget is None else [Stage(budget)]
     success = (
         Stage(decode),
-        Stage(Recall(approvals), wants_approval),
+        Stage(Recall(approvals), may_ask),
         Stage(inject, has_injections),
         Stage(validate),
         Stage(guard_input, has_input_guardrails),
