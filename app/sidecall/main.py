@@ -13,9 +13,9 @@ from sidecall.auth.caller_header import CallerHeader
 from sidecall.auth.hosts import OwnHosts
 from sidecall.auth.middleware import Authenticator
 from sidecall.authoring.offers import TOOLS_OF, tools_of
-from sidecall.core.approval import read_args
 from sidecall.core.contents import JSON, TEXT, Contents
 from sidecall.core.context import Caller
+from sidecall.core.decisions.fingerprint import read_args
 from sidecall.core.invocation import Surroundings
 from sidecall.core.messages import ToolCall
 from sidecall.core.results.room import ResultRoom

@@ -7,8 +7,9 @@ import pytest
 from pydantic import ValidationError
 
 from sidecall import Caller, ToolCall, ToolMessage
-from sidecall.core.approval import Approval, ApprovalRecord, ApprovalRequired, Decision, compute_fingerprint
+from sidecall.core.approval import Approval, ApprovalRecord, ApprovalRequired, Decision
 from sidecall.core.context import ANONYMOUS
+from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.errors import ApprovalConflict
 from sidecall.core.invocation import CallRequest
 from sidecall.core.record import CallRecord

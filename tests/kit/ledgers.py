@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from sidecall.core.approval import Approvals
 from sidecall.core.contents import Contents
+from sidecall.core.decisions.places import Approvals
 from sidecall.core.store.items import Items
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.ledger.memory.contents import MemoryContents

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sidecall import Registry
-from sidecall.core.approval import Approvals
+from sidecall.core.decisions.places import Approvals
 from sidecall.core.options import ExecutorName
 from sidecall.core.tool import Compilable, CompiledTool
 from sidecall.executors.base import Executor

@@ -1,17 +1,15 @@
 """Calls that wait for a person's word."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 from uuid_utils import uuid7
 
+from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.errors import ApprovalConflict, SidecallError
-from sidecall.core.json_text import parse_json
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 
@@ -259,76 +257,3 @@ class ApprovalRecord(BaseModel):
 
     def _change(self, **members: Any) -> Self:
         return self.model_copy(update={"approval": self.approval.model_copy(update=members)})
-
-
-def compute_fingerprint(call: CallRecord, asked: ToolCall | None = None) -> str:
-    """Make the same text of calls that are the same: from whom and on whose behalf, of what, under which id.
-
-    The state is none of it, since it moves on while a call waits. A call without an id is like no other. Where a tool
-    asks about what it is about to do itself, each such call counts by itself.
-    """
-    caller, sent = call.caller, call.tool_call
-    told = [caller.tenant, caller.subject, sent.name, sent.id or [call.id], read_args(sent.args), call.context]
-    if asked is not None and asked.name != sent.name:
-        told += [asked.name, read_args(asked.args)]
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
-
-
-def read_args(args: dict[str, Any] | str) -> Any:
-    """Read the arguments, which are the same as text and as an object."""
-    if isinstance(args, dict):
-        return args
-    try:
-        return parse_json(args.encode(errors="surrogatepass") or b"{}")
-    except ValueError:
-        return args
-
-
-class Approvals(Protocol):
-    """Where calls that wait for approval are kept, each until it expires.
-
-    Each method is one step: whatever happens at the same time comes before it or after it.
-    """
-
-    async def ask(self, call: CallRecord, asked: ToolCall, preview: Preview = NO_PREVIEW) -> ApprovalRecord:
-        """Keep a call with what it would do, or find the one of the same fingerprint, whatever has become of it.
-
-        Raises:
-            TooManyApprovals: Too many calls wait, or they are too large.
-        """
-
-    async def find(self, call: CallRecord) -> ApprovalRecord | None:
-        """Find the approval of a call of the same fingerprint, whatever has become of it; None if there is none."""
-
-    async def get(self, approval_id: str) -> ApprovalRecord:
-        """Find an approval.
-
-        Raises:
-            UnknownApproval: There is none, or it has expired.
-        """
-
-    async def list(
-        self, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
-    ) -> ApprovalPage:
-        """List approvals, oldest first, no more than `limit`, from where the page before says that there are more."""
-
-    async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
-        """Claim the decision: of several at once one succeeds.
-
-        The approval does not expire before it has its answer.
-
-        Raises:
-            UnknownApproval: There is none.
-            ApprovalConflict: It is decided already.
-            TooManyApprovals: There is no room for what the person wrote; nothing is decided then.
-        """
-
-    async def reopen(self, approval_id: str) -> None:
-        """Take a decision back, of a call that there was no room to run."""
-
-    async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
-        """Keep the answer of a decided call.
-
-        Raises:
-            TooManyApprovals: There is no room for it; there always is for a short one.
-        """

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from sidecall.core.approval import Approvals
 from sidecall.core.calls.places import CallQueue, Calls
 from sidecall.core.contents import Contents
+from sidecall.core.decisions.places import Approvals
 from sidecall.core.store.items import Items
 from sidecall.ledger.sql.database import Database
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from sidecall.core.approval import NO_PREVIEW, AnsweredBefore, ApprovalRequired, Approvals, ApprovalWanted, Preview
+from sidecall.core.approval import NO_PREVIEW, AnsweredBefore, ApprovalRequired, ApprovalWanted, Preview
+from sidecall.core.decisions.places import Approvals
 from sidecall.core.errors import ToolExecutionError
 from sidecall.core.invocation import Invocation
 from sidecall.core.messages import ToolCall

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from sidecall.core.approval import Approval, Approvals, Decision
+from sidecall.core.approval import Approval, Decision
 from sidecall.core.deadline import Deadline
+from sidecall.core.decisions.places import Approvals
 from sidecall.core.errors import CallRejected, CallUnanswered, InvalidDecision
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage

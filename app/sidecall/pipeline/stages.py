@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sidecall.core.approval import Approvals
+from sidecall.core.decisions.places import Approvals
 from sidecall.core.options import ExecutorName
 from sidecall.executors.base import Executor
 from sidecall.pipeline.approve import Approve, ApproveInside, Recall, may_ask, repeat_answer, wants_approval

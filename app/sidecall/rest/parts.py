@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from sidecall.auth.middleware import caller_of
-from sidecall.core.approval import Approvals
 from sidecall.core.contents import Contents
 from sidecall.core.context import Caller
+from sidecall.core.decisions.places import Approvals
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.quota import Quota

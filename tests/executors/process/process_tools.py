@@ -15,7 +15,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel
 
 from sidecall import (
-    ApprovalRequired,
     Command,
     InjectedState,
     InjectedStore,
@@ -289,18 +288,6 @@ def circumstances(
 @tool(executor="process")
 def remember(store: Annotated[Store, InjectedStore]) -> None:
     """Want what stays with the server."""
-
-
-@tool(executor="process")
-def refund(amount: int, context: ToolContext) -> str:
-    """Pay money back, if a person wants that.
-
-    Args:
-        amount: How much.
-    """
-    if amount > 100 and (not context.approved or amount > 1000):
-        raise ApprovalRequired(f"Pay {amount} back?", preview={"amount": amount}, payload=["account", object])
-    return f"refunded {amount}"
 
 
 def make_hidden() -> Any:

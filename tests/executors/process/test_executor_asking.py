@@ -4,7 +4,7 @@ import pytest
 
 from sidecall import ApprovalRequired
 from tests.executors.conftest import Answer
-from tests.executors.process.process_tools import refund
+from tests.executors.process.asking_tools import refund
 
 
 async def test_what_a_tool_asks_crosses_to_the_server(answer: Answer) -> None:

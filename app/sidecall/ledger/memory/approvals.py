@@ -13,8 +13,8 @@ from sidecall.core.approval import (
     Decision,
     ListedApproval,
     Preview,
-    compute_fingerprint,
 )
+from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.errors import UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.overload import TooManyApprovals

@@ -14,9 +14,9 @@ from sidecall.core.approval import (
     Decision,
     ListedApproval,
     Preview,
-    compute_fingerprint,
 )
 from sidecall.core.calls.errors import OutcomeUnknown
+from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.errors import CallRejected, ToolFailure, UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.overload import StoreUnavailable, TooManyApprovals
