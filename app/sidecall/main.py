@@ -73,8 +73,7 @@ def create_app(
         StoreUnfit: There is no such kind of store.
         ValidationError: A setting is wrong.
     """
-    settings = settings or Settings()
-    logging.getLogger("sidecall").setLevel(settings.log_level.upper())
+    settings = _begin_log(settings or Settings())
     registry = _discover(settings) if registry is None else registry
     executors = build_executors(settings)
     admission = Admission(_limits(settings))
@@ -84,7 +83,7 @@ def create_app(
     secrets, results = secrets_in(settings.secrets_dir), ResultRoom(settings.max_result_bytes)
     surroundings = Surroundings(ItemStore(ledger.items), secrets, admission.abandon, watch.headers, results)
     _look_through(registry, secrets)
-    stages = default_stages(executors, ledger.approvals, _budget(settings, ledger.contents, results))
+    stages = default_stages(executors, ledger.approvals, _budget(settings, ledger.contents, results), ledger.rules)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
         registry=registry,
@@ -95,6 +94,7 @@ def create_app(
         bounds=Bounds(settings.max_body_bytes, settings.max_json_values),
         max_batch=settings.max_batch,
         jobs=_make_jobs(settings, ledger, pipeline, registry),
+        rules=ledger.rules,
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
         quotas=admission.quotas,
@@ -103,6 +103,12 @@ def create_app(
         results=results,
     )
     return _build_api(settings, parts, _lifespan(settings, parts, ledger, executors, watch))
+
+
+def _begin_log(settings: Settings) -> Settings:
+    """Log as the settings say."""
+    logging.getLogger("sidecall").setLevel(settings.log_level.upper())
+    return settings
 
 
 def _build_api(settings: Settings, parts: Parts, lifespan: Lifespan) -> Application:
@@ -132,6 +138,7 @@ def build_ledger(settings: Settings) -> Ledger:
         settings.max_artifact_bytes,
         settings.max_store_bytes,
         settings.max_item_bytes,
+        settings.max_approval_rules,
     )
     return open_ledger(settings.store or IN_MEMORY, bounds, refuse)
 

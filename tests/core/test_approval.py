@@ -35,6 +35,7 @@ def test_a_new_approval_is_pending() -> None:
         "decided_at": None,
         "decided_by": None,
         "reason": None,
+        "always": False,
         "description": None,
         "asked_args": None,
         "preview": None,
@@ -65,6 +66,8 @@ def test_a_decision_may_be_the_one_word() -> None:
         "decision": "approve",
         "args": None,
         "reason": None,
+        "always": False,
+        "expires_in": None,
     }
 
 

@@ -9,12 +9,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from uuid_utils import uuid7
 
 from sidecall.core.decisions.fingerprint import compute_fingerprint
+from sidecall.core.decisions.rules import DecisionName
 from sidecall.core.errors import ApprovalConflict, SidecallError
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 
 ApprovalStatus = Literal["pending", "approved", "rejected"]
-DecisionName = Literal["approve", "reject"]
 
 _STATUS: Mapping[DecisionName, ApprovalStatus] = {"approve": "approved", "reject": "rejected"}
 
@@ -50,6 +50,7 @@ class ApprovalState(BaseModel):
     decided_at: datetime | None = None
     decided_by: str | None = None
     reason: str | None = Field(default=None, description="What the person said; the model sees it when they rejected.")
+    always: bool = Field(default=False, description="Whether the decision made a rule for the caller's later calls.")
     description: str | None = Field(default=None, description="What is to be decided, where the tool itself asks.")
 
 
@@ -102,6 +103,16 @@ class Decision(BaseModel):
     decision: DecisionName
     args: dict[str, Any] | None = Field(default=None, description="Other arguments to run the call with.")
     reason: str | None = Field(default=None, description="Why; when you reject, the model reads it.", max_length=10_000)
+    always: bool = Field(
+        default=False, description="Whether it holds for all later calls of this tool by this caller as well."
+    )
+    expires_in: float | None = Field(
+        default=None,
+        gt=0,
+        le=31_536_000,
+        allow_inf_nan=False,
+        description="With `always`: for how many seconds; null for as long as nobody revokes it.",
+    )
 
 
 class ApprovalRequired(SidecallError):
@@ -242,13 +253,14 @@ class ApprovalRecord(BaseModel):
             decided_at=datetime.now(UTC),
             decided_by=by,
             reason=decision.reason,
+            always=decision.always,
             asked_args=self.asked.args if is_edited else None,
             tool_call=self.asked if decision.args is None else self.asked.model_copy(update={"args": decision.args}),
         )
 
     def reopen(self) -> Self:
         """Take the decision back."""
-        undecided = {"decided_at": None, "decided_by": None, "reason": None, "asked_args": None}
+        undecided = {"decided_at": None, "decided_by": None, "reason": None, "asked_args": None, "always": False}
         return self._change(status="pending", tool_call=self.asked, **undecided)
 
     def answer(self, message: ToolMessage) -> Self:

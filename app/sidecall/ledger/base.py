@@ -5,8 +5,9 @@ from uuid import uuid4
 
 from sidecall.core.calls.places import CallQueue, Calls
 from sidecall.core.contents import Contents
-from sidecall.core.decisions.places import Approvals
+from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.store.items import Items
+from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.sql.database import Database
 
 
@@ -24,6 +25,7 @@ class Ledger:
     queue: CallQueue
     database: Database
     owner: str = field(default_factory=lambda: uuid4().hex)
+    rules: ApprovalRules = field(default_factory=MemoryRules)
 
     @property
     def trouble(self) -> str | None:

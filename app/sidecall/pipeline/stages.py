@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sidecall.core.decisions.places import Approvals
+from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.options import ExecutorName
 from sidecall.executors.base import Executor
 from sidecall.pipeline.approve import Approve, ApproveInside, Recall, may_ask, repeat_answer, wants_approval
@@ -19,7 +19,10 @@ from sidecall.pipeline.validate import validate
 
 
 def default_stages(
-    executors: Mapping[ExecutorName, Executor], approvals: Approvals, budget: Budget | None = None
+    executors: Mapping[ExecutorName, Executor],
+    approvals: Approvals,
+    budget: Budget | None = None,
+    rules: ApprovalRules | None = None,
 ) -> Stages:
     """List what happens to a call, in order, and what happens from there on when a stage fails.
 
@@ -32,7 +35,7 @@ def default_stages(
         Stage(inject, has_injections),
         Stage(validate),
         Stage(guard_input, has_input_guardrails),
-        Stage(Approve(approvals), wants_approval),
+        Stage(Approve(approvals, rules), wants_approval),
         Stage(tell_start, has_callbacks),
         Stage(Execute(executors)),
         Stage(guard_output, has_output_guardrails),
@@ -43,7 +46,7 @@ def default_stages(
     )
     failure = (
         Stage(contain),
-        Stage(ApproveInside(approvals)),
+        Stage(ApproveInside(approvals, rules)),
         Stage(log_failure),
         Stage(let_through, has_way_through),
         Stage(format_failure),

@@ -1,8 +1,10 @@
-"""Where calls that wait for a person are kept."""
+"""Where calls that wait for a person are kept, and what was decided about later ones."""
 
 from typing import Protocol
 
 from sidecall.core.approval import NO_PREVIEW, ApprovalPage, ApprovalRecord, ApprovalStatus, Decision, Preview
+from sidecall.core.context import Caller
+from sidecall.core.decisions.rules import ApprovalRule, RulePage
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 
@@ -54,4 +56,31 @@ class Approvals(Protocol):
 
         Raises:
             TooManyApprovals: There is no room for it; there always is for a short one.
+        """
+
+
+class ApprovalRules(Protocol):
+    """Where decisions are kept that hold for later calls: one for each tool of a caller.
+
+    Each method is one step and durable once it returns.
+    """
+
+    async def keep(self, rule: ApprovalRule) -> None:
+        """Keep a rule, in place of the one for the same tool and caller.
+
+        Raises:
+            TooManyRules: There is no room for it.
+        """
+
+    async def find(self, caller: Caller, tool: str, definition: str) -> ApprovalRule | None:
+        """Find the rule that holds for a caller's call of a tool that is defined so; None if there is none."""
+
+    async def list(self, limit: int = 100, cursor: str | None = None) -> RulePage:
+        """List rules, oldest first, no more than `limit`, from where the page before says that there are more."""
+
+    async def remove(self, rule_id: str) -> None:
+        """Revoke a rule.
+
+        Raises:
+            UnknownRule: There is none.
         """
