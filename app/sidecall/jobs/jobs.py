@@ -210,7 +210,7 @@ class Jobs:
         if record is None:
             return entry
         try:
-            message = message or (await self._approvals.get(entry.approval_id)).approval.message
+            message = message or await self._approvals.find_answer(entry.approval_id)
         except UnknownApproval:
             end = end_expired(record.tool_call, entry.id)
         else:

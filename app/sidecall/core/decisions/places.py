@@ -32,6 +32,15 @@ class Approvals(Protocol):
             UnknownApproval: There is none, or it has expired.
         """
 
+    async def find_answer(self, approval_id: str) -> ToolMessage | None:
+        """Find the answer to a call, for another place where the call is kept; None if there is none yet.
+
+        What was decided is found for a while after it has expired: as long as a call waits for it, or a minute.
+
+        Raises:
+            UnknownApproval: There is none, or it has expired.
+        """
+
     async def list(
         self, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
     ) -> ApprovalPage:
