@@ -229,23 +229,6 @@ async def test_a_forgotten_call_is_unknown_in_every_way(approvals: Approvals, cl
     assert (await ask(approvals)).id != waiting.id
 
 
-async def test_an_answer_is_found_for_a_while_though_it_has_expired(approvals: Approvals, clock: Clock) -> None:
-    """The call may be kept in another place, which has not heard of it yet."""
-    waiting, forgotten = await ask(approvals, "1"), await ask(approvals, "2")
-    before = await approvals.find_answer(waiting.id)
-    await approvals.decide(waiting.id, APPROVE, "eve")
-    clock.now = 20.0
-    running = await approvals.find_answer(waiting.id)
-    await approvals.answer(waiting.id, DONE)
-
-    assert (before, running, await approvals.find_answer(waiting.id)) == (None, None, DONE)
-    assert await shown(approvals) == []
-    with pytest.raises(UnknownApproval):
-        await find(approvals, waiting.id)
-    with pytest.raises(UnknownApproval):
-        await approvals.find_answer(forgotten.id)
-
-
 async def test_an_id_that_never_was_is_unknown(approvals: Approvals) -> None:
     """The message does not say which of the two it is."""
     with pytest.raises(UnknownApproval) as caught:
