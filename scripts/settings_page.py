@@ -73,6 +73,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "max_result_bytes",
             "approval_ttl",
             "max_approvals",
+            "max_approval_rules",
             "max_waiting_bytes",
             "max_store_bytes",
             "max_item_bytes",

@@ -40,6 +40,7 @@ DEFAULTS = {
     "max_result_bytes": 16777216,
     "approval_ttl": 3600.0,
     "max_approvals": 1000,
+    "max_approval_rules": 1000,
     "max_waiting_bytes": 33554432,
     "max_store_bytes": 16777216,
     "max_item_bytes": 1048576,

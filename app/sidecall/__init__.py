@@ -14,6 +14,7 @@ _HOMES = {
     "AgentBase": "sidecall.authoring.switches",
     "AgentsException": "sidecall.core.run.agents_errors",
     "AnyMessage": "sidecall.core.run.conversation",
+    "ApprovalRequired": "sidecall.core.approval",
     "ArgsSchema": "sidecall.authoring.names",
     "AsyncCallbackHandler": "sidecall.core.callbacks",
     "AsyncCallbackManager": "sidecall.core.run.child",

@@ -19,6 +19,7 @@ from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.switches import AgentBase
 from sidecall.authoring.tool import BaseTool
 from sidecall.authoring.toolkit import BaseToolkit
+from sidecall.core.approval import ApprovalRequired
 from sidecall.core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from sidecall.core.command import Command, Send
 from sidecall.core.context import Caller, ToolContext
@@ -73,6 +74,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "AgentBase",
     "AgentsException",
     "AnyMessage",
+    "ApprovalRequired",
     "ArgsSchema",
     "AsyncCallbackHandler",
     "AsyncCallbackManager",

@@ -13,9 +13,9 @@ from sidecall.auth.caller_header import CallerHeader
 from sidecall.auth.hosts import OwnHosts
 from sidecall.auth.middleware import Authenticator
 from sidecall.authoring.offers import TOOLS_OF, tools_of
-from sidecall.core.approval import read_args
 from sidecall.core.contents import JSON, TEXT, Contents
 from sidecall.core.context import Caller
+from sidecall.core.decisions.fingerprint import read_args
 from sidecall.core.invocation import Surroundings
 from sidecall.core.messages import ToolCall
 from sidecall.core.results.room import ResultRoom
@@ -79,8 +79,7 @@ def create_app(
         StoreUnfit: There is no such kind of store.
         ValidationError: A setting is wrong.
     """
-    settings = settings or Settings()
-    logging.getLogger("sidecall").setLevel(settings.log_level.upper())
+    settings = _begin_log(settings or Settings())
     registry = _discover(settings) if registry is None else registry
     executors = build_executors(settings)
     admission = Admission(_limits(settings))
@@ -100,6 +99,7 @@ def create_app(
         bounds=Bounds(settings.max_body_bytes, settings.max_json_values),
         max_batch=settings.max_batch,
         jobs=_make_jobs(settings, ledger, pipeline, registry, redaction),
+        rules=ledger.rules,
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
         quotas=admission.quotas,
@@ -109,6 +109,12 @@ def create_app(
         receivers=AllowedHosts(settings.webhook_hosts),
     )
     return _build_api(settings, parts, _lifespan(settings, parts, ledger, executors, watch))
+
+
+def _begin_log(settings: Settings) -> Settings:
+    """Log as the settings say."""
+    logging.getLogger("sidecall").setLevel(settings.log_level.upper())
+    return settings
 
 
 def _build_api(settings: Settings, parts: Parts, lifespan: Lifespan) -> Application:
@@ -141,6 +147,7 @@ def build_ledger(settings: Settings) -> Ledger:
         settings.max_artifact_bytes,
         settings.max_store_bytes,
         settings.max_item_bytes,
+        settings.max_approval_rules,
     )
     return open_ledger(settings.store or IN_MEMORY, bounds, refuse)
 
@@ -163,7 +170,7 @@ def _budget(settings: Settings, contents: Contents, results: ResultRoom) -> Budg
 def _list_stages(settings: Settings, executors: Executors, ledger: Ledger, results: ResultRoom) -> Stages:
     budget = _budget(settings, ledger.contents, results)
     caching = Caching(settings.max_cache_bytes, settings.max_cache_entries, settings.tool_timeout)
-    return default_stages(executors, ledger.approvals, budget, caching)
+    return default_stages(executors, ledger.approvals, budget, caching, ledger.rules)
 
 
 def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry) -> Lifespan:

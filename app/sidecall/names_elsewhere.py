@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 # The name, and what to use in its place.
 NOT_HERE: Mapping[str, str] = {
-    "interrupt": "there is no graph to stop; let a person decide with @tool(requires_approval=True)",
+    "interrupt": "there is no graph to stop; let a person decide: raise ApprovalRequired('what')",
     "get_stream_writer": "take a parameter `runtime: ToolRuntime` and call runtime.stream_writer",
     "get_store": "take a parameter `runtime: ToolRuntime`, or Annotated[BaseStore, InjectedStore]",
     "get_config": "take a parameter `config: RunnableConfig`",

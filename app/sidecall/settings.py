@@ -146,6 +146,9 @@ class Settings(WebhookSettings):
     max_approvals: int = Field(
         default=1000, ge=1, description="Most approvals kept, per worker; more are answered with 503."
     )
+    max_approval_rules: int = Field(
+        default=1000, ge=1, description="Most decisions kept that hold for later calls; more are answered with 409."
+    )
     max_waiting_bytes: int = Field(
         default=32 * 1024 * 1024,
         ge=1024,

@@ -245,6 +245,21 @@ def test_approvals_are_listed_and_decided(ask: Callable[..., Result], send: Send
     assert [it["id"] for it in json.loads(ask("approvals", "--json", "--status", "rejected").stdout)] == [three]
 
 
+def test_rules_are_made_listed_and_revoked(ask: Callable[..., Result], send: Send) -> None:
+    """Those who approve for good can take that back."""
+    send("refund", order="21")
+    [waiting] = json.loads(ask("approvals", "--json").stdout)
+    ask("approvals", "approve", waiting["id"], "--always", "--expires-in", "1000")
+    [rule] = json.loads(ask("approvals", "rules", "--json").stdout)
+    assert "decision" in ask("approvals", "rules").stdout.splitlines()[0]
+    revoked = ask("approvals", "revoke", rule["id"])
+
+    assert (rule["tool"], rule["decision"], rule["expires_at"] is None) == ("refund", "approve", False)
+    assert revoked.exit_code == 0
+    assert json.loads(ask("approvals", "rules", "--json").stdout) == []
+    assert ask("approvals", "revoke", rule["id"]).exit_code != 0
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -176,7 +176,7 @@ def test_what_a_moved_file_cannot_have_is_named_with_its_line(here: Path) -> Non
     result = CliRunner().invoke(cli, ["check", "--tools", "moved_tools.py"])
 
     stream = "take a parameter `runtime: ToolRuntime` and call runtime.stream_writer"
-    approve = "there is no graph to stop; let a person decide with @tool(requires_approval=True)"
+    approve = "there is no graph to stop; let a person decide: raise ApprovalRequired('what')"
     assert [line for line in result.stdout.splitlines() if "moved_tools" in line] == [
         f"warning moved_tools.py:16 uses get_stream_writer, which is not here: {stream}",
         f"warning moved_tools.py:17 uses interrupt, which is not here: {approve}",

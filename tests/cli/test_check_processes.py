@@ -68,10 +68,9 @@ kit = Kit()
         pytest.param(HOME, 0, "tokens  inner about 23", id="fit, a closure that its module offers"),
         pytest.param(
             STORED,
-            1,
-            "error   note cannot have executor='process': it wants the store, which stays with the server; take "
-            "another executor",
-            id="store",
+            0,
+            "tokens  note about 25",
+            id="fit, with the store of its server",
         ),
         pytest.param(
             HIDDEN,

@@ -7,8 +7,9 @@ import pytest
 from pydantic import ValidationError
 
 from sidecall import Caller, ToolCall, ToolMessage
-from sidecall.core.approval import Approval, ApprovalRecord, ApprovalRequired, Decision, compute_fingerprint
+from sidecall.core.approval import Approval, ApprovalRecord, ApprovalRequired, Decision
 from sidecall.core.context import ANONYMOUS
+from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.errors import ApprovalConflict
 from sidecall.core.invocation import CallRequest
 from sidecall.core.record import CallRecord
@@ -34,16 +35,19 @@ def test_a_new_approval_is_pending() -> None:
         "decided_at": None,
         "decided_by": None,
         "reason": None,
+        "always": False,
+        "description": None,
         "asked_args": None,
         "preview": None,
         "preview_error": None,
+        "payload": None,
         "message": None,
     }
 
 
 def test_a_call_that_waits_says_for_what() -> None:
     """The approval goes with the error."""
-    error = ApprovalRequired(APPROVAL)
+    error = ApprovalRequired.of(APPROVAL)
 
     assert error.message == "delete_order waits for a person's approval (7)."
     assert error.approval is APPROVAL
@@ -51,7 +55,7 @@ def test_a_call_that_waits_says_for_what() -> None:
 
 def test_a_call_that_runs_already_says_so() -> None:
     """Nobody has to decide any more."""
-    error = ApprovalRequired(APPROVAL.model_copy(update={"status": "approved"}))
+    error = ApprovalRequired.of(APPROVAL.model_copy(update={"status": "approved"}))
 
     assert error.message == "delete_order was approved and still runs (7)."
 
@@ -62,6 +66,8 @@ def test_a_decision_may_be_the_one_word() -> None:
         "decision": "approve",
         "args": None,
         "reason": None,
+        "always": False,
+        "expires_in": None,
     }
 
 

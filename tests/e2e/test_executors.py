@@ -100,13 +100,26 @@ def greedy() -> int:
 '''
 
 UNFIT = '''
-from typing import Annotated
-from sidecall import InjectedStore, Store, tool
+from sidecall import BaseToolkit, tool
 
 
-@tool(executor="process")
-def remember(store: Annotated[Store, InjectedStore]) -> None:
-    """Remember."""
+class Kit(BaseToolkit):
+    """Tools that are made when they are asked for, and are others the second time."""
+
+    asked: int = 0
+
+    def get_tools(self):
+        self.asked += 1
+
+        @tool(f"inner_{self.asked}", executor="process")
+        def inner() -> str:
+            """Answer."""
+            return "inner"
+
+        return [inner]
+
+
+kit = Kit()
 '''
 
 
@@ -239,5 +252,5 @@ def test_a_tool_that_cannot_run_in_a_process_stops_the_start(start_server: Serve
     """The message names the file, the tool and the reason."""
     file = tmp_path / "unfit.py"
     file.write_text(UNFIT)
-    with pytest.raises(Unavailable, match=r"tool 'remember' cannot have executor='process': it wants the store"):
+    with pytest.raises(Unavailable, match=r"tool 'inner_\d' cannot have executor='process': neither the module"):
         start_server("--tools", str(file))

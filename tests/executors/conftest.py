@@ -25,11 +25,11 @@ def answering(executor: Executor) -> Answer:
     """Make a function that runs a call of a tool on this executor."""
 
     async def answer(
-        tool: CompiledTool | Compilable, args: Any = None, secrets: Any = None, **beside: Any
+        tool: CompiledTool | Compilable, args: Any = None, secrets: Any = None, store: Any = None, **beside: Any
     ) -> ToolMessage:
         stages = default_stages({"inline": executor, "thread": executor, "process": executor}, MemoryApprovals())
         registry = Registry([tool])
-        pipeline = Pipeline(registry, stages, surroundings=Surroundings(secrets=(secrets or {}).get))
+        pipeline = Pipeline(registry, stages, surroundings=Surroundings(store, (secrets or {}).get))
         call = ToolCall(name=registry.names[0], args=args or {}, id="call_1")
         return await pipeline.run(CallRequest(call, **beside))
 
@@ -43,8 +43,7 @@ def processes() -> Iterator[ProcessExecutor]:
     Not an async fixture, with which all tests of the session would share one event loop.
     """
     executor = ProcessExecutor(2, TOOLS_OF, 512)
-    tools = [tool for tool in discover([process_tools.__name__]) if tool.name != "remember"]
-    asyncio.run(executor.start(tools))
+    asyncio.run(executor.start(discover([process_tools.__name__])))
     yield executor
     asyncio.run(executor.close())
 

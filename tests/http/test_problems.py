@@ -12,6 +12,7 @@ from sidecall.http.body import Bounds
 from sidecall.jobs.jobs import Jobs
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.ledger.memory.contents import MemoryContents
+from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.opening import open_ledger
 from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.pipeline.format import refuse
@@ -74,6 +75,7 @@ async def crashing() -> AsyncIterator[httpx.AsyncClient]:
         listings=Listings(registry),
         bounds=Bounds(1024, 100),
         max_batch=2,
+        rules=MemoryRules(),
         jobs=Jobs(open_ledger("memory://", LedgerBounds(), refuse), pipeline, registry.get),
     )
     app = build_api(parts)

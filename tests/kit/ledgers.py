@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from sidecall.core.approval import Approvals
 from sidecall.core.contents import Contents
+from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.store.items import Items
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.ledger.memory.contents import MemoryContents
 from sidecall.ledger.memory.items import MemoryItems
 from sidecall.ledger.memory.room import Room
+from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.sql.approvals import SqlApprovals
 from sidecall.ledger.sql.contents import SqlContents
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.items import SqlItems
 from sidecall.ledger.sql.postgres import PostgresDatabase
+from sidecall.ledger.sql.rules import SqlRules
 from sidecall.ledger.sql.sqlite import SqliteDatabase
 
 
@@ -44,6 +46,9 @@ class Place(Protocol):
     def items(self, clock: Callable[[], float]) -> Items:
         """Make what keeps items here."""
 
+    def rules(self, most: int, clock: Callable[[], float]) -> ApprovalRules:
+        """Make what keeps decisions for later calls here."""
+
     async def count_bytes(self) -> int:
         """Count what the approvals take."""
 
@@ -65,6 +70,10 @@ class InMemory:
     def items(self, clock: Callable[[], float]) -> Items:
         """Make what keeps items here."""
         return MemoryItems(clock=clock)
+
+    def rules(self, most: int, clock: Callable[[], float]) -> ApprovalRules:
+        """Make what keeps decisions for later calls here."""
+        return MemoryRules(most, clock)
 
     async def count_bytes(self) -> int:
         """Count what the approvals take."""
@@ -92,6 +101,10 @@ class InDatabase:
         items = SqlItems(self.database, clock=clock)
         items.attach()
         return items
+
+    def rules(self, most: int, clock: Callable[[], float]) -> ApprovalRules:
+        """Make what keeps decisions for later calls here."""
+        return SqlRules(self.database, most, clock)
 
     async def count_bytes(self) -> int:
         """Count what the approvals take."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sidecall import Registry
-from sidecall.core.approval import Approvals
+from sidecall.core.decisions.places import Approvals
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.options import ExecutorName

@@ -8,7 +8,8 @@ from uuid import UUID
 import pytest
 
 from sidecall import Caller, ToolCall, ToolMessage
-from sidecall.core.approval import Approval, ApprovalRecord, Approvals, Decision
+from sidecall.core.approval import Approval, ApprovalRecord, Decision
+from sidecall.core.decisions.places import Approvals
 from sidecall.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.core.invocation import CallRequest
 from sidecall.core.overload import TooManyApprovals

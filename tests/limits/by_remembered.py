@@ -71,6 +71,15 @@ async def _approvals(make_client: MakeClient, **settings: Any) -> str:
     return say(answer)
 
 
+async def _rules(make_client: MakeClient) -> str:
+    client = await make_client(ask, caller_header="X-Caller", max_approval_rules=1)
+    for who in ("ada", "bob"):
+        waiting = (await post(client, call("ask"), **{"X-Caller": who})).headers["Location"]
+        decision = {"decision": "approve", "always": True}
+        answer = await client.post(waiting, json=decision, headers={"X-Caller": "eve"})
+    return say(answer)
+
+
 async def _old_approval(make_client: MakeClient) -> str:
     client = await make_client(ask, approval_ttl=1e-9)
     return say(await client.get((await post(client, call("ask"))).headers["Location"]))
@@ -86,5 +95,6 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "webhooks that are under way at once": _tell_many,
     "approvals": partial(_approvals, max_approvals=1),
     "bytes of approvals, with their calls and answers": partial(_approvals, max_waiting_bytes=20_000),
+    "decisions that hold for later calls": _rules,
     "seconds that an approval is kept": _old_approval,
 }

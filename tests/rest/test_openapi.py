@@ -101,6 +101,8 @@ def test_every_operation_has_a_stable_name() -> None:
         "list_approvals": "GET /approvals",
         "get_approval": "GET /approvals/{approval_id}",
         "decide_approval": "POST /approvals/{approval_id}",
+        "list_approval_rules": "GET /approvals/rules",
+        "revoke_approval_rule": "DELETE /approvals/rules/{rule_id}",
         "get_health": "GET /healthz",
         "get_readiness": "GET /readyz",
         "get_metrics": "GET /metrics",

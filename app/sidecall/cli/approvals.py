@@ -6,13 +6,15 @@ import typer
 from pydantic_core import from_json
 from rich.console import Console
 
-from sidecall.cli.call_rows import print_approvals
+from sidecall.cli.call_rows import print_approvals, print_rules
 from sidecall.cli.calls import refuse_misplaced
-from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, list_pages, place_of, reach
+from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, list_pages, place_of, reach, require
 from sidecall.core.approval import ApprovalStatus
 
 approvals = typer.Typer(help="Decide about calls that wait for a person; alone it lists them, oldest first.")
 
+Always = Annotated[bool, typer.Option("--always", help="For all later calls of this tool by this caller, too.")]
+ExpiresIn = Annotated[float | None, typer.Option(metavar="SECONDS", help="With --always: for how long.")]
 WhichApproval = Annotated[str, typer.Argument(metavar="ID", help="The approval.")]
 
 
@@ -41,20 +43,51 @@ def approve(
     approval_id: WhichApproval,
     args: Annotated[str | None, typer.Option(metavar="JSON", help="Other arguments to run the call with.")] = None,
     reason: Annotated[str | None, typer.Option(help="Why; it is kept with the approval.")] = None,
+    always: Always = False,
+    expires_in: ExpiresIn = None,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Approve a call, wait until it has run, and print the approval with its answer."""
-    _decide(url, approval_id, {"decision": "approve", "args": _read_args(args), "reason": reason})
+    rule = {"always": always or None, "expires_in": expires_in}
+    _decide(url, approval_id, {"decision": "approve", "args": _read_args(args), "reason": reason, **rule})
 
 
 @approvals.command()
 def reject(
     approval_id: WhichApproval,
     reason: Annotated[str, typer.Option(help="Why; the model reads it.")],
+    always: Always = False,
+    expires_in: ExpiresIn = None,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Reject a call, and print the approval."""
-    _decide(url, approval_id, {"decision": "reject", "reason": reason})
+    rule = {"always": always or None, "expires_in": expires_in}
+    _decide(url, approval_id, {"decision": "reject", "reason": reason, **rule})
+
+
+@approvals.command()
+def rules(
+    limit: Annotated[int, typer.Option(min=1, help="Most rules that are listed.")] = 100,
+    as_json: AsJson = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """List the decisions that hold for all later calls of a tool by a caller."""
+    with reach(url) as client:
+        found = list_pages(client, "/approvals/rules", limit, {})
+    if as_json:
+        Console().print_json(data=found)
+    else:
+        print_rules(found)
+
+
+@approvals.command()
+def revoke(
+    rule_id: Annotated[str, typer.Argument(metavar="ID", help="The rule.")],
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Revoke such a decision, so that each call is decided about again."""
+    with reach(url) as client:
+        require(client.delete(place_of("approvals/rules", rule_id)))
 
 
 def _decide(url: str, approval_id: str, decision: dict[str, Any]) -> None:

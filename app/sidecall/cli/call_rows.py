@@ -36,6 +36,16 @@ def print_approvals(approvals: Iterable[dict[str, Any]]) -> None:
     _print_table(("id", "tool", "status", "asked", "arguments"), rows)
 
 
+def print_rules(rules: Iterable[dict[str, Any]]) -> None:
+    """Print a table of decisions that hold for later calls."""
+    rows = []
+    for rule in rules:
+        until = "" if rule["expires_at"] is None else f", until {_when(rule['expires_at'])}"
+        whose = f"{rule['caller']}, by {rule['decided_by']}{until}"
+        rows.append((rule["id"], rule["tool"], rule["decision"], _when(rule["decided_at"]), whose))
+    _print_table(("id", "tool", "decision", "decided", "for"), rows)
+
+
 def _print_table(headings: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
     """Print a table whose last column takes the room that the others leave; without room it is left out."""
     console = Console(highlight=False)

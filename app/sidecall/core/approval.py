@@ -1,32 +1,36 @@
 """Calls that wait for a person's word."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 from uuid_utils import uuid7
 
+from sidecall.core.decisions.fingerprint import compute_fingerprint
+from sidecall.core.decisions.rules import DecisionName
 from sidecall.core.errors import ApprovalConflict, SidecallError
-from sidecall.core.json_text import parse_json
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 
 ApprovalStatus = Literal["pending", "approved", "rejected"]
-DecisionName = Literal["approve", "reject"]
 
 _STATUS: Mapping[DecisionName, ApprovalStatus] = {"approve": "approved", "reject": "rejected"}
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a call would do, as its tool's author says it, in text or JSON; or `error`: why there is nothing to show."""
+    """What a person should know who decides, as the tool's author says it.
+
+    `shown` is what the call would do, in text or JSON, or `error` why there is nothing to show. A tool that asks while
+    it runs says in `description` what is to be decided, and in `payload` what else belongs to that.
+    """
 
     shown: Any = None
     error: str | None = None
+    description: str | None = None
+    payload: Any = None
 
 
 NO_PREVIEW = Preview()
@@ -46,6 +50,8 @@ class ApprovalState(BaseModel):
     decided_at: datetime | None = None
     decided_by: str | None = None
     reason: str | None = Field(default=None, description="What the person said; the model sees it when they rejected.")
+    always: bool = Field(default=False, description="Whether the decision made a rule for the caller's later calls.")
+    description: str | None = Field(default=None, description="What is to be decided, where the tool itself asks.")
 
 
 class Approval(ApprovalState):
@@ -57,6 +63,7 @@ class Approval(ApprovalState):
     )
     preview: Any = Field(default=None, description="What the call that came would do, where its tool can say so.")
     preview_error: str | None = Field(default=None, description="Why there is no preview, where one was to be made.")
+    payload: Any = Field(default=None, description="What else the tool shows, where it asks itself.")
     message: ToolMessage | None = Field(default=None, description="The answer to the call, once there is one.")
 
 
@@ -96,17 +103,54 @@ class Decision(BaseModel):
     decision: DecisionName
     args: dict[str, Any] | None = Field(default=None, description="Other arguments to run the call with.")
     reason: str | None = Field(default=None, description="Why; when you reject, the model reads it.", max_length=10_000)
+    always: bool = Field(
+        default=False, description="Whether it holds for all later calls of this tool by this caller as well."
+    )
+    expires_in: float | None = Field(
+        default=None,
+        gt=0,
+        le=31_536_000,
+        allow_inf_nan=False,
+        description="With `always`: for how many seconds; null for as long as nobody revokes it.",
+    )
 
 
 class ApprovalRequired(SidecallError):
-    """The call waits for a person's decision, or has it and still runs."""
+    """A person has to decide about the call first.
 
-    def __init__(self, approval: Approval) -> None:
+    A tool raises it when it finds that out, and runs again from its beginning, with `context.approved`, once the person
+    has said yes. What comes out of the pipeline has the `approval` that the call waits for, or has and still runs.
+    """
+
+    approval: Approval
+
+    def __init__(self, message: str | None = None, *, preview: Any = None, payload: Any = None) -> None:
+        """Ask for a person's word.
+
+        Args:
+            message: What there is to decide.
+            preview: What the call would do, in text or JSON; instead of what the tool's `preview` says.
+            payload: What else the person should see, as JSON.
+        """
+        super().__init__(message or "A person has to approve this call.")
+        self.description = message
+        self.preview = preview
+        self.payload = payload
+
+    @classmethod
+    def of(cls, approval: Approval) -> "ApprovalRequired":
+        """Make what is raised of a call that has an approval."""
         waits = (
             "waits for a person's approval" if approval.status == "pending" else f"was {approval.status} and still runs"
         )
-        super().__init__(f"{approval.tool_call.name} {waits} ({approval.id}).")
-        self.approval = approval
+        error = ApprovalRequired(f"{approval.tool_call.name} {waits} ({approval.id}).")
+        error.approval = approval
+        return error
+
+    @property
+    def is_new(self) -> bool:
+        """Whether a tool has raised it, and nobody was asked yet."""
+        return "approval" not in vars(self)
 
 
 class AnsweredBefore(SidecallError):
@@ -158,6 +202,8 @@ class ApprovalRecord(BaseModel):
             expires_at=now + timedelta(seconds=ttl),
             preview=preview.shown,
             preview_error=preview.error,
+            description=preview.description,
+            payload=preview.payload,
         )
         return cls(
             approval=approval,
@@ -180,7 +226,7 @@ class ApprovalRecord(BaseModel):
     def as_error(self) -> ApprovalRequired | AnsweredBefore:
         """Make what ends the same call when it comes again: it never runs a second time."""
         message = self.approval.message
-        return ApprovalRequired(self.approval) if message is None else AnsweredBefore(self.approval, message)
+        return ApprovalRequired.of(self.approval) if message is None else AnsweredBefore(self.approval, message)
 
     def require_pending(self) -> CallRecord:
         """Return the call that waits.
@@ -207,13 +253,14 @@ class ApprovalRecord(BaseModel):
             decided_at=datetime.now(UTC),
             decided_by=by,
             reason=decision.reason,
+            always=decision.always,
             asked_args=self.asked.args if is_edited else None,
             tool_call=self.asked if decision.args is None else self.asked.model_copy(update={"args": decision.args}),
         )
 
     def reopen(self) -> Self:
         """Take the decision back."""
-        undecided = {"decided_at": None, "decided_by": None, "reason": None, "asked_args": None}
+        undecided = {"decided_at": None, "decided_by": None, "reason": None, "asked_args": None, "always": False}
         return self._change(status="pending", tool_call=self.asked, **undecided)
 
     def answer(self, message: ToolMessage) -> Self:
@@ -222,76 +269,3 @@ class ApprovalRecord(BaseModel):
 
     def _change(self, **members: Any) -> Self:
         return self.model_copy(update={"approval": self.approval.model_copy(update=members)})
-
-
-def compute_fingerprint(call: CallRecord, asked: ToolCall | None = None) -> str:
-    """Make the same text of calls that are the same: from whom and on whose behalf, of what, under which id.
-
-    The state is none of it, since it moves on while a call waits. A call without an id is like no other. Where a tool
-    asks about what it is about to do itself, each such call counts by itself.
-    """
-    caller, sent = call.caller, call.tool_call
-    told = [caller.tenant, caller.subject, sent.name, sent.id or [call.id], read_args(sent.args), call.context]
-    if asked is not None and asked.name != sent.name:
-        told += [asked.name, read_args(asked.args)]
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
-
-
-def read_args(args: dict[str, Any] | str) -> Any:
-    """Read the arguments, which are the same as text and as an object."""
-    if isinstance(args, dict):
-        return args
-    try:
-        return parse_json(args.encode(errors="surrogatepass") or b"{}")
-    except ValueError:
-        return args
-
-
-class Approvals(Protocol):
-    """Where calls that wait for approval are kept, each until it expires.
-
-    Each method is one step: whatever happens at the same time comes before it or after it.
-    """
-
-    async def ask(self, call: CallRecord, asked: ToolCall, preview: Preview = NO_PREVIEW) -> ApprovalRecord:
-        """Keep a call with what it would do, or find the one of the same fingerprint, whatever has become of it.
-
-        Raises:
-            TooManyApprovals: Too many calls wait, or they are too large.
-        """
-
-    async def find(self, call: CallRecord) -> ApprovalRecord | None:
-        """Find the approval of a call of the same fingerprint, whatever has become of it; None if there is none."""
-
-    async def get(self, approval_id: str) -> ApprovalRecord:
-        """Find an approval.
-
-        Raises:
-            UnknownApproval: There is none, or it has expired.
-        """
-
-    async def list(
-        self, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
-    ) -> ApprovalPage:
-        """List approvals, oldest first, no more than `limit`, from where the page before says that there are more."""
-
-    async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
-        """Claim the decision: of several at once one succeeds.
-
-        The approval does not expire before it has its answer.
-
-        Raises:
-            UnknownApproval: There is none.
-            ApprovalConflict: It is decided already.
-            TooManyApprovals: There is no room for what the person wrote; nothing is decided then.
-        """
-
-    async def reopen(self, approval_id: str) -> None:
-        """Take a decision back, of a call that there was no room to run."""
-
-    async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
-        """Keep the answer of a decided call.
-
-        Raises:
-            TooManyApprovals: There is no room for it; there always is for a short one.
-        """

@@ -10,6 +10,7 @@ from uuid_utils import uuid7
 
 from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence, Signals, ToolContext
 from sidecall.core.deadline import Deadline
+from sidecall.core.decisions.rules import ApprovalRule
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.results.room import ResultRoom, Share
@@ -21,7 +22,8 @@ from sidecall.core.tool import CompiledTool
 class CallRequest:
     """A ToolCall and what its sender, never the model, supplies beside it.
 
-    `approved` says that a person has approved the call, where its tool requires that; `rejection` are a person's words
+    `approved` says that a person has approved the call, where its tool requires that, and `rule` is the one that has
+    decided about it, if one has; `rejection` are a person's words
     about what the tool wanted to do itself, and has to do without. `listener` hears of its progress. `deadline` is when
     the sender wants an answer; it only ever shortens what the tool has. `id` is that of
     the invocation, where the call has one already; `is_counted` says that its caller's quota was asked before.
@@ -34,6 +36,7 @@ class CallRequest:
     context: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     approved: bool = False
+    rule: ApprovalRule | None = None
     rejection: str | None = None
     listener: EventListener | None = None
     presence: Presence | None = None

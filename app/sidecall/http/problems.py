@@ -26,6 +26,7 @@ from sidecall.core.calls.errors import (
     TooManyJobs,
     UnknownCall,
 )
+from sidecall.core.decisions.rules import TooManyRules, UnknownRule
 from sidecall.core.errors import (
     ApprovalConflict,
     BatchTooLarge,
@@ -63,10 +64,12 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     ForeignPage: (403, "foreign-page"),
     GuardrailTripped: (403, "guardrail-tripped"),
     UnknownTool: (404, "unknown-tool"),
+    UnknownRule: (404, "unknown-rule"),
     UnknownApproval: (404, "unknown-approval"),
     UnknownContent: (404, "unknown-content"),
     UnknownCall: (404, "unknown-call"),
     ApprovalConflict: (409, "approval-conflict"),
+    TooManyRules: (409, "too-many-rules"),
     CallEnded: (409, "call-ended"),
     NotRepeatable: (409, "not-repeatable"),
     CallNotKept: (410, "call-not-kept"),

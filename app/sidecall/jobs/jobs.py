@@ -163,7 +163,7 @@ class Jobs:
         if entry.message is not None:
             return entry.message
         assert entry.approval_id is not None
-        raise ApprovalRequired((await self._approvals.get(entry.approval_id)).approval)
+        raise ApprovalRequired.of((await self._approvals.get(entry.approval_id)).approval)
 
     async def get(self, call_id: str, tenant: str) -> CallEntry:
         """Find a call as it stands now.
@@ -211,7 +211,7 @@ class Jobs:
         if record is None:
             return entry
         try:
-            message = message or (await self._approvals.get(entry.approval_id)).approval.message
+            message = message or await self._approvals.find_answer(entry.approval_id)
         except UnknownApproval:
             end = end_expired(record.tool_call, entry.id)
         else:

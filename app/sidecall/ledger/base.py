@@ -3,11 +3,12 @@
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from sidecall.core.approval import Approvals
 from sidecall.core.calls.callbacks import CallbackQueue
 from sidecall.core.calls.places import CallQueue, Calls
 from sidecall.core.contents import Contents
+from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.store.items import Items
+from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.sql.callbacks import SqlCallbacks
 from sidecall.ledger.sql.database import Database
 
@@ -26,6 +27,7 @@ class Ledger:
     queue: CallQueue
     database: Database
     owner: str = field(default_factory=lambda: uuid4().hex)
+    rules: ApprovalRules = field(default_factory=MemoryRules)
     callbacks: CallbackQueue = field(init=False)
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.ledger.memory.contents import MemoryContents
 from sidecall.ledger.memory.items import MemoryItems
 from sidecall.ledger.memory.room import Room
+from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.sql.approvals import MakeAnswer
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
@@ -80,6 +81,7 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
         calls=SqlCalls(database),
         queue=SqlCallQueue(database),
         database=database,
+        rules=MemoryRules(bounds.max_rules),
     )
 
 

@@ -1,24 +1,54 @@
 """Stop calls that a person has to approve first."""
 
 from collections.abc import Awaitable, Mapping
+from dataclasses import replace
+from types import CodeType
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from sidecall.core.approval import AnsweredBefore, Approvals, ApprovalWanted
-from sidecall.core.errors import ToolExecutionError
+from sidecall.core.approval import NO_PREVIEW, AnsweredBefore, ApprovalRequired, ApprovalWanted, Preview
+from sidecall.core.decisions.places import ApprovalRules, Approvals
+from sidecall.core.decisions.rules import ApprovedByRule
+from sidecall.core.errors import CallRejected, ToolExecutionError
 from sidecall.core.invocation import Invocation
 from sidecall.core.messages import ToolCall
 from sidecall.core.record import CallRecord
 from sidecall.core.tool import CompiledTool
-from sidecall.pipeline.execution.preview import make_preview
+from sidecall.pipeline.execution.preview import make_preview, show_question
 from sidecall.pipeline.hooks import HookFailed, call_hook, patience
+from sidecall.schema.forms.definitions import hash_definition
+from sidecall.schema.signature import unwrap
 from sidecall.telemetry import log_hook_failure
 
 
 def wants_approval(tool: CompiledTool) -> bool:
     """Return whether some calls of this tool need approval."""
     return tool.options.requires_approval is not False
+
+
+def may_ask(tool: CompiledTool) -> bool:
+    """Return whether calls of this tool may wait for a person.
+
+    That a tool asks while it runs is seen by what its module knows: whoever raises an exception has it at hand. One
+    that lets other modules ask is run until it asks when its call comes again.
+    """
+    if wants_approval(tool):
+        return True
+    function = unwrap(tool.function)
+    function = getattr(function, "__func__", function)
+    known = getattr(function, "__globals__", {}).values()
+    code = getattr(function, "__code__", None)
+    return any(map(_is_question, known)) or (code is not None and _names_question(code))
+
+
+def _is_question(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, ApprovalRequired)
+
+
+def _names_question(code: CodeType) -> bool:
+    inner = (const for const in code.co_consts if isinstance(const, CodeType))
+    return ApprovalRequired.__name__ in code.co_names or any(map(_names_question, inner))
 
 
 class Recall:
@@ -48,41 +78,89 @@ def repeat_answer(invocation: Invocation) -> None:
         invocation.message = invocation.error.answer
 
 
+class Rules:
+    """Follow what people have decided about all calls of a tool by one caller; None where nobody has."""
+
+    def __init__(self, rules: ApprovalRules | None) -> None:
+        self._rules = rules
+
+    async def follow(self, invocation: Invocation) -> None:
+        """Let a call go on waiting that no rule is there for.
+
+        Raises:
+            ApprovedByRule: It runs from the top.
+            CallRejected: It does not run.
+        """
+        if self._rules is None:
+            return
+        caller, tool = invocation.request.caller, invocation.tool
+        rule = await self._rules.find(caller, tool.name, hash_definition(tool))
+        if rule is None:
+            return
+        if rule.decision == "approve":
+            raise ApprovedByRule(rule)
+        invocation.request = replace(invocation.request, rule=rule)
+        raise CallRejected(rule.reason)
+
+
 class Approve:
     """Ask for approval where the tool's author wants it."""
 
-    def __init__(self, approvals: Approvals) -> None:
+    def __init__(self, approvals: Approvals, rules: ApprovalRules | None = None) -> None:
         self._approvals = approvals
+        self._rules = Rules(rules)
 
     async def __call__(self, invocation: Invocation) -> None:
         """Let the call go on when it is approved or needs no approval.
 
         Raises:
             ApprovalRequired: A person has to decide.
+            ApprovedByRule: One has decided about all such calls, and it runs from the top.
+            CallRejected: One has rejected all such calls.
             AnsweredBefore: One has decided about the same call, which came while this one was on its way.
             TooManyApprovals: Too many calls wait already.
         """
         if not invocation.request.approved and await is_required(invocation):
+            await self._rules.follow(invocation)
             call = CallRecord.of(invocation.request, invocation.id)
-            asked = ToolCall(name=invocation.tool.name, args=_write_args(invocation.args), id=invocation.call.id)
-            raise (await self._approvals.ask(call, asked, await make_preview(invocation))).as_error()
+            raise (await self._approvals.ask(call, show_call(invocation), await make_preview(invocation))).as_error()
 
 
 class ApproveInside:
-    """Ask for approval of what a tool is about to do, once it has said so; when it is given, the tool runs again."""
+    """Ask for approval of what a tool is about to do, once it has said so; when it is given, the tool runs again.
 
-    def __init__(self, approvals: Approvals) -> None:
+    A tool that asks a second time about the same call has failed, so that no call asks for ever.
+    """
+
+    def __init__(self, approvals: Approvals, rules: ApprovalRules | None = None) -> None:
         self._approvals = approvals
+        self._rules = Rules(rules)
 
     def __call__(self, invocation: Invocation) -> Awaitable[None] | None:
         """Put the approval in the place of the failure that says so; nothing has to be awaited for any other."""
         error = invocation.error
         wanted = error.__cause__ if isinstance(error, ToolExecutionError) else None
-        return self._ask(invocation, wanted.tool_call) if isinstance(wanted, ApprovalWanted) else None
+        if isinstance(wanted, ApprovalWanted):
+            return self._ask(invocation, wanted.tool_call)
+        if not isinstance(wanted, ApprovalRequired) or not wanted.is_new:
+            return None
+        if invocation.request.approved:
+            wanted.add_note("The call was approved already; a tool that sees `context.approved` has to go on.")
+            return None
+        return self._ask_about(invocation, wanted)
 
-    async def _ask(self, invocation: Invocation, wanted: ToolCall) -> None:
+    async def _ask_about(self, invocation: Invocation, wanted: ApprovalRequired) -> None:
+        await self._rules.follow(invocation)
+        await self._ask(invocation, show_call(invocation), await show_question(invocation, wanted))
+
+    async def _ask(self, invocation: Invocation, wanted: ToolCall, preview: Preview = NO_PREVIEW) -> None:
         call = CallRecord.of(invocation.request, invocation.id)
-        raise (await self._approvals.ask(call, wanted)).as_error() from None
+        raise (await self._approvals.ask(call, wanted, preview)).as_error() from None
+
+
+def show_call(invocation: Invocation) -> ToolCall:
+    """Return the call as a person should see it who decides about it."""
+    return ToolCall(name=invocation.tool.name, args=_write_args(invocation.args), id=invocation.call.id)
 
 
 def _write_args(args: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,16 @@
 """Carry out what a person decided about a call."""
 
-from dataclasses import replace
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
-from sidecall.core.approval import Approval, Approvals, Decision
+from uuid_utils import uuid7
+
+from sidecall.core.approval import Approval, ApprovalRecord, Decision
 from sidecall.core.deadline import Deadline
+from sidecall.core.decisions.places import ApprovalRules, Approvals
+from sidecall.core.decisions.rules import ApprovalRule
 from sidecall.core.errors import CallRejected, CallUnanswered, InvalidDecision
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
@@ -13,8 +20,20 @@ from sidecall.pipeline.batch import run_isolated
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.gate import Ticket
 from sidecall.pipeline.pipeline import Pipeline
+from sidecall.schema.forms.definitions import hash_definition
 
 _NOT_KEPT = "Error: the call was answered, but its answer was too large to be kept; it may have had effects."
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Until when whoever decides waits for the call's end, and where is kept what holds for later calls."""
+
+    deadline: Deadline | None = None
+    rules: ApprovalRules | None = None
+
+
+_NONE = Terms()
 
 
 async def decide(
@@ -23,38 +42,37 @@ async def decide(
     approval_id: str,
     decision: Decision,
     by: str,
-    deadline: Deadline | None = None,
+    terms: Terms = _NONE,
 ) -> Approval:
     """Run an approved call from the top of the pipeline, or answer a rejected one with the person's reason.
 
     Where what was rejected is a call that the tool wanted to make itself, the tool runs and is told of it. The call's
-    own deadline was for the answer that it waits; this one is for its end.
+    own deadline was for the answer that it waits; that of the terms is for its end. What holds for later calls too is
+    kept before anything runs.
 
     Raises:
         UnknownApproval: There is none.
         ApprovalConflict: It is decided already.
         Overloaded: There is no room to run the call now, or to keep what the person wrote; it goes on waiting.
         InvalidDecision: The person's own arguments do not fit; the call goes on waiting.
+        TooManyRules: There is no room to keep the decision for later calls; the call goes on waiting.
         CallNotRecorded: The call came from this process, with objects that are not kept; it goes on waiting.
     """
     record = await approvals.get(approval_id)
     call = record.require_pending()
-    if decision.decision == "reject" and decision.args is not None:
-        raise InvalidDecision("`args` go with an approval only; say in `reason` what was wrong with the call.")
+    _refuse_unclear(record, decision)
+    keeping = _Keeping(terms.rules, _make_rule(pipeline, record, decision, by))
     if decision.decision == "reject" and not record.is_inside:
         await approvals.decide(approval_id, decision, by)
+        async with _reopening(approvals, approval_id):
+            await keeping.keep()
         return await _answer(approvals, approval_id, refuse(CallRejected(decision.reason), call.tool_call), call)
-    if decision.args is not None and record.is_inside:
-        raise InvalidDecision(f"{record.asked.name} is called inside {call.tool_call.name}, with its own arguments.")
     rejection = CallRejected(decision.reason).message if decision.decision == "reject" else None
-    sent = replace(call.to_request(), approved=True, rejection=rejection, deadline=deadline)
+    sent = replace(call.to_request(), approved=True, rejection=rejection, deadline=terms.deadline)
     request = await _edit(pipeline, sent, decision)
     await approvals.decide(approval_id, decision, by)
-    try:
-        entered = await pipeline.gate.enter(request)
-    except BaseException:  # There is no room, or whoever decided does not wait for it: nothing has run.
-        await approvals.reopen(approval_id)
-        raise
+    async with _reopening(approvals, approval_id):
+        entered = await _enter(pipeline, request, keeping)
     try:
         message = await _run(pipeline, request, entered)
     except BaseException:
@@ -62,6 +80,86 @@ async def decide(
         await _answer(approvals, approval_id, refuse(interrupted, request.call), call)
         raise
     return await _answer(approvals, approval_id, message, call)
+
+
+@dataclass(frozen=True, slots=True)
+class _Keeping:
+    """A rule that is to be kept, if there is one."""
+
+    rules: ApprovalRules | None
+    rule: ApprovalRule | None
+
+    async def keep(self) -> None:
+        if self.rules is not None and self.rule is not None:
+            await self.rules.keep(self.rule)
+
+
+@asynccontextmanager
+async def _reopening(approvals: Approvals, approval_id: str) -> AsyncIterator[None]:
+    """Take a decision back where nothing has run: there is no room, or whoever decided does not wait for it."""
+    try:
+        yield
+    except BaseException:
+        await approvals.reopen(approval_id)
+        raise
+
+
+async def _enter(pipeline: Pipeline, request: CallRequest, keeping: _Keeping) -> Ticket | ToolMessage:
+    """Let the call in, and keep what holds for later calls."""
+    entered = await pipeline.gate.enter(request)
+    try:
+        await keeping.keep()
+    except BaseException:
+        if isinstance(entered, Ticket):
+            entered.leave()
+        raise
+    return entered
+
+
+def _refuse_unclear(record: ApprovalRecord, decision: Decision) -> None:
+    """Refuse a decision of which it is not clear what it means.
+
+    Raises:
+        InvalidDecision: The message says why.
+    """
+    if decision.decision == "reject" and decision.args is not None:
+        raise InvalidDecision("`args` go with an approval only; say in `reason` what was wrong with the call.")
+    if decision.args is not None and record.is_inside:
+        sent = record.require_pending().tool_call.name
+        raise InvalidDecision(f"{record.asked.name} is called inside {sent}, with its own arguments.")
+    if decision.expires_in is not None and not decision.always:
+        raise InvalidDecision("`expires_in` goes with `always`: a decision about one call holds as long as its answer.")
+    if decision.always and decision.args is not None:
+        raise InvalidDecision("`always` is for calls as they come; leave out `args`, or decide about this call alone.")
+    if decision.always and record.is_inside:
+        raise InvalidDecision(f"{record.asked.name} is no tool of this server, so it is decided about each time.")
+
+
+def _make_rule(pipeline: Pipeline, record: ApprovalRecord, decision: Decision, by: str) -> ApprovalRule | None:
+    """Make the rule that a decision wants; None where it is about one call.
+
+    Raises:
+        InvalidDecision: There is no such tool any more.
+    """
+    if not decision.always:
+        return None
+    tool = pipeline.find(record.asked.name)
+    if tool is None:
+        raise InvalidDecision(f"`always` cannot hold: there is no tool {record.asked.name} any more.")
+    now = datetime.now(UTC)
+    return ApprovalRule(
+        id=str(uuid7()),
+        tool=tool.name,
+        caller=record.approval.requested_by,
+        tenant=record.tenant,
+        definition=hash_definition(tool),
+        decision=decision.decision,
+        reason=decision.reason,
+        decided_by=by,
+        decided_at=now,
+        expires_at=None if decision.expires_in is None else now + timedelta(seconds=decision.expires_in),
+        approval_id=record.approval.id,
+    )
 
 
 async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolMessage) -> ToolMessage:

@@ -216,6 +216,8 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
         said["guardrails"] = list(invocation.verdicts)
     if invocation.attempts:
         said["attempts"] = invocation.attempts
+    if invocation.request.rule is not None:
+        said["approval_rule"] = invocation.request.rule.describe()
     if invocation.notes:
         said["notes"] = list(invocation.notes)
     return said

@@ -1,9 +1,11 @@
 """The way of every call: through the gate, then the stages in order, then a ToolMessage."""
 
 from collections.abc import Coroutine, Mapping
+from dataclasses import fields, replace
 from typing import Any
 
 from sidecall.core.context import Caller
+from sidecall.core.decisions.rules import ApprovalRule, ApprovedByRule
 from sidecall.core.errors import MissingContext, RequestError, ToolFailure
 from sidecall.core.invocation import NOWHERE, CallRequest, Invocation, Surroundings, new_invocation
 from sidecall.core.messages import ToolMessage
@@ -82,6 +84,8 @@ class Pipeline:
             except BaseException as error:
                 invocation.fail(error)
                 await _take_failure(plan, invocation)
+                if isinstance(invocation.error, ApprovedByRule):
+                    await _take_again(plan, invocation, invocation.error.rule)
             if invocation.share is not None:
                 invocation.close_share()
             self._observer.end(begun, find_outcome(invocation))
@@ -139,9 +143,30 @@ class Pipeline:
             return None  # The call itself will say it, in its place.
         return None
 
+    def find(self, name: str) -> CompiledTool | None:
+        """Find a tool by its name."""
+        return self._registry.get(name)
+
     async def visible(self, caller: Caller, context: Mapping[str, Any] = NO_CONTEXT) -> list[CompiledTool]:
         """List the tools that this caller may call with this context, in order."""
         return await visible(self._registry, caller, context)
+
+
+async def _take_again(plan: Plan, invocation: Invocation, rule: ApprovalRule) -> None:
+    """Take a call from the top that a rule has approved when it was on its way."""
+    request, surroundings = replace(invocation.request, approved=True, rule=rule), invocation.surroundings
+    fresh = Invocation(invocation.id, request, invocation.tool, invocation.started, invocation.deadline, surroundings)
+    fresh.waited, fresh.share = invocation.waited, invocation.share
+    for field in fields(Invocation):  # The same object, which is watched.
+        setattr(invocation, field.name, getattr(fresh, field.name))
+    try:
+        for step in plan.success:
+            waits = step(invocation)
+            if waits is not None:
+                await waits
+    except BaseException as error:
+        invocation.fail(error)
+        await _take_failure(plan, invocation)
 
 
 async def _take_failure(plan: Plan, invocation: Invocation) -> None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from sidecall.core.approval import Approvals
+from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.options import ExecutorName
 from sidecall.executors.base import Executor
-from sidecall.pipeline.approve import Approve, ApproveInside, Recall, repeat_answer, wants_approval
+from sidecall.pipeline.approve import Approve, ApproveInside, Recall, may_ask, repeat_answer, wants_approval
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.cached.answers import Caching
 from sidecall.pipeline.cached.run import RunCached, has_cache, has_no_cache
@@ -25,6 +25,7 @@ def default_stages(
     approvals: Approvals,
     budget: Budget | None = None,
     caching: Caching | None = None,
+    rules: ApprovalRules | None = None,
 ) -> Stages:
     """List what happens to a call, in order, and what happens from there on when a stage fails.
 
@@ -34,11 +35,11 @@ def default_stages(
     execute, write, run_cached = _plan_running(Execute(executors), caching)
     success = (
         Stage(decode),
-        Stage(Recall(approvals), wants_approval),
+        Stage(Recall(approvals), may_ask),
         Stage(inject, has_injections),
         Stage(validate),
         Stage(guard_input, has_input_guardrails),
-        Stage(Approve(approvals), wants_approval),
+        Stage(Approve(approvals, rules), wants_approval),
         Stage(tell_start, has_callbacks),
         execute,
         Stage(guard_output, has_output_guardrails),
@@ -50,7 +51,7 @@ def default_stages(
     )
     failure = (
         Stage(contain),
-        Stage(ApproveInside(approvals)),
+        Stage(ApproveInside(approvals, rules)),
         Stage(log_failure),
         Stage(let_through, has_way_through),
         Stage(format_failure),

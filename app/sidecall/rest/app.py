@@ -19,7 +19,7 @@ from sidecall.http.request_id import RequestId, RequestIdHeader
 from sidecall.rest import explorer, openapi
 from sidecall.rest.examples import ANSWERS, APPROVAL
 from sidecall.rest.parts import Parts
-from sidecall.rest.routes import approvals, calls, contents, health, metrics, replays, tool_calls, tools
+from sidecall.rest.routes import approvals, calls, contents, health, metrics, replays, rules, tool_calls, tools
 from sidecall.rest.served import show_served
 from sidecall.rest.shortcuts import make_shortcuts
 from sidecall.rest.wire import (
@@ -91,7 +91,7 @@ def build_api(
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.parts = parts
-    for routes in (tools, tool_calls, calls, replays, contents, approvals, health, metrics):
+    for routes in (tools, tool_calls, calls, replays, contents, rules, approvals, health, metrics):
         # As they are: including a router builds every route of it again, at the first request.
         app.router.routes.extend(routes.router.routes)
     explorer.install(app)

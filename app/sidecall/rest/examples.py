@@ -101,9 +101,12 @@ _WAITING = {
     "decided_at": None,
     "decided_by": None,
     "reason": None,
+    "always": False,
+    "description": None,
     "asked_args": None,
     "preview": "Order 7 of Ada, two articles, not paid.",
     "preview_error": None,
+    "payload": None,
     "message": None,
 }
 APPROVAL: dict[str, dict[str, Any]] = {

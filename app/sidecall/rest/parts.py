@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from sidecall.auth.middleware import caller_of
-from sidecall.core.approval import Approvals
 from sidecall.core.contents import Contents
 from sidecall.core.context import Caller
+from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.quota import Quota
@@ -45,6 +45,7 @@ class Parts:
     bounds: Bounds
     max_batch: int
     jobs: Jobs
+    rules: ApprovalRules
     metrics: Metrics = field(default_factory=Metrics)
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
     quotas: Quotas | None = None

@@ -17,12 +17,10 @@ from pydantic import BaseModel
 from sidecall import (
     Command,
     InjectedState,
-    InjectedStore,
     InjectedToolArg,
     InjectedToolCallId,
     Secret,
     Send,
-    Store,
     ToolContext,
     ToolMessage,
     tool,
@@ -283,11 +281,6 @@ def circumstances(
     known = {"user": user, "tenant": tenant, "call_id": call_id, "key": key, "headers": dict(context.headers)}
     caller = [context.caller.subject, sorted(context.caller.scopes)]
     return {**known, "caller": caller, "tool": context.tool_name, "store": context.store, "late": context.remaining}
-
-
-@tool(executor="process")
-def remember(store: Annotated[Store, InjectedStore]) -> None:
-    """Want what stays with the server."""
 
 
 def make_hidden() -> Any:

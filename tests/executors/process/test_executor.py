@@ -31,7 +31,6 @@ from tests.executors.process.process_tools import (
     make_hidden,
     pid,
     raising,
-    remember,
     with_a_loop,
 )
 
@@ -180,14 +179,13 @@ async def test_a_tool_is_found_where_the_server_has_found_it(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("unfit", "reason"),
     [
-        (remember, "it wants the store, which stays with the server; take another executor."),
         (
             make_hidden(),
             "neither the module tests.executors.process.process_tools nor any of the server's places offers a tool of"
             " this name.",
         ),
     ],
-    ids=["store", "closure"],
+    ids=["closure"],
 )
 async def test_a_tool_that_cannot_run_in_a_process_is_refused_at_the_start(unfit: Any, reason: str) -> None:
     """The message says which, and why."""
@@ -247,7 +245,7 @@ async def test_a_tool_is_called_in_a_process_without_a_server() -> None:
 
 def test_a_registry_knows_nothing_of_processes() -> None:
     """A tool is refused where it is to run, not where it is offered."""
-    assert Registry([remember, leave]).names == ["remember", "leave"]
+    assert Registry([make_hidden(), leave]).names == ["hidden", "leave"]
 
 
 async def test_a_call_has_context_variables_of_its_own() -> None:

@@ -74,8 +74,11 @@ async def test_a_call_that_has_to_be_approved_is_accepted(client: httpx.AsyncCli
         "decided_at": None,
         "decided_by": None,
         "reason": None,
+        "always": False,
+        "description": None,
         "preview": None,
         "preview_error": None,
+        "payload": None,
         "asked_args": None,
         "message": None,
     }

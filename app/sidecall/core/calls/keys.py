@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sidecall.core.approval import read_args
 from sidecall.core.context import Caller
+from sidecall.core.decisions.fingerprint import read_args
 from sidecall.core.messages import ToolCall
 
 

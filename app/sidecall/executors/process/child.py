@@ -15,6 +15,8 @@ from sidecall.executors.process.frames import CHUNK, LARGE, Frames, Message, unp
 Listen = Callable[[str, Any], None]
 # Awaited while a large message is read, with all its bytes; nothing more is read meanwhile.
 Prepare = Callable[[int], Awaitable[None]]
+# Makes the reply, a message, to what the tool asks while it runs.
+MakeReply = Callable[[list[Any]], Awaitable[bytes]]
 
 
 class ProcessDied(Exception):
@@ -34,8 +36,12 @@ class Child:
         self._socket = sock
         self._frames = Frames()
 
-    async def ask(self, request: bytes, call: str, listen: Listen, prepare: Prepare | None = None) -> Any:
+    async def ask(
+        self, request: bytes, call: str, listen: Listen, prepare: Prepare | None = None, reply: MakeReply | None = None
+    ) -> Any:
         """Send a request and return the answer to this call, whatever else comes before it.
+
+        What the process asks meanwhile gets a reply.
 
         Raises:
             ProcessDied: There will be no answer.
@@ -48,14 +54,22 @@ class Child:
                     code, is_unread = content
                     raise ProcessDied(code, has_begun=is_sent and not is_unread)
                 if kind == "log":
-                    level, text, named = content
-                    logging.getLogger(subject).log(level, text, extra=named)
+                    _log(subject, *content)
                 elif subject == call and kind == "answer":
                     return content
                 elif subject == call:
-                    listen(*content)
+                    await self._hear(loop, kind, content, listen, reply)
             if prepare is not None and self._frames.coming > LARGE:
                 await prepare(self._frames.coming)
+
+    async def _hear(
+        self, loop: asyncio.AbstractEventLoop, kind: str, content: Any, listen: Listen, reply: MakeReply | None
+    ) -> None:
+        """Pass on what a tool says while it runs, and reply to what it asks."""
+        if kind != "ask":
+            listen(*content)
+        elif reply is not None:
+            await self._send(loop, await reply(content))
 
     async def _send(self, loop: asyncio.AbstractEventLoop, request: bytes) -> bool:
         try:
@@ -99,6 +113,10 @@ class Child:
             asyncio.get_running_loop().call_soon(self._socket.close)
         except RuntimeError:
             self._socket.close()
+
+
+def _log(name: str | None, level: int, text: str, named: dict[str, Any]) -> None:
+    logging.getLogger(name).log(level, text, extra=named)
 
 
 def describe_end(code: int | None) -> str:

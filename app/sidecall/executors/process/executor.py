@@ -18,6 +18,7 @@ from sidecall.executors.process.frames import pack
 from sidecall.executors.process.home import find_obstacle, home_of, is_replaced, refuse
 from sidecall.executors.process.output import read_output
 from sidecall.executors.process.pool import ProcessPool
+from sidecall.executors.process.questions import reply_to
 from sidecall.executors.process.request import bounds_of, write_request
 
 # How many new processes a call is handed to, if all that were there die before they take it.
@@ -154,9 +155,9 @@ class ProcessExecutor:
         for tries_left in reversed(range(self._pool.size + _NEW_ONES)):
             child = await self._lend(invocation)
             try:
-                answer: dict[str, Any] = await child.ask(
-                    request, invocation.id, _make_listener(invocation), partial(_make_room, invocation)
-                )
+                prepare, reply = partial(_make_room, invocation), partial(reply_to, invocation)
+                listen = _make_listener(invocation)
+                answer: dict[str, Any] = await child.ask(request, invocation.id, listen, prepare, reply)
             except ProcessDied as died:
                 self._pool.replace(child)
                 if died.has_begun or not tries_left:

@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from sidecall.core.approval import ApprovalRequired
 from sidecall.core.errors import InvalidArguments, SidecallError, ToolException, ToolOutputError
 from sidecall.core.jsonable import render_failure, replace_surrogates, to_plain
 from sidecall.core.run.raised import read_http_exception
 from sidecall.telemetry.text import MOST, join_traceback
+
+# The kind of a tool's wish that a person decides.
+_APPROVAL = "approval_required"
 
 
 class ToolCrashed(Exception):
@@ -37,6 +41,8 @@ def write_failure(error: BaseException) -> dict[str, Any]:
         return {"kind": InvalidArguments.kind, "errors": list(error.errors)}
     if isinstance(error, ToolOutputError):
         return {"kind": ToolOutputError.kind, "message": error.message}
+    if isinstance(error, ApprovalRequired) and error.is_new:
+        return {"kind": _APPROVAL, **_write_question(error)}
     return {
         "kind": "crash",
         "text": _text(error),
@@ -47,11 +53,23 @@ def write_failure(error: BaseException) -> dict[str, Any]:
     }
 
 
+def _write_question(asked: ApprovalRequired) -> dict[str, Any]:
+    """Write what a tool asks; what JSON cannot say of it is left out, as its text says."""
+    shown: dict[str, Any] = {}
+    for name in ("preview", "payload"):
+        try:
+            shown[name] = to_plain(getattr(asked, name))
+        except ValueError:
+            shown[name] = f"(JSON cannot say this {name}.)"
+    return {"message": asked.description, **shown}
+
+
 def raise_failure(answer: Mapping[str, Any]) -> None:
     """Raise what an answer says was raised; nothing if it is an output.
 
     Raises:
         ToolFailure: The model is told.
+        ApprovalRequired: The tool wants a person to decide.
         ToolCrashed: The tool raised anything else.
     """
     read = _READERS.get(answer["kind"])
@@ -123,5 +141,6 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any]], Exception]] = {
     ToolException.kind: _read_exception,
     InvalidArguments.kind: lambda answer: InvalidArguments(answer["errors"]),
     ToolOutputError.kind: lambda answer: ToolOutputError(answer["message"]),
+    _APPROVAL: lambda answer: ApprovalRequired(answer["message"], preview=answer["preview"], payload=answer["payload"]),
     "crash": _read_crash,
 }

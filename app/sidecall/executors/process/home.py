@@ -53,8 +53,6 @@ def find_obstacle(tool: CompiledTool) -> str | None:
         return "this system cannot fork"
     if home_of(tool)["module"] == "__main__":
         return "it stands in the program itself, which a process cannot load again; move it to a module"
-    if any(injection.source == "store" for injection in tool.injections):
-        return "it wants the store, which stays with the server; take another executor"
     return None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from sidecall.core.context import Caller, EventListener, HeaderMap
 from sidecall.core.invocation import CallRequest, Invocation, Surroundings
 from sidecall.core.messages import ToolCall
+from sidecall.core.store.tenant import ItemStore
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.finder import Home
 from sidecall.executors.process.output import ResultBounds
@@ -40,12 +41,15 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         "memory_limit_mb": invocation.tool.options.memory_limit_mb or memory_limit_mb,
         "bounds": bounds,
         "approved": context.approved,
+        "has_store": context.store is not None,
         "is_heard": invocation.request.listener is not None,
         "trace": dict(invocation.surroundings.trace()),
     }
 
 
-def read_request(request: Mapping[str, Any], tool: CompiledTool, listener: EventListener | None) -> Invocation:
+def read_request(
+    request: Mapping[str, Any], tool: CompiledTool, listener: EventListener | None, store: ItemStore | None = None
+) -> Invocation:
     """Return the same call for the tool in this process."""
     caller = request["caller"]
     call = CallRequest(
@@ -63,6 +67,6 @@ def read_request(request: Mapping[str, Any], tool: CompiledTool, listener: Event
         tool=tool,
         started=time.monotonic(),
         deadline=request["deadline"],
-        surroundings=Surroundings(secrets=request["secrets"].get),
+        surroundings=Surroundings(store, request["secrets"].get),
         args=request["args"],
     )

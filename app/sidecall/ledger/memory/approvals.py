@@ -13,8 +13,8 @@ from sidecall.core.approval import (
     Decision,
     ListedApproval,
     Preview,
-    compute_fingerprint,
 )
+from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.errors import UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.overload import TooManyApprovals
@@ -26,6 +26,8 @@ from sidecall.ledger.packing import PackedApproval
 _BESIDE = 4096
 # Bytes after which a page ends, whatever is wanted.
 _PAGE_BYTES = 1024 * 1024
+# Seconds that an answer is kept at least, for the call that waits for it in another place.
+_LINGER = 60.0
 _FULL = "The calls that wait for a person's approval are so large that this server takes no more."
 
 
@@ -36,6 +38,7 @@ class _Entry:
     status: ApprovalStatus
     is_running: bool
     expires: float
+    kept_until: float
     number: int
     taken: int = 0
 
@@ -76,8 +79,9 @@ class MemoryApprovals:
         if not self._room.take(packed.size + _BESIDE):
             raise TooManyApprovals(_FULL)
         expires = self._clock() + self._ttl
+        number, size = next(self._numbers), packed.size + _BESIDE
         self._entries[record.approval.id] = _Entry(
-            packed, record.fingerprint, "pending", False, expires, next(self._numbers), packed.size + _BESIDE
+            packed, record.fingerprint, "pending", False, expires, expires, number, size
         )
         self._ids[record.fingerprint] = record.approval.id
         return record
@@ -90,6 +94,18 @@ class MemoryApprovals:
         self._forget()
         approval_id = self._ids.get(fingerprint)
         return None if approval_id is None else self._entries[approval_id].packed.unpack()
+
+    async def find_answer(self, approval_id: str) -> ToolMessage | None:
+        """Find the answer to a call, also one that has just expired; None if there is none yet.
+
+        Raises:
+            UnknownApproval: There is none, or it has expired.
+        """
+        self._forget()
+        entry = self._entries.get(approval_id)
+        if entry is None:
+            raise UnknownApproval
+        return entry.packed.unpack().approval.message
 
     async def get(self, approval_id: str) -> ApprovalRecord:
         """Find an approval.
@@ -108,7 +124,7 @@ class MemoryApprovals:
         listed: list[ListedApproval] = []
         size = last = 0
         for entry in self._entries.values():
-            if entry.number <= after or status not in (None, entry.status):
+            if entry.number <= after or status not in (None, entry.status) or self._has_expired(entry):
                 continue
             if len(listed) == limit or size >= _PAGE_BYTES:
                 return ApprovalPage(listed, str(last))
@@ -140,7 +156,9 @@ class MemoryApprovals:
             TooManyApprovals: There is no room for it; there always is for a short one.
         """
         entry = self._entries[approval_id]
-        return self._change(entry, entry.packed.unpack().answer(message))
+        record = self._change(entry, entry.packed.unpack().answer(message))
+        entry.kept_until = max(entry.expires, self._clock() + _LINGER)
+        return record
 
     def _change(self, entry: _Entry, record: ApprovalRecord) -> ApprovalRecord:
         packed = PackedApproval.of(record)
@@ -154,14 +172,17 @@ class MemoryApprovals:
     def _entry(self, approval_id: str) -> _Entry:
         self._forget()
         entry = self._entries.get(approval_id)
-        if entry is None:
+        if entry is None or self._has_expired(entry):
             raise UnknownApproval
         return entry
+
+    def _has_expired(self, entry: _Entry) -> bool:
+        return entry.expires <= self._clock() and not entry.is_running
 
     def _forget(self) -> None:
         """Drop what has expired, but for calls that run."""
         now = self._clock()
-        expired = [key for key, entry in self._entries.items() if entry.expires <= now and not entry.is_running]
+        expired = [key for key, entry in self._entries.items() if entry.kept_until <= now and not entry.is_running]
         for key in expired:
             entry = self._entries.pop(key)
             self._room.take(-entry.taken)

@@ -14,9 +14,9 @@ from sidecall.core.approval import (
     Decision,
     ListedApproval,
     Preview,
-    compute_fingerprint,
 )
 from sidecall.core.calls.errors import OutcomeUnknown
+from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.errors import CallRejected, ToolFailure, UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.overload import StoreUnavailable, TooManyApprovals
@@ -77,7 +77,9 @@ class SqlApprovals:
         values = (record.approval.id, record.tenant, fingerprint, now + self._ttl, size, *texts)
         if await self._database.write("ask_approval", *values, self._most, self._most_bytes) is not None:
             return record
-        known = await self._find(fingerprint)  # Of two at once the other one may have been first.
+        # Of two at once the other one may have been first, or one that has expired is waited for still.
+        rows = await self._database.read("find_decided_approval", fingerprint)
+        known = read_packed(rows[0][0]) if rows else await self._find(fingerprint)
         if known is not None:
             return known
         [(count, _)] = await self._database.read("count_approvals")
@@ -101,6 +103,17 @@ class SqlApprovals:
         if not rows:
             raise UnknownApproval
         return read_packed(rows[0][0])
+
+    async def find_answer(self, approval_id: str) -> ToolMessage | None:
+        """Find the answer to a call, also an expired one that a call waits for; None if there is none yet.
+
+        Raises:
+            UnknownApproval: There is none, or it has expired.
+        """
+        rows = await self._database.read("get_decided_approval", approval_id, self._clock())
+        if not rows:
+            raise UnknownApproval
+        return read_packed(rows[0][0]).approval.message
 
     async def list(
         self, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None

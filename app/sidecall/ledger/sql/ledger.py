@@ -16,6 +16,7 @@ from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.contents import SqlContents
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.items import SqlItems
+from sidecall.ledger.sql.rules import SqlRules
 
 logger = logging.getLogger("sidecall")
 
@@ -36,12 +37,13 @@ class LedgerBounds:
     max_artifact_bytes: int = 32 * 1024 * 1024
     max_store_bytes: int = 16 * 1024 * 1024
     max_item_bytes: int = 1024 * 1024
+    max_rules: int = 1000
 
 
 class DatabaseLedger(Ledger):
     """Keep everything in a database."""
 
-    __slots__ = ("_contents", "_decisions", "_items", "_make_answer", "_rounds")
+    __slots__ = ("_contents", "_decisions", "_items", "_kept_rules", "_make_answer", "_rounds")
 
     def __init__(self, database: Database, bounds: LedgerBounds, make_answer: MakeAnswer) -> None:
         """Keep a ledger in a database; `make_answer` makes the message of a call that failed."""
@@ -53,8 +55,9 @@ class DatabaseLedger(Ledger):
         self._contents = SqlContents(database, bounds.artifact_ttl, bounds.max_artifact_bytes)
         self._rounds: asyncio.Task[None] | None = None
         self._items = SqlItems(database, bounds.max_item_bytes)
+        self._kept_rules = SqlRules(database, bounds.max_rules)
         calls, queue = SqlCalls(database), SqlCallQueue(database)
-        super().__init__(self._decisions, self._contents, self._items, calls, queue, database, owner)
+        super().__init__(self._decisions, self._contents, self._items, calls, queue, database, owner, self._kept_rules)
 
     async def open(self) -> None:
         """Bring the database up to date, and answer the calls that ran in a process which is gone.
@@ -101,5 +104,6 @@ class DatabaseLedger(Ledger):
         if lost:
             logger.warning("approved or rejected calls whose server ended before they were answered: %d", lost)
         await self._decisions.forget()
+        await self._kept_rules.forget()
         await self._contents.forget()
         await self._items.forget()

@@ -4,10 +4,14 @@ from typing import Any
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
+from sidecall.core.approval import ApprovalRequired, ApprovalWanted
 from sidecall.core.invocation import Invocation
 from sidecall.core.retry import Retry
 from sidecall.executors.base import Executor
 from sidecall.pipeline.hooks import is_cancelled
+
+# What no further attempt would change.
+_ASKS = (ApprovalRequired, ApprovalWanted)
 
 
 async def run_again(executor: Executor, invocation: Invocation, retry: Retry) -> Any:
@@ -16,7 +20,11 @@ async def run_again(executor: Executor, invocation: Invocation, retry: Retry) ->
         stop=stop_after_attempt(retry.attempts),
         wait=wait_exponential_jitter(multiplier=retry.wait, max=retry.max_wait, jitter=retry.wait),
         # A tool that is stopped may raise anything, which is no reason to run it again.
-        retry=retry_if_exception(lambda error: not (invocation.is_given_up or is_cancelled()) and retry.covers(error)),
+        retry=retry_if_exception(
+            lambda error: (
+                not (invocation.is_given_up or is_cancelled() or isinstance(error, _ASKS)) and retry.covers(error)
+            )
+        ),
         reraise=True,
     )
     async for attempt in attempts:

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from sidecall.core.approval import NO_PREVIEW, Preview
+from sidecall.core.approval import NO_PREVIEW, ApprovalRequired, Preview
 from sidecall.core.errors import ToolException
 from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import render_failure, replace_surrogates, to_plain, to_text
@@ -12,6 +12,8 @@ from sidecall.telemetry import log_hook_failure
 
 # Bytes of JSON: enough for a person to read, and too little to take the place of calls that wait.
 _LONGEST = 16 * 1024
+# Characters of what a tool asks a person.
+_LONGEST_QUESTION = 1000
 
 
 async def make_preview(invocation: Invocation) -> Preview:
@@ -25,23 +27,33 @@ async def make_preview(invocation: Invocation) -> Preview:
         )
     except HookFailed as failed:
         return _explain(invocation, failed.__cause__ or failed)
+    return _show(invocation, said)
+
+
+async def show_question(invocation: Invocation, asked: ApprovalRequired) -> Preview:
+    """Return what a tool wants a person to know that asks while it runs."""
+    shown = await make_preview(invocation) if asked.preview is None else _show(invocation, asked.preview)
+    beside = NO_PREVIEW if asked.payload is None else _show(invocation, asked.payload, "payload")
+    text = asked.description
+    description = None if text is None else replace_surrogates(text[:_LONGEST_QUESTION])
+    return Preview(shown.shown, shown.error or beside.error, description, beside.shown)
+
+
+def _show(invocation: Invocation, said: Any, what: str = "preview") -> Preview:
     try:
-        return _show(to_plain(said))
+        plain = to_plain(said)
+        size = len(to_text(plain).encode())
     except ValueError as error:
-        return _explain(invocation, error)
-
-
-def _show(plain: Any) -> Preview:
-    size = len(to_text(plain).encode())
+        return _explain(invocation, error, what)
     if size > _LONGEST:
-        return Preview(error=f"The preview is too long to be shown: {size:,} bytes, of {_LONGEST:,} at most.")
+        return Preview(error=f"The {what} is too long to be shown: {size:,} bytes, of {_LONGEST:,} at most.")
     return Preview(plain)
 
 
-def _explain(invocation: Invocation, error: BaseException) -> Preview:
+def _explain(invocation: Invocation, error: BaseException, what: str = "preview") -> Preview:
     """Make the words for a preview that failed; what a ToolException says is meant to be read."""
     if isinstance(error, ToolException):
         said = replace_surrogates(render_failure(error))
         return Preview(error=said[:_LONGEST])
-    log_hook_failure(invocation, "the preview", error)
-    return Preview(error="The preview failed. The details are in the log.")
+    log_hook_failure(invocation, f"the {what}", error)
+    return Preview(error=f"The {what} failed. The details are in the log.")

@@ -15,7 +15,7 @@ from sidecall.http.body import read_json
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
-from sidecall.pipeline.decide import decide
+from sidecall.pipeline.decide import Terms, decide
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.dialects import DialectName, write_answer
 from sidecall.rest.examples import APPROVAL, DECISIONS
@@ -128,7 +128,7 @@ async def get_approval(parts: PartsDep, approval_id: ApprovalId, format: Message
         **_ONE,
         **_UNKNOWN,
         400: {"model": Problem, "description": "The body is not JSON, or the header that names the caller is wrong."},
-        409: {"model": Problem, "description": "It was decided already."},
+        409: {"model": Problem, "description": "It was decided already, or no more rules are kept."},
         413: {"model": Problem, "description": "The body is larger than this server takes."},
         415: {"model": Problem, "description": "The body is not declared as JSON."},
         422: {"model": Problem, "description": "The body is not a decision, or its `args` do not fit the tool."},
@@ -145,10 +145,12 @@ async def decide_approval(
 ) -> Response:
     """Approve a call, which runs it and waits for its end, or reject it with a reason that the model reads.
 
-    With `args` the call runs with these arguments instead of the model's. Each call is decided once.
+    With `args` the call runs with these arguments instead of the model's. Each call is decided once. With `always` the
+    decision holds for all later calls of this tool by the same caller, until it is revoked or `expires_in` seconds.
     """
     decision = _read_decision(await read_json(request, parts.bounds))
-    approval = await decide(parts.pipeline, parts.approvals, approval_id, decision, caller.subject, deadline)
+    terms = Terms(deadline, parts.rules)
+    approval = await decide(parts.pipeline, parts.approvals, approval_id, decision, caller.subject, terms)
     await parts.jobs.notice(approval)
     return _response(_show(approval, format))
 

@@ -1,6 +1,5 @@
 """List the tools, in the form each provider takes."""
 
-import hashlib
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
@@ -19,7 +18,7 @@ from sidecall.rest.listing import make_listing
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.rest.shown_context import ShownContextDep
-from sidecall.schema.forms.definitions import DefinitionFormat, render_definitions
+from sidecall.schema.forms.definitions import DefinitionFormat, hash_definition, render_definition, render_definitions
 from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.lint import lint_tool
 
@@ -130,7 +129,7 @@ def _unknown(name: str, alike: list[str]) -> str:
 
 
 def _detail(tool: CompiledTool) -> ToolDetail:
-    definition = tool.declaration or render_definitions([tool], "openai")[0]
+    definition = render_definition(tool)
     obstacles = find_strict_obstacles(tool.args_schema.flat)
     return ToolDetail(
         name=tool.name,
@@ -151,7 +150,7 @@ def _detail(tool: CompiledTool) -> ToolDetail:
         has_preview=tool.preview is not None,
         cache=tool.options.cache,
         unknown_args=tool.options.unknown_args,
-        hash=hashlib.sha256(to_json(definition)).hexdigest(),
+        hash=hash_definition(tool),
         strict=not obstacles,
         strict_obstacles=obstacles,
         hosted=tool.declaration is not None,

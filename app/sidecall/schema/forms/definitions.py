@@ -1,7 +1,10 @@
 """Render one tool in the form each provider's API takes."""
 
+import hashlib
 from collections.abc import Callable
 from typing import Any, Literal, get_args
+
+from pydantic_core import to_json
 
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.schema.forms.anthropic import limit_to_anthropic
@@ -28,6 +31,16 @@ def render_definitions(tools: list[CompiledTool], form: DefinitionFormat, *, str
     if form == "gemini":
         return [{"functionDeclarations": definitions}] if definitions else []
     return definitions
+
+
+def render_definition(tool: CompiledTool) -> Any:
+    """Render one tool as it is listed, whoever runs it."""
+    return tool.declaration or render_definitions([tool], "openai")[0]
+
+
+def hash_definition(tool: CompiledTool) -> str:
+    """Return a text that changes when the contract of a tool does."""
+    return hashlib.sha256(to_json(render_definition(tool))).hexdigest()
 
 
 # The forms that have room for a tool which the provider runs; in the others it is left out.

@@ -19,7 +19,16 @@ def request_for(tool_name: str, **args: Any) -> dict[str, Any]:
     caller = {"subject": "agent", "tenant": "acme", "scopes": ["a"]}
     ids = {"call_id": "call_1", "invocation_id": "inv_1", "bounds": (None, None)}
     rest = {"state": None, "context": {}, "headers": {}, "secrets": {}, "memory_limit_mb": 512, "deadline": None}
-    return {"home": home, "args": args, "caller": caller, "is_heard": False, "approved": False, **ids, **rest}
+    return {
+        "home": home,
+        "args": args,
+        "caller": caller,
+        "is_heard": False,
+        "approved": False,
+        "has_store": False,
+        **ids,
+        **rest,
+    }
 
 
 def read(sock: socket.socket) -> list[Any]:

@@ -1,9 +1,11 @@
 """What leads from a tool's process to its server."""
 
 import logging
+import os
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pydantic_core import to_jsonable_python
@@ -22,6 +24,10 @@ class Channel:
         self._socket = sock
         self._frames = Frames()
         self._lock = threading.Lock()
+        # Held while somebody waits for a reply, and by whom nobody may ask meanwhile.
+        self._asking = threading.Lock()
+        self._is_open = False
+        self._pid = os.getpid()
 
     def __iter__(self) -> Iterator[Message]:
         # Never into the message after: a request that is still in the socket when this process ends has not begun.
@@ -33,6 +39,32 @@ class Channel:
         message = pack(kind, subject, content)
         with self._lock:
             self._socket.sendall(message)
+
+    def ask(self, kind: str, subject: str | None, content: Any) -> Any:
+        """Send a question and return its reply; of several threads each waits for its turn.
+
+        Raises:
+            RuntimeError: The call has ended, or this is a copy of the process in which it runs.
+        """
+        if os.getpid() != self._pid:
+            raise RuntimeError("The store belongs to the process of the tool; its copies cannot use it.")
+        with self._asking:
+            if not self._is_open:
+                raise RuntimeError("The call has ended, and with it the use of its store.")
+            self.say(kind, subject, content)
+            for message in self:
+                return message.content
+        raise ConnectionError("the server is gone")
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Let questions be asked; at the end what was asked is waited for, so that its reply is nobody else's."""
+        self._is_open = True
+        try:
+            yield
+        finally:
+            with self._asking:
+                self._is_open = False
 
 
 class LogToServer(logging.Handler):

@@ -13,10 +13,12 @@ from pydantic_core import to_jsonable_python
 
 from sidecall.core.context import EventListener
 from sidecall.core.invocation import Invocation
+from sidecall.core.store.tenant import ItemStore
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.descendants import end_copy_of
 from sidecall.executors.process.failures import write_failure
 from sidecall.executors.process.finder import Finder, Home, ToolsOf
+from sidecall.executors.process.inside.bridged_items import BridgedItems
 from sidecall.executors.process.inside.channel import Channel, LogToServer
 from sidecall.executors.process.inside.limits import bounded_memory, writable_bytes
 from sidecall.executors.process.output import ResultBounds, write_output
@@ -74,16 +76,22 @@ class ToolProcess:
 
     def _answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            invocation = read_request(request, self._find(request["home"]), self._make_listener(request))
+            tool, store = self._find(request["home"]), self._make_store(request)
+            invocation = read_request(request, tool, self._make_listener(request), store)
             fill_hidden(invocation)
             check_arguments(invocation)
-            with bounded_memory(self._baseline + request["memory_limit_mb"] * _MB):
+            with self._channel.answering(), bounded_memory(self._baseline + request["memory_limit_mb"] * _MB):
                 output = self._run(invocation)
             return write_output(invocation.tool, output, invocation.call.id, ResultBounds(*request["bounds"]))
         except BaseException as error:
             return write_failure(error)
         finally:
             end_copy_of(self._pid)
+
+    def _make_store(self, request: Mapping[str, Any]) -> ItemStore | None:
+        if not request["has_store"]:
+            return None
+        return ItemStore(BridgedItems(self._channel, request["invocation_id"]), request["caller"]["tenant"])
 
     def _find(self, home: Home) -> CompiledTool:
         is_new = not self._finder.knows(home)

@@ -1,0 +1,95 @@
+"""Where calls that wait for a person are kept, and what was decided about later ones."""
+
+from typing import Protocol
+
+from sidecall.core.approval import NO_PREVIEW, ApprovalPage, ApprovalRecord, ApprovalStatus, Decision, Preview
+from sidecall.core.context import Caller
+from sidecall.core.decisions.rules import ApprovalRule, RulePage
+from sidecall.core.messages import ToolCall, ToolMessage
+from sidecall.core.record import CallRecord
+
+
+class Approvals(Protocol):
+    """Where calls that wait for approval are kept, each until it expires.
+
+    Each method is one step: whatever happens at the same time comes before it or after it.
+    """
+
+    async def ask(self, call: CallRecord, asked: ToolCall, preview: Preview = NO_PREVIEW) -> ApprovalRecord:
+        """Keep a call with what it would do, or find the one of the same fingerprint, whatever has become of it.
+
+        Raises:
+            TooManyApprovals: Too many calls wait, or they are too large.
+        """
+
+    async def find(self, call: CallRecord) -> ApprovalRecord | None:
+        """Find the approval of a call of the same fingerprint, whatever has become of it; None if there is none."""
+
+    async def get(self, approval_id: str) -> ApprovalRecord:
+        """Find an approval.
+
+        Raises:
+            UnknownApproval: There is none, or it has expired.
+        """
+
+    async def find_answer(self, approval_id: str) -> ToolMessage | None:
+        """Find the answer to a call, for another place where the call is kept; None if there is none yet.
+
+        What was decided is found for a while after it has expired: as long as a call waits for it, or a minute.
+
+        Raises:
+            UnknownApproval: There is none, or it has expired.
+        """
+
+    async def list(
+        self, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
+    ) -> ApprovalPage:
+        """List approvals, oldest first, no more than `limit`, from where the page before says that there are more."""
+
+    async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
+        """Claim the decision: of several at once one succeeds.
+
+        The approval does not expire before it has its answer.
+
+        Raises:
+            UnknownApproval: There is none.
+            ApprovalConflict: It is decided already.
+            TooManyApprovals: There is no room for what the person wrote; nothing is decided then.
+        """
+
+    async def reopen(self, approval_id: str) -> None:
+        """Take a decision back, of a call that there was no room to run."""
+
+    async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
+        """Keep the answer of a decided call.
+
+        Raises:
+            TooManyApprovals: There is no room for it; there always is for a short one.
+        """
+
+
+class ApprovalRules(Protocol):
+    """Where decisions are kept that hold for later calls: one for each tool of a caller.
+
+    Each method is one step and durable once it returns.
+    """
+
+    async def keep(self, rule: ApprovalRule) -> None:
+        """Keep a rule, in place of the one for the same tool and caller.
+
+        Raises:
+            TooManyRules: There is no room for it.
+        """
+
+    async def find(self, caller: Caller, tool: str, definition: str) -> ApprovalRule | None:
+        """Find the rule that holds for a caller's call of a tool that is defined so; None if there is none."""
+
+    async def list(self, limit: int = 100, cursor: str | None = None) -> RulePage:
+        """List rules, oldest first, no more than `limit`, from where the page before says that there are more."""
+
+    async def remove(self, rule_id: str) -> None:
+        """Revoke a rule.
+
+        Raises:
+            UnknownRule: There is none.
+        """

@@ -1,0 +1,2 @@
+DELETE FROM approval_rules
+WHERE expires_at <= $1
