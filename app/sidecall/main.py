@@ -24,13 +24,20 @@ from sidecall.discovery import discover
 from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import refuse_unfit
 from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, follow_all, start_all
+from sidecall.history.history import History, NoHistory
+from sidecall.history.in_database import SqlBlocks
+from sidecall.history.in_memory import MemoryBlocks
+from sidecall.history.noted import Notes
+from sidecall.history.packing import Packer
+from sidecall.history.places import HistoryBounds
+from sidecall.history.showing import Showing
 from sidecall.http.application import Application
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
 from sidecall.jobs.jobs import Jobs
 from sidecall.jobs.submission import JobLimits, Show
 from sidecall.ledger.base import Ledger
-from sidecall.ledger.opening import IN_MEMORY, open_ledger
+from sidecall.ledger.opening import IN_MEMORY, open_history, open_ledger
 from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.admission import Admission, Limits
@@ -52,6 +59,8 @@ from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.tracing import open_tracing
+
+_DROPPED = "Calls that are not in the history, since there was no room for them."
 
 
 def create_app(
@@ -80,7 +89,9 @@ def create_app(
     admission = Admission(_limits(settings))
     ledger = build_ledger(settings)
     metrics = _metrics(registry, executors, admission, ledger, lifecycle)
-    watch = _watch(settings, metrics)
+    history = build_history(settings)
+    metrics.add_counter("sidecall_history_calls_dropped", _DROPPED, lambda: history.dropped)
+    watch = _watch(settings, metrics, history)
     secrets, results = secrets_in(settings.secrets_dir), ResultRoom(settings.max_result_bytes)
     surroundings = Surroundings(ItemStore(ledger.items), secrets, admission.abandon, watch.headers, results)
     _look_through(registry, secrets)
@@ -100,6 +111,7 @@ def create_app(
         quotas=admission.quotas,
         backlog=backlog or Backlog(settings.max_unread_bytes),
         trouble=lambda: ledger.trouble,
+        history=history,
         results=results,
     )
     return _build_api(settings, parts, _lifespan(settings, parts, ledger, executors, watch))
@@ -136,6 +148,22 @@ def build_ledger(settings: Settings) -> Ledger:
     return open_ledger(settings.store or IN_MEMORY, bounds, refuse)
 
 
+def build_history(settings: Settings) -> History | NoHistory:
+    """Make the history that the settings ask for, beside the ledger; it is opened when the server starts.
+
+    Raises:
+        StoreUnfit: There is no such kind of ledger.
+    """
+    if settings.history == "off":
+        return NoHistory()
+    most = settings.max_history_value_bytes
+    showing = Showing(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
+    bounds = HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
+    database = open_history(settings.store or IN_MEMORY)
+    blocks = MemoryBlocks(bounds) if database is None else SqlBlocks(database, bounds)
+    return History(Notes(settings.history_buffer_bytes, showing), Packer(showing), blocks)
+
+
 def _authenticator(settings: Settings) -> Authenticator | None:
     return None if settings.caller_header is None else CallerHeader(settings.caller_header)
 
@@ -156,6 +184,7 @@ def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Execu
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             await ledger.open()
+            await parts.history.open()
             await start_all(executors, parts.registry)
             await parts.jobs.open()
             told = partial(follow_all, executors, parts.registry)
@@ -166,6 +195,7 @@ def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Execu
         finally:
             await parts.jobs.close(parts.lifecycle.patience(settings.drain_timeout))
             await close_all(executors)
+            await parts.history.close()
             await ledger.close()
             await watch.close()
 
@@ -190,10 +220,10 @@ def _metrics(
     return metrics
 
 
-def _watch(settings: Settings, metrics: Metrics) -> CallTelemetry:
+def _watch(settings: Settings, metrics: Metrics, history: History | NoHistory) -> CallTelemetry:
     redaction = Redaction(settings.log_redact)
     lines = CallLines(wanted=settings.log_calls, with_content=settings.log_args, redaction=redaction)
-    return CallTelemetry(metrics, lines, open_tracing(settings.otel, redaction))
+    return CallTelemetry(metrics, lines, open_tracing(settings.otel, redaction), history.note)
 
 
 def _make_jobs(settings: Settings, ledger: Ledger, pipeline: Pipeline, registry: Registry) -> Jobs:

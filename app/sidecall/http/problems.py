@@ -19,6 +19,7 @@ from sidecall.auth.caller_header import InvalidCaller
 from sidecall.core.calls.errors import (
     CallEnded,
     CallNotKept,
+    HistoryOff,
     InvalidReplay,
     KeyReused,
     NotRepeatable,
@@ -65,6 +66,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     UnknownApproval: (404, "unknown-approval"),
     UnknownContent: (404, "unknown-content"),
     UnknownCall: (404, "unknown-call"),
+    HistoryOff: (404, "history-off"),
     ApprovalConflict: (409, "approval-conflict"),
     CallEnded: (409, "call-ended"),
     NotRepeatable: (409, "not-repeatable"),

@@ -40,13 +40,15 @@ class PostgresDatabase:
 
     dialect: Dialect = "postgres"
 
-    def __init__(self, url: str, statements: Mapping[str, str] | None = None, patience: float = 2.0) -> None:
+    def __init__(
+        self, url: str, statements: Mapping[str, str] | None = None, patience: float = 2.0, readers: int = _READERS
+    ) -> None:
         self._address = name_address(url)
         self._statements = read_statements(self.dialect) if statements is None else statements
         self._patience = patience
         self._url = url
         self._link = Link(url, patience, is_kept=True)
-        self._readers = [Link(url, patience, is_kept=False) for _ in range(_READERS)]
+        self._readers = [Link(url, patience, is_kept=False) for _ in range(readers)]
         self._free: asyncio.LifoQueue[Link] = asyncio.LifoQueue()
         self._line = Line(_WAITING_BYTES)
         self._writing: asyncio.Task[None] | None = None

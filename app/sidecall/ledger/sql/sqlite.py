@@ -10,7 +10,7 @@ from typing import Any
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.database import Dialect, Row
 from sidecall.ledger.sql.sqlite_faults import is_fault
-from sidecall.ledger.sql.sqlite_file import SqliteFile
+from sidecall.ledger.sql.sqlite_file import LEDGER, Purpose, SqliteFile
 from sidecall.ledger.sql.sqlite_readers import Readers
 from sidecall.ledger.sql.sqlite_writer import Writer
 from sidecall.ledger.sql.statements import read_statements
@@ -30,6 +30,7 @@ class SqliteDatabase:
         patience: float = 2.0,
         most_waiting: int = 64 * 1024 * 1024,
         statements: Mapping[str, str] | None = None,
+        purpose: Purpose = LEDGER,
     ) -> None:
         """Name a file.
 
@@ -37,11 +38,12 @@ class SqliteDatabase:
             path: Where it is.
             patience: Seconds to wait for other programs that have locked it.
             most_waiting: Most bytes of what waits to be written.
-            statements: What can be carried out, by name; the ledger's own when None.
+            statements: What can be carried out, by name; our own when None.
+            purpose: What it is for.
         """
         known = read_statements(self.dialect) if statements is None else statements
         self._statements = {name: _number(text) for name, text in known.items()}
-        self._file = SqliteFile(path, patience)
+        self._file = SqliteFile(path, patience, purpose)
         self._writer = Writer(self._file, most_waiting)
         self._readers: Readers | None = None
 

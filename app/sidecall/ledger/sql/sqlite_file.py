@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
@@ -25,11 +26,25 @@ class StoreOutOfReach(StoreUnfit):
 _Identity = tuple[int, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a file is for: the migrations that make its tables, and what the log says when it cannot be written."""
+
+    series: str
+    name: str
+    loss: str
+
+
+LEDGER = Purpose("sqlite", "the ledger", "calls that have to be remembered get 503")
+HISTORY = Purpose("sqlite_history", "the history", "calls that end are kept in memory as far as there is room")
+
+
 class SqliteFile:
     """A database of ours in a file, or in memory where there is no path."""
 
-    def __init__(self, path: Path | None, patience: float) -> None:
+    def __init__(self, path: Path | None, patience: float, purpose: Purpose = LEDGER) -> None:
         """Name a file; `patience` is in seconds, for locks of other programs."""
+        self.purpose = purpose
         self._path = None if path is None else path.absolute()
         self._patience = patience
         self._lock = None if path is None else FileLock(Path(f"{self._path}.lock"))
@@ -128,7 +143,7 @@ class SqliteFile:
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
-        missing = list_missing("sqlite", self._read_version(connection), str(self))
+        missing = list_missing(self.purpose.series, self._read_version(connection), str(self))
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA journal_size_limit = {_LEFT_IN_WAL}")

@@ -167,7 +167,8 @@ class Writer:
         self._needs_reopening = not (is_passing(error) or self._file.in_memory)
         trouble = f"{self._file}: {describe_fault(error)}."
         if self.trouble is None:
-            logger.error("the ledger cannot be written, so calls that have to be remembered get 503: %s", trouble)
+            purpose = self._file.purpose
+            logger.error("%s cannot be written, so %s: %s", purpose.name, purpose.loss, trouble)
         self.trouble = trouble
 
     def _try_again(self) -> None:
@@ -184,7 +185,7 @@ class Writer:
             self._suffer(error)
         else:
             self.trouble = None
-            logger.warning("the ledger can be written again: %s", self._file)
+            logger.warning("%s can be written again: %s", self._file.purpose.name, self._file)
 
     def _call_on_loop(self, function: Any, *args: Any) -> None:
         with suppress(RuntimeError):  # The loop is closed, and nobody waits any more.
