@@ -11,9 +11,8 @@ from sidecall.core.calls.entry import CallEntry, CallFilter, CallStatus, to_date
 from sidecall.core.messages import ToolMessage
 from sidecall.history.showing import read_json
 
-# Calls of one block, its bytes, and the milliseconds between the first and the last of its ids.
+# Calls of one block, and the milliseconds between the first and the last of its ids.
 MOST_CALLS = 256
-MOST_BYTES = 1024 * 1024
 SPAN = 2000
 ID = 36
 
@@ -52,15 +51,16 @@ def _numbers(known: Sequence[str], wanted: Sequence[str] | None) -> set[int]:
 
 
 class Body(NamedTuple):
-    """What is kept of one call beside what filters look at; arguments and answer are JSON text."""
+    """What is kept of one call beside what filters look at; times are in microseconds."""
 
     call_id: str
-    ended_at: float
-    milliseconds: float
+    ended: int
+    took: int
     tags: list[str]
-    args: str | None
-    is_whole: bool
-    answer: str | None
+    args: Any = None
+    is_whole: bool = False
+    content: Any = None
+    error: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def make_marks(heads: Heads) -> tuple[str, ...]:
 
 def read_body(bodies: bytes, places: Sequence[int], index: int) -> Body:
     """Read what is kept of one call."""
-    return Body(*from_json(bodies[places[index] : places[index + 1] if index + 1 < len(places) else len(bodies)]))
+    return Body(*read_json(bodies[places[index] : places[index + 1] if index + 1 < len(places) else len(bodies)]))
 
 
 def place_all(texts: Sequence[bytes]) -> list[int]:
@@ -114,7 +114,7 @@ def make_entry(tenant: str, heads: Heads, index: int, body: Body) -> CallEntry:
     name = heads.names[heads.name_of[index]]
     status, kind = heads.ends[heads.end_of[index]]
     call_id = heads.ids[index * ID : index * ID + ID]
-    began = to_datetime(body.ended_at - body.milliseconds / 1000)
+    began = to_datetime((body.ended - body.took) / 1e6)
     return CallEntry(
         id=call_id,
         name=name,
@@ -127,22 +127,21 @@ def make_entry(tenant: str, heads: Heads, index: int, body: Body) -> CallEntry:
         attempt=1,
         created_at=began,
         started_at=began,
-        ended_at=to_datetime(body.ended_at),
-        duration_ms=body.milliseconds,
+        ended_at=to_datetime(body.ended / 1e6),
+        duration_ms=body.took / 1000,
         tags=tuple(body.tags),
-        args=read_json(body.args),
-        message=None if body.answer is None else _make_message(call_id, name, body),
+        args=body.args,
+        message=None if body.content is None else _make_message(call_id, name, body),
     )
 
 
 def _make_message(call_id: str, name: str, body: Body) -> ToolMessage:
-    answer: dict[str, Any] = read_json(body.answer)
-    error = answer.get("error")
+    error = {} if body.error is None else {"error": body.error}
     return ToolMessage(
-        content=answer["content"],
+        content=body.content,
         tool_call_id=body.call_id,
         name=name,
         id=call_id,
-        status="success" if error is None else "error",
-        response_metadata={"duration_ms": body.milliseconds} | ({} if error is None else {"error": error}),
+        status="error" if error else "success",
+        response_metadata={"duration_ms": body.took / 1000, **error},
     )

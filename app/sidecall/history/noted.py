@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 
 from sidecall.core.context import Caller, cut_id
 from sidecall.core.invocation import Invocation
+from sidecall.core.messages import Content
 from sidecall.core.observer import Outcome
 from sidecall.core.tool import CompiledTool
-from sidecall.history.showing import Showing, ShownArgs
+from sidecall.history.showing import Showing
 
 # What a noted call takes beside its texts, about.
 _BESIDE = 512
-# Arguments that are looked at when a call ends; where there are more, or lists, a short copy is made at once.
-_FEW = 16
-_CONTAINERS = frozenset((dict, list))
+# With what JSON begins that has fields; white space is looked behind.
+_MAY_BE_JSON = frozenset("{[ \t\n\r")
 # A tuple is made past its constructor, which takes as long as all else that is done here.
 _new = tuple.__new__
 
@@ -21,12 +21,12 @@ _new = tuple.__new__
 class Kept(NamedTuple):
     """What is kept of what a call was asked and answered.
 
-    `args` are None where they are not kept. `has_more` says that something came beside them. `secrets` are those that
-    its tool was given.
+    `args` are None where they are not kept; `is_whole` says that they are all that came, and as it came. `secrets` are
+    those that its tool was given.
     """
 
-    args: Mapping[str, Any] | ShownArgs | None
-    has_more: bool
+    args: Mapping[str, Any] | None
+    is_whole: bool
     content: Any
     error: Any
     secrets: tuple[str, ...]
@@ -87,38 +87,29 @@ class Notes:
         return taken
 
     def _keep(self, showing: Showing, invocation: Invocation, outcome: Outcome) -> Kept:
-        message, request = invocation.message, invocation.request
-        content: Any = ""
+        message, request, tool = invocation.message, invocation.request, invocation.tool
+        content: Content = ""
         error = None
         if message is not None:
             content, error = message.content, message.response_metadata.get("error")
-            if type(content) is not str:
-                content = showing.shorten(content)
-            elif len(content) > showing.most:
-                content = showing.cut(content)
-            self._size += min(len(content), showing.most)
-        args = None if outcome == "malformed_arguments" else self._keep_args(showing, invocation)
-        has_more = request.state is not None or bool(request.context)
-        secrets = _list_secrets(invocation) if invocation.tool.injections else ()
-        return _new(Kept, (args, has_more, content, error, secrets))
-
-    def _keep_args(self, showing: Showing, invocation: Invocation) -> Mapping[str, Any] | ShownArgs:
-        """Return the arguments themselves where they are seen to be short, which most are."""
-        args = invocation.args
-        size = 0
-        if len(args) <= _FEW:
-            for value in args.values():
-                if type(value) is str:
-                    size += len(value)
-                elif type(value) in _CONTAINERS:
-                    break
-            else:
-                if size <= showing.most:
-                    self._size += size
-                    return args
-        shown = showing.write_args(args, invocation.tool.hidden_names)
-        self._size += len(shown.text or "")
-        return shown
+            # Whatever takes longer than a moment is said by the tool's author, and rare.
+            if type(content) is not str or len(content) > showing.most or content[:1] in _MAY_BE_JSON:
+                content = showing.show_content(content)
+            if error is not None:
+                error = showing.show_error(error)
+            self._size += len(content)
+        size = None if tool.hidden_names else showing.measure_if_plain(invocation.args)
+        args: Mapping[str, Any] | None = invocation.args
+        is_whole = request.state is None and not request.context
+        if outcome == "malformed_arguments":
+            args = None
+        elif size is None:
+            args, is_same = showing.show_args(invocation.args, tool.hidden_names)
+            is_whole = is_whole and is_same
+            size = 0 if args is None else showing.most
+        self._size += size or 0
+        secrets = _list_secrets(invocation) if tool.injections else ()
+        return _new(Kept, (args, is_whole and args is not None, content, error, secrets))
 
 
 def _list_secrets(invocation: Invocation) -> tuple[str, ...]:

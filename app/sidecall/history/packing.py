@@ -1,8 +1,10 @@
 """Make blocks and sums of noted calls."""
 
 import time
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from pydantic_core import to_json
@@ -10,12 +12,15 @@ from pydantic_core import to_json
 from sidecall.core.calls.entry import CallStatus
 from sidecall.core.context import cut_id
 from sidecall.core.observer import Outcome
-from sidecall.history.blocks import MOST_BYTES, MOST_CALLS, SPAN, Block, Body, Heads, make_marks, place_all
-from sidecall.history.noted import Kept, Noted
-from sidecall.history.showing import Showing, ShownArgs, write_json
+from sidecall.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
+from sidecall.history.noted import Noted
+from sidecall.history.showing import hide, write_json
 from sidecall.history.sums import HOUR, Callers, Sum, to_bucket
+from sidecall.ledger.sql.clauses import first_id
 
 _HEX_OF_TIME = 13  # Of an id: eight digits, a hyphen, four digits.
+
+_by_id = itemgetter(0)
 
 
 def read_end(outcome: Outcome) -> tuple[CallStatus, str | None]:
@@ -33,29 +38,21 @@ def to_milliseconds(call_id: str) -> int:
 class Packer:
     """Pack calls, off their way."""
 
-    def __init__(self, showing: Showing | None) -> None:
-        """Write arguments and answers as `showing` does."""
-        self._showing = showing
+    def __init__(self) -> None:
+        """Begin to tell callers apart."""
         self._callers = Callers()
 
     def pack(self, noted: Sequence[Noted]) -> Iterator[Block]:
         """Yield blocks of these calls, one after the other so that whoever packs may rest between."""
         # Their moments are of another clock.
         offset = time.time() - time.monotonic()
-        group: list[Noted] = []
-        size = first = 0
-        for call in sorted((call for call in noted if not call.is_remembered), key=_by_tenant_and_id):
-            is_full = len(group) >= MOST_CALLS or size >= MOST_BYTES
-            moment = to_milliseconds(call.id)
-            if group and (is_full or moment - first > SPAN or call.caller.tenant != group[0].caller.tenant):
-                yield self._make_block(group, offset)
-                group, size = [], 0
-            if not group:
-                first = moment
-            group.append(call)
-            size += _measure(call.kept)
-        if group:
-            yield self._make_block(group, offset)
+        own = [call for call in noted if not call.is_remembered]
+        for tenant in sorted({call.caller.tenant for call in own}):
+            calls = sorted((call for call in own if call.caller.tenant == tenant), key=_by_id)
+            while calls:
+                group = _cut_off(calls)
+                yield _make_block(tenant, group, offset)
+                calls = calls[len(group) :]
 
     def sum_up(self, noted: Sequence[Noted]) -> list[Sum]:
         """Return the sums of these calls."""
@@ -80,31 +77,40 @@ class Packer:
                 sums[tenant, part, hour, value, is_error, bucket] += calls
         return [Sum(*key, calls) for key, calls in sums.items()]
 
-    def _make_block(self, group: Sequence[Noted], offset: float) -> Block:
-        bodies = [_write_body(call, offset, self._showing) for call in group]
-        names, callers, ends = _Numbers(), _Numbers(), _Numbers()
-        name_of = [names[call.tool.name] for call in group]
-        caller_of = [callers[call.caller.subject] for call in group]
-        end_of = [ends[call.outcome] for call in group]
-        heads = Heads(
-            "".join(call.id for call in group),
-            list(names),
-            [cut_id(caller) for caller in callers],
-            [read_end(outcome) for outcome in ends],
-            name_of,
-            caller_of,
-            end_of,
-            place_all(bodies),
-        )
-        return Block(
-            tenant=group[0].caller.tenant,
-            first_id=group[0].id,
-            last_id=group[-1].id,
-            heads=to_json(heads),
-            bodies=b"".join(bodies),
-            marks=make_marks(heads),
-            calls=len(group),
-        )
+
+def _cut_off(calls: Sequence[Noted]) -> Sequence[Noted]:
+    """Return as many of the first of these calls as one block may hold."""
+    last = first_id((to_milliseconds(calls[0].id) + SPAN) / 1000)
+    if len(calls) <= MOST_CALLS and calls[-1].id < last:
+        return calls
+    return calls[: max(1, min(MOST_CALLS, bisect_left(calls, last, key=_by_id)))]
+
+
+def _make_block(tenant: str, group: Sequence[Noted], offset: float) -> Block:
+    bodies = [_write_body(call, offset) for call in group]
+    names, callers, ends = _Numbers(), _Numbers(), _Numbers()
+    name_of = [names[call.tool.name] for call in group]
+    caller_of = [callers[call.caller.subject] for call in group]
+    end_of = [ends[call.outcome] for call in group]
+    heads = Heads(
+        "".join(call.id for call in group),
+        list(names),
+        [cut_id(caller) for caller in callers],
+        [read_end(outcome) for outcome in ends],
+        name_of,
+        caller_of,
+        end_of,
+        place_all(bodies),
+    )
+    return Block(
+        tenant=tenant,
+        first_id=group[0].id,
+        last_id=group[-1].id,
+        heads=to_json(heads),
+        bodies=b"".join(bodies),
+        marks=make_marks(heads),
+        calls=len(group),
+    )
 
 
 class _Numbers(dict[Any, int]):
@@ -115,32 +121,19 @@ class _Numbers(dict[Any, int]):
         return number
 
 
-def _by_tenant_and_id(call: Noted) -> tuple[str, str]:
-    return call.caller.tenant, call.id
-
-
-def _measure(kept: Kept | None) -> int:
+def _write_body(call: Noted, offset: float) -> bytes:
+    kept, tags = call.kept, call.tool.options.tags
+    ended, microseconds = int((call.moment + offset) * 1e6), int(call.seconds * 1e6)
     if kept is None:
-        return 0
-    args = kept.args
-    return len(kept.content) + (len(args.text or "") if isinstance(args, ShownArgs) else 0)
-
-
-def _write_body(call: Noted, offset: float, showing: Showing | None) -> bytes:
-    kept, tool = call.kept, call.tool
-    args = answer = None
-    is_whole = False
-    if kept is not None and showing is not None:
-        if kept.args is not None:
-            shown = kept.args
-            if not isinstance(shown, ShownArgs):
-                shown = showing.write_args(shown, tool.hidden_names)
-            args = showing.hide(shown.text, kept.secrets)
-            is_whole = shown.is_whole and args == shown.text and not kept.has_more
-        answer = showing.write_answer(kept.content, kept.error, kept.secrets)
-    ended, milliseconds = round(call.moment + offset, 6), round(call.seconds * 1000, 3)
-    body = (call.call_id, ended, milliseconds, list(tool.options.tags), args, is_whole, answer)
+        body: tuple[Any, ...] = (call.call_id, ended, microseconds, tags)
+    else:
+        args, is_whole, content, error, secrets = kept
+        if secrets:
+            shown = hide(args, secrets)
+            is_whole, args = is_whole and shown == args, shown
+            content, error = hide(content, secrets), hide(error, secrets)
+        body = (call.call_id, ended, microseconds, tags, args, is_whole, content, error)
     try:
         return to_json(body)
-    except ValueError:  # The model's id may have no UTF-8 form.
-        return write_json(Body(*body)).encode()
+    except ValueError:  # A text may have no UTF-8 form, and a program in this process may pass what is no JSON.
+        return write_json(body).encode()

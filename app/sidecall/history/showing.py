@@ -1,4 +1,4 @@
-"""How arguments and answers are written down: without secrets, and no longer than they may be."""
+"""How arguments and answers are kept: without secrets, and no longer than they may be."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -10,69 +10,89 @@ from sidecall.telemetry.redact import REDACTED, Redaction
 
 # What a value takes beside its texts when it is measured, about.
 _BESIDE = 4
+# Sets of names of which it is known whether one is a secret's.
+_MOST_KNOWN = 1024
+_PLAIN = frozenset((int, float, bool, type(None)))
 
 
 class ShownArgs(NamedTuple):
-    """Arguments as JSON text, None where they are too long; `is_whole` says that they are just what was sent."""
+    """Arguments that may be shown, None where they are too long; `is_whole` says that they are just what was sent."""
 
-    text: str | None
+    args: Any
     is_whole: bool
 
 
 class Showing:
-    """Write arguments and answers of up to `most` bytes each; of longer texts the head."""
+    """Make copies of arguments and answers of up to `most` bytes each; of longer texts the head."""
 
     def __init__(self, redaction: Redaction, most: int) -> None:
         """Take secrets out as a redaction does, which shows texts of up to `most` characters."""
         self._redaction = redaction
+        self._are_harmless: dict[tuple[str, ...], bool] = {}
         self.most = most
 
-    def write_args(self, args: Mapping[str, Any], hidden: Collection[str] = ()) -> ShownArgs:
-        """Write arguments, without those of hidden parameters."""
+    def measure_if_plain(self, args: Mapping[str, Any]) -> int | None:
+        """Return about how many bytes arguments take that can be kept as they are; None where that is not seen at once.
+
+        Most can: they are few, short, and none of them is a container or a text that may be one.
+        """
+        names = tuple(args)
+        is_harmless = self._are_harmless.get(names)
+        if not (self._look_at(names) if is_harmless is None else is_harmless):
+            return None
+        size = 0
+        for value in args.values():
+            kind = type(value)
+            if kind is str:
+                if "{" in value or "[" in value:
+                    return None
+                size += len(value)
+            elif kind not in _PLAIN:
+                return None
+        return size if size <= self.most else None
+
+    def _look_at(self, names: tuple[str, ...]) -> bool:
+        if len(self._are_harmless) >= _MOST_KNOWN:
+            self._are_harmless.clear()
+        if len(names) > self._redaction.most_items or sum(map(len, names)) > self.most:
+            return False
+        is_harmless = not any(map(self._redaction.has_to_do_with_secrets, names))
+        self._are_harmless[names] = is_harmless
+        return is_harmless
+
+    def show_args(self, args: Mapping[str, Any], hidden: Collection[str] = ()) -> ShownArgs:
+        """Copy arguments, without those of hidden parameters."""
         own = args if not hidden else {name: value for name, value in args.items() if name not in hidden}
         if _is_short(own, self.most):
             text = write_json(own)
             if len(text) <= self.most and not self._redaction.finds_trace(text):
-                return ShownArgs(text, len(own) == len(args))
+                return ShownArgs(read_json(text), len(own) == len(args))
         shown = self._redaction.redact_fields(own)
-        text = write_json(shown)
-        return ShownArgs(text if len(text) <= self.most else None, is_whole=False)
+        return ShownArgs(shown if len(write_json(shown)) <= self.most else None, is_whole=False)
 
-    def write_answer(self, content: Any, error: Any, secrets: Collection[str] = ()) -> str:
-        """Write what a call was answered as JSON text, without any of these secrets."""
-        if type(content) is str:
-            content = self._show_text(content)
-        answer = {"content": content} if error is None else {"content": content, "error": self._show_error(error)}
-        text = write_json(answer)
-        return self.hide(text, secrets) or text
+    def show_content(self, content: Any) -> Any:
+        """Copy a content, with a look into a text that is JSON, since the names of its fields tell what is secret."""
+        if type(content) is not str:
+            shown = self._redaction.redact(content)
+            return shown if len(write_json(shown)) <= self.most else f"an answer of {len(content)} parts"
+        if content[:1000].lstrip().startswith(("{", "[")) and self._redaction.finds_trace(content):
+            shown = self._redaction.redact(content)
+            content = shown if isinstance(shown, str) else write_json(shown)
+        rest = len(content) - self.most
+        return content if rest <= 0 else f"{content[: self.most]}… {rest} more characters"
 
-    def hide(self, text: str | None, secrets: Collection[str]) -> str | None:
-        """Put a mark in the place of these secrets, wherever they stand in a JSON text."""
-        for secret in secrets if text else ():
-            text = text and text.replace(write_json(secret)[1:-1], REDACTED)
-        return text
-
-    def shorten(self, content: Any) -> Any:
-        """Return a content that is no text, without secrets, and in no more than `most` bytes."""
-        if content is None:
-            return ""
-        shown = self._redaction.redact(content)
-        return shown if len(write_json(shown)) <= self.most else f"an answer of {len(content)} parts"
-
-    def cut(self, text: str) -> str:
-        """Return the head of a long text."""
-        return f"{text[: self.most]}… {len(text) - self.most} more characters"
-
-    def _show_text(self, text: str) -> str:
-        """Look into a text that is JSON, since the names of its fields tell what is secret."""
-        if not text[:1000].lstrip().startswith(("{", "[")) or not self._redaction.finds_trace(text):
-            return text
-        shown = self._redaction.redact(text)
-        return shown if isinstance(shown, str) else write_json(shown)
-
-    def _show_error(self, error: Mapping[str, Any]) -> Any:
+    def show_error(self, error: Mapping[str, Any]) -> Any:
+        """Copy what an answer says of a failure."""
         shown = self._redaction.redact(error)
         return shown if len(write_json(shown)) <= self.most else {name: shown.get(name) for name in ("kind", "message")}
+
+
+def hide(value: Any, secrets: Collection[str]) -> Any:
+    """Copy a value with a mark in the place of these secrets, wherever they stand in its JSON."""
+    text = write_json(value)
+    for secret in secrets:
+        text = text.replace(write_json(secret)[1:-1], REDACTED)
+    return read_json(text)
 
 
 def _is_short(value: Any, most: int) -> bool:
@@ -100,10 +120,8 @@ def write_json(value: Any) -> str:
         return json.dumps(value, default=str, separators=(",", ":"))
 
 
-def read_json(text: str | None) -> Any:
+def read_json(text: str | bytes) -> Any:
     """Read what was written here."""
-    if text is None:
-        return None
     try:
         return from_json(text)
     except ValueError:

@@ -33,6 +33,7 @@ class Redaction:
     def __init__(self, more: Iterable[str] = (), longest: int = _MOST_CHARACTERS) -> None:
         """Know the usual names and some more; texts are shown up to `longest` characters."""
         self._longest = longest
+        self.most_items = _MOST_ITEMS
         names = [name for name in map(_normalize, (*_SECRET, *more)) if name]
         words = "|".join(map(re.escape, names))
         spelled = [name.split("_") for name in names]
@@ -46,6 +47,10 @@ class Redaction:
         """Return whether a field of this name holds a secret."""
         spelled = _normalize(name[:_MOST_CHARACTERS])
         return self._secret.search(spelled) is not None and _COUNT.fullmatch(spelled) is None
+
+    def has_to_do_with_secrets(self, name: str) -> bool:
+        """Return whether a field of this name holds a secret, or may say that another one does."""
+        return name in _NAMING or self.is_secret(name)
 
     def finds_trace(self, text: str) -> bool:
         """Return whether a JSON text may name a secret; where it does not, there is nothing to be taken out of it."""
