@@ -101,7 +101,9 @@ def make_marks(heads: Heads) -> tuple[str, ...]:
 
 def read_body(bodies: bytes, places: Sequence[int], index: int) -> Body:
     """Read what is kept of one call."""
-    return Body(*read_json(bodies[places[index] : places[index + 1] if index + 1 < len(places) else len(bodies)]))
+    end = places[index + 1] if index + 1 < len(places) else len(bodies)
+    *body, kept = read_json(bodies[places[index] : end])
+    return Body(*body, *(kept or ()))
 
 
 def place_all(texts: Sequence[bytes]) -> list[int]:

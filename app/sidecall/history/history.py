@@ -3,9 +3,9 @@
 import asyncio
 import logging
 import time
-from collections import Counter, deque
+from collections import deque
 from contextlib import suppress
-from typing import Any
+from itertools import islice
 
 from sidecall.core.calls.entry import OPEN, CallEntry, CallFilter, CallPage
 from sidecall.core.calls.errors import CallNotKept, HistoryOff, UnknownCall
@@ -18,7 +18,7 @@ from sidecall.history.listing import Listing
 from sidecall.history.noted import Notes
 from sidecall.history.packing import Packer
 from sidecall.history.places import Blocks
-from sidecall.history.sums import HOUR, CallSummary, Sum, SummaryPart, summarize
+from sidecall.history.sums import HOUR, CallSummary, SummaryPart, summarize
 from sidecall.telemetry.calls import Note
 
 logger = logging.getLogger("sidecall")
@@ -28,8 +28,7 @@ _ROUND = 0.5
 _LOOK = 5.0
 # Between two steps of forgetting others have their turn.
 _REST = 0.02
-# Notes that are packed at once, and blocks that are written at once.
-_PACKED = 256
+# Blocks that are written at once.
 _WRITTEN = 32
 _EVER = 2**40
 
@@ -43,11 +42,11 @@ class History:
         self._blocks = blocks
         self._listing = Listing(blocks)
         self._backlog: deque[Block] = deque()
-        self._sums: Counter[tuple[Any, ...]] = Counter()
         self._writing: asyncio.Task[None] | None = None
         self._rounds: list[asyncio.Task[None]] = []
         self._told = 0
         self.note: Note = notes.note
+        notes.when_many = self._pack_all
 
     @property
     def dropped(self) -> int:
@@ -137,23 +136,21 @@ class History:
         with suppress(StoreUnavailable):  # What was written before can be found all the same.
             await self.settle()
 
+    def _pack_all(self) -> None:
+        """Pack what has been noted, while that is about as much as is packed at once."""
+        for block in self._packer.pack(self._notes.take()):
+            self._backlog.append(block)
+            self._notes.held += block.size
+
     async def _write(self) -> None:
-        noted = self._notes.take()
-        for start in range(0, len(noted), _PACKED):
-            some = noted[start : start + _PACKED]
-            for block in self._packer.pack(some):
-                self._backlog.append(block)
-                self._notes.held += block.size
-                await asyncio.sleep(0)
-            for one in self._packer.sum_up(some):
-                self._sums[one[:6]] += one.calls
-        while self._backlog or self._sums:
-            blocks = [self._backlog[index] for index in range(min(_WRITTEN, len(self._backlog)))]
-            sums, self._sums = self._sums, Counter()
+        self._pack_all()
+        while self._backlog or self._packer.sums:
+            blocks = list(islice(self._backlog, _WRITTEN))
+            sums = self._packer.take_sums()
             try:
-                await self._blocks.keep(blocks, [Sum._make((*key, calls)) for key, calls in sums.items()])
+                await self._blocks.keep(blocks, sums)
             except BaseException:
-                self._sums.update(sums)
+                self._packer.sums.update({one[:6]: one.calls for one in sums})
                 raise
             for block in blocks:
                 self._backlog.popleft()

@@ -1,6 +1,7 @@
 """What is noted of a call when it ends: references to what there is, with as little work on it as can be."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from sidecall.core.context import Caller, cut_id
@@ -10,6 +11,8 @@ from sidecall.core.observer import Outcome
 from sidecall.core.tool import CompiledTool
 from sidecall.history.showing import Showing
 
+# As many are packed before more have come.
+MANY = 256
 # What a noted call takes beside its texts, about.
 _BESIDE = 512
 # With what JSON begins that has fields; white space is looked behind.
@@ -21,19 +24,20 @@ _new = tuple.__new__
 class Kept(NamedTuple):
     """What is kept of what a call was asked and answered.
 
-    `args` are None where they are not kept; `is_whole` says that they are all that came, and as it came. `secrets` are
-    those that its tool was given.
+    `args` are None where they are not kept; `is_whole` says that they are all that came, and as it came.
     """
 
     args: Mapping[str, Any] | None
     is_whole: bool
     content: Any
     error: Any
-    secrets: tuple[str, ...]
 
 
 class Noted(NamedTuple):
-    """A call that has ended, as it waits to be packed; `moment` is on the monotonic clock."""
+    """A call that has ended, as it waits to be packed.
+
+    `moment` is on the monotonic clock. `secrets` are those that its tool was given.
+    """
 
     id: str
     call_id: str
@@ -44,6 +48,7 @@ class Noted(NamedTuple):
     moment: float
     is_remembered: bool
     kept: Kept | None
+    secrets: tuple[str, ...]
 
 
 class Notes:
@@ -56,6 +61,8 @@ class Notes:
         self._waiting: list[Noted] = []
         self._size = 0
         self.held = 0  # Bytes that whoever took some before still holds.
+        # What is in the processor's caches is packed at a third of the cost.
+        self.when_many: Callable[[], object] = list
         self.dropped = 0
 
     def __len__(self) -> int:
@@ -76,9 +83,17 @@ class Notes:
         if self._showing is not None and not request.is_remembered:
             kept = self._keep(self._showing, invocation, outcome)
         self._size += _BESIDE
-        moment, caller = invocation.started + seconds, request.caller
-        noted = (invocation.id, call_id, invocation.tool, caller, outcome, seconds, moment, request.is_remembered, kept)
-        self._waiting.append(_new(Noted, noted))
+        tool, moment, caller = invocation.tool, invocation.started + seconds, request.caller
+        secrets = _list_secrets(invocation) if tool.injections else ()
+        waiting = self._waiting
+        waiting.append(
+            _new(
+                Noted,
+                (invocation.id, call_id, tool, caller, outcome, seconds, moment, request.is_remembered, kept, secrets),
+            )
+        )
+        if len(waiting) == MANY:
+            asyncio.get_running_loop().call_soon(self.when_many)
 
     def take(self) -> list[Noted]:
         """Return all that wait."""
@@ -108,8 +123,7 @@ class Notes:
             is_whole = is_whole and is_same
             size = 0 if args is None else showing.most
         self._size += size or 0
-        secrets = _list_secrets(invocation) if tool.injections else ()
-        return _new(Kept, (args, is_whole and args is not None, content, error, secrets))
+        return _new(Kept, (args, is_whole and args is not None, content, error))
 
 
 def _list_secrets(invocation: Invocation) -> tuple[str, ...]:

@@ -13,9 +13,9 @@ from sidecall.core.calls.entry import CallStatus
 from sidecall.core.context import cut_id
 from sidecall.core.observer import Outcome
 from sidecall.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
-from sidecall.history.noted import Noted
+from sidecall.history.noted import Kept, Noted
 from sidecall.history.showing import hide, write_json
-from sidecall.history.sums import HOUR, Callers, Sum, to_bucket
+from sidecall.history.sums import BUCKETS, HOUR, Callers, Sum
 from sidecall.ledger.sql.clauses import first_id
 
 _HEX_OF_TIME = 13  # Of an id: eight digits, a hyphen, four digits.
@@ -36,46 +36,42 @@ def to_milliseconds(call_id: str) -> int:
 
 
 class Packer:
-    """Pack calls, off their way."""
+    """Pack calls into blocks, and sum them up."""
 
     def __init__(self) -> None:
         """Begin to tell callers apart."""
         self._callers = Callers()
+        self.sums: Counter[tuple[str, str, int, str, int, int]] = Counter()
 
     def pack(self, noted: Sequence[Noted]) -> Iterator[Block]:
         """Yield blocks of these calls, one after the other so that whoever packs may rest between."""
         # Their moments are of another clock.
         offset = time.time() - time.monotonic()
-        own = [call for call in noted if not call.is_remembered]
-        for tenant in sorted({call.caller.tenant for call in own}):
-            calls = sorted((call for call in own if call.caller.tenant == tenant), key=_by_id)
+        for tenant in sorted({call.caller.tenant for call in noted}):
+            calls = sorted((call for call in noted if call.caller.tenant == tenant), key=_by_id)
+            self._sum_up(tenant, calls, offset)
+            calls = [call for call in calls if not call.is_remembered]
             while calls:
                 group = _cut_off(calls)
                 yield _make_block(tenant, group, offset)
                 calls = calls[len(group) :]
 
-    def sum_up(self, noted: Sequence[Noted]) -> list[Sum]:
-        """Return the sums of these calls."""
-        offset = time.time() - time.monotonic()
-        alike = Counter(
-            (
-                call.caller.tenant,
-                int(call.moment + offset - call.seconds) // HOUR,
-                call.tool.name,
-                call.caller.subject,
-                call.outcome,
-                to_bucket(call.seconds * 1000),
-            )
-            for call in noted
-        )
-        sums: Counter[tuple[str, str, int, str, int, int]] = Counter()
-        for (tenant, hour, name, caller, outcome, bucket), calls in alike.items():
+    def take_sums(self) -> list[Sum]:
+        """Return the sums of what was packed, and begin anew."""
+        taken, self.sums = self.sums, Counter()
+        return [Sum._make((*key, calls)) for key, calls in taken.items()]
+
+    def _sum_up(self, tenant: str, calls: Sequence[Noted], offset: float) -> None:
+        hours = [int(call.moment - call.seconds + offset) // HOUR for call in calls]
+        ends = [(call.tool.name, call.caller.subject, call.outcome) for call in calls]
+        buckets = [bisect_left(BUCKETS, call.seconds) for call in calls]
+        sums = self.sums
+        for ((name, caller, outcome), bucket, hour), number in Counter(zip(ends, buckets, hours, strict=True)).items():
             status, kind = read_end(outcome)
             is_error = int(status != "succeeded")
             values = [("name", name), ("status", status), ("caller", self._callers.name(cut_id(caller), hour))]
             for part, value in values if kind is None else [*values, ("kind", kind)]:
-                sums[tenant, part, hour, value, is_error, bucket] += calls
-        return [Sum(*key, calls) for key, calls in sums.items()]
+                sums[tenant, part, hour, value, is_error, bucket] += number
 
 
 def _cut_off(calls: Sequence[Noted]) -> Sequence[Noted]:
@@ -87,13 +83,13 @@ def _cut_off(calls: Sequence[Noted]) -> Sequence[Noted]:
 
 
 def _make_block(tenant: str, group: Sequence[Noted], offset: float) -> Block:
-    bodies = [_write_body(call, offset) for call in group]
     names, callers, ends = _Numbers(), _Numbers(), _Numbers()
     name_of = [names[call.tool.name] for call in group]
     caller_of = [callers[call.caller.subject] for call in group]
     end_of = [ends[call.outcome] for call in group]
+    bodies = [_write_body(call, offset) for call in group]
     heads = Heads(
-        "".join(call.id for call in group),
+        "".join([call.id for call in group]),
         list(names),
         [cut_id(caller) for caller in callers],
         [read_end(outcome) for outcome in ends],
@@ -122,17 +118,13 @@ class _Numbers(dict[Any, int]):
 
 
 def _write_body(call: Noted, offset: float) -> bytes:
-    kept, tags = call.kept, call.tool.options.tags
-    ended, microseconds = int((call.moment + offset) * 1e6), int(call.seconds * 1e6)
-    if kept is None:
-        body: tuple[Any, ...] = (call.call_id, ended, microseconds, tags)
-    else:
-        args, is_whole, content, error, secrets = kept
-        if secrets:
-            shown = hide(args, secrets)
-            is_whole, args = is_whole and shown == args, shown
-            content, error = hide(content, secrets), hide(error, secrets)
-        body = (call.call_id, ended, microseconds, tags, args, is_whole, content, error)
+    kept = call.kept
+    if call.secrets and kept is not None:
+        args, is_whole, content, error = kept
+        shown = hide(args, call.secrets)
+        kept = Kept(shown, is_whole and shown == args, hide(content, call.secrets), hide(error, call.secrets))
+    ended, took = int((call.moment + offset) * 1e6), int(call.seconds * 1e6)
+    body = (call.call_id, ended, took, call.tool.options.tags, kept)
     try:
         return to_json(body)
     except ValueError:  # A text may have no UTF-8 form, and a program in this process may pass what is no JSON.

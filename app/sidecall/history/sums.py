@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from math import log2
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, Field
@@ -14,9 +13,9 @@ HOUR = 3600
 SummaryPart = Literal["name", "status", "kind", "caller", "hour"]
 # By what is summed; an hour is what is left when all statuses of it are put together.
 PARTS = ("name", "status", "kind", "caller")
-# Durations fall into four buckets for each doubling, so that a percentile is right to a tenth.
-_BUCKETS = 4
-_SHORTEST, _LONGEST = 0.001, 86_400_000.0
+# Durations in seconds, four for each doubling, between which others fall: a percentile is right to a tenth.
+_FINE = 4
+BUCKETS = [2.0 ** (number / _FINE) * 1e-6 for number in range(37 * _FINE)]
 # Callers of one hour that are told apart in one process, and groups of one summary.
 _MOST_CALLERS = 1000
 MOST_GROUPS = 1000
@@ -75,11 +74,6 @@ class Callers:
         return caller
 
 
-def to_bucket(milliseconds: float) -> int:
-    """Return the bucket of a duration."""
-    return int(_BUCKETS * log2(min(max(milliseconds, _SHORTEST), _LONGEST)) // 1)
-
-
 def summarize(
     by: SummaryPart, hours: tuple[int | None, int | None], found: Iterable[tuple[str, int, int, int]]
 ) -> CallSummary:
@@ -133,5 +127,5 @@ def _find_percentile(buckets: Sequence[tuple[int, int]], rank: float) -> float |
     for bucket, number in buckets:
         passed += number
         if passed >= rank:
-            return float(f"{2 ** ((bucket + 0.5) / _BUCKETS):.3g}")
+            return float(f"{2 ** ((bucket - 0.5) / _FINE) / 1000:.3g}")
     return None
