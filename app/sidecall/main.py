@@ -161,7 +161,7 @@ def build_history(settings: Settings) -> History | NoHistory:
     bounds = HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
     database = open_history(settings.store or IN_MEMORY)
     blocks = MemoryBlocks(bounds) if database is None else SqlBlocks(database, bounds)
-    return History(Notes(settings.history_buffer_bytes, showing), Packer(), blocks)
+    return History(Notes(settings.history_buffer_bytes, showing), Packer(), blocks, settings.history_ttl)
 
 
 def _authenticator(settings: Settings) -> Authenticator | None:

@@ -36,11 +36,12 @@ _EVER = 2**40
 class History:
     """Note each call that has ended, write it down a moment later, and find it again."""
 
-    def __init__(self, notes: Notes, packer: Packer, blocks: Blocks) -> None:
+    def __init__(self, notes: Notes, packer: Packer, blocks: Blocks, ttl: float) -> None:
+        """Join what it takes; calls are kept for `ttl` seconds."""
         self._notes = notes
         self._packer = packer
         self._blocks = blocks
-        self._listing = Listing(blocks)
+        self._listing = Listing(blocks, ttl)
         self._backlog: deque[Block] = deque()
         self._writing: asyncio.Task[None] | None = None
         self._rounds: list[asyncio.Task[None]] = []

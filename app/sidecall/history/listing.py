@@ -1,5 +1,6 @@
 """Find calls in blocks, in the order of their ids."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,8 +29,10 @@ class _Place:
 class Listing:
     """Read calls newest first: a block whose calls are older than what was found already is not looked at."""
 
-    def __init__(self, blocks: Blocks) -> None:
+    def __init__(self, blocks: Blocks, ttl: float) -> None:
+        """Read blocks; what is older than `ttl`, in seconds, is not found even if it is still there."""
         self._blocks = blocks
+        self._ttl = ttl
 
     async def list_page(self, wanted: CallFilter, limit: int, cursor: str | None) -> CallPage:
         """List calls, newest first, no more than `limit`, after the one that the page before names."""
@@ -49,7 +52,7 @@ class Listing:
     async def _find(self, wanted: CallFilter, first: str, before: str, most: int) -> dict[str, _Place]:
         """Find at least `most` of the newest calls, all in all that are not older than the last of them."""
         found: dict[str, _Place] = {}
-        sure = 0
+        first = max(first, first_id(time.time() - self._ttl))
         last, count = _end_of_blocks(before), _FEW
         while True:
             blocks = await self._blocks.find(BlockSearch(wanted, first, before, last, count))
