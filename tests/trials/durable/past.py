@@ -29,6 +29,7 @@ _DAYS = 7
 _TOOLS = 40
 _CALLERS = 100
 _GROUP = 10_000
+_BURST = 250
 # Milliseconds that a question may take.
 _LIST, _SUMMARY = 20.0, 200.0
 _OUTCOMES: Sequence[Any] = ("success",) * 960 + ("tool_error",) * 30 + ("invalid_arguments",) * 9 + ("timeout",)
@@ -71,18 +72,17 @@ async def _fill(home: Home) -> _Made:
     tools = [_rename(f"tool_{number}") for number in range(_TOOLS)]
     callers = [Caller(f"caller {number}") for number in range(_CALLERS)]
     end = time.time()
-    step = _DAYS * 86_400 / _CALLS
+    # Bursts of as many calls as one block may hold, as a busy server packs them.
+    gap = _DAYS * 86_400 * _BURST / _CALLS
     began, packer = time.process_time(), Packer()
     for first in range(0, _CALLS, _GROUP):
         group = []
         for number in range(first, first + _GROUP):
             caller = Caller(_RARE) if number % 200_000 == 7 else chance.choice(callers)
-            moment = end - (_CALLS - number) * step
+            moment = end - (_CALLS - number) // _BURST * gap - 2 + number % _BURST / _BURST
             group.append(_note(moment, chance.choice(tools), caller, chance))
-        # About as much as a server that is called as often as this in a day packs at once.
-        for at in range(0, _GROUP, 250):
-            packed = list(packer.pack(group[at : at + 250]))
-            await blocks.keep(packed, packer.take_sums())
+        packed = [block for at in range(0, _GROUP, _BURST) for block in packer.pack(group[at : at + _BURST])]
+        await blocks.keep(packed, packer.take_sums())
     return _Made(time.process_time() - began, history)
 
 
