@@ -27,7 +27,7 @@ from sidecall.executors.table import Executors, ExecutorSettings, build_all, clo
 from sidecall.history.history import History, NoHistory
 from sidecall.history.in_database import SqlBlocks
 from sidecall.history.in_memory import MemoryBlocks
-from sidecall.history.noted import Notes
+from sidecall.history.noted import NotedCalls
 from sidecall.history.packing import Packer
 from sidecall.history.places import HistoryBounds
 from sidecall.history.showing import Showing
@@ -85,12 +85,9 @@ def create_app(
     settings = settings or Settings()
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
     registry = _discover(settings) if registry is None else registry
-    executors = build_executors(settings)
-    admission = Admission(_limits(settings))
-    ledger = build_ledger(settings)
+    executors, admission = build_executors(settings), Admission(_limits(settings))
+    ledger, history = build_ledger(settings), build_history(settings)
     metrics = _metrics(registry, executors, admission, ledger, lifecycle)
-    history = build_history(settings)
-    metrics.add_counter("sidecall_history_calls_dropped", _DROPPED, lambda: history.dropped)
     watch = _watch(settings, metrics, history)
     secrets, results = secrets_in(settings.secrets_dir), ResultRoom(settings.max_result_bytes)
     surroundings = Surroundings(ItemStore(ledger.items), secrets, admission.abandon, watch.headers, results)
@@ -161,7 +158,7 @@ def build_history(settings: Settings) -> History | NoHistory:
     bounds = HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
     database = open_history(settings.store or IN_MEMORY)
     blocks = MemoryBlocks(bounds) if database is None else SqlBlocks(database, bounds)
-    return History(Notes(settings.history_buffer_bytes, showing), Packer(), blocks, settings.history_ttl)
+    return History(NotedCalls(settings.history_buffer_bytes, showing), Packer(), blocks, settings.history_ttl)
 
 
 def _authenticator(settings: Settings) -> Authenticator | None:
@@ -221,6 +218,7 @@ def _metrics(
 
 
 def _watch(settings: Settings, metrics: Metrics, history: History | NoHistory) -> CallTelemetry:
+    metrics.add_counter("sidecall_history_calls_dropped", _DROPPED, lambda: history.dropped)
     redaction = Redaction(settings.log_redact)
     lines = CallLines(wanted=settings.log_calls, with_content=settings.log_args, redaction=redaction)
     return CallTelemetry(metrics, lines, open_tracing(settings.otel, redaction), history.note)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
 from sidecall.core.errors import SidecallError
-from sidecall.history.modes import HistoryMode
+from sidecall.settings_history import HistorySettings
 from sidecall.telemetry.modes import LogFormat, TracingMode
 
 _PREFIX = "SIDECALL_"
@@ -28,7 +28,7 @@ _USUAL_SECRETS = Path("/run/secrets")  # Where orchestrators put them.
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-class Settings(BaseSettings):
+class Settings(HistorySettings):
     """What an operator may set; each is read from the variable `SIDECALL_` plus its name in capitals.
 
     Raises:
@@ -114,35 +114,6 @@ class Settings(BaseSettings):
         le=31_536_000,
         allow_inf_nan=False,
         description="Seconds that a call is known by its `Idempotency-Key`.",
-    )
-    history: HistoryMode = Field(
-        default="full",
-        description="What is kept of each call that has ended: `full`, `meta` without arguments and answers, or `off`.",
-    )
-    history_ttl: float = Field(
-        default=604_800.0,
-        gt=0,
-        le=31_536_000,
-        allow_inf_nan=False,
-        description="Seconds that a call is kept in the history.",
-    )
-    max_history_calls: int = Field(
-        default=1_000_000, ge=1, description="Most calls in the history; the oldest are forgotten."
-    )
-    max_history_bytes: int = Field(
-        default=512 * 1024 * 1024, ge=1024, description="Most bytes of the history; the oldest calls are forgotten."
-    )
-    max_history_value_bytes: int = Field(
-        default=4096,
-        ge=0,
-        le=1024 * 1024,
-        description="Most bytes of a call's arguments, and of its answer, in the history; longer ones are cut.",
-    )
-    history_buffer_bytes: int = Field(
-        default=8 * 1024 * 1024,
-        ge=64 * 1024,
-        description="Most bytes of ended calls that wait to be written into the history, per worker; more are left "
-        "out.",
     )
     max_queue: int = Field(
         default=1000, ge=0, description="Most calls that wait for a place, per worker; more get 503."

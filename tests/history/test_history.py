@@ -11,8 +11,8 @@ import pytest
 from sidecall.main import create_app
 from sidecall.registry import Registry
 from sidecall.settings import Settings
+from tests.history.past import add, call, leak, list_fields, list_ids, say
 from tests.kit.clients import MakeClient
-from tests.kit.past import add, call, leak, list_fields, list_ids, say
 from tests.kit.remembered import ASYNC, send
 
 

@@ -16,12 +16,12 @@ from sidecall.history.blocks import SPAN, read_heads
 from sidecall.history.history import History
 from sidecall.history.in_database import SqlBlocks
 from sidecall.history.in_memory import MemoryBlocks
-from sidecall.history.listing import Listing
-from sidecall.history.noted import Kept, Noted, Notes
+from sidecall.history.listing import BlockReader
+from sidecall.history.noted import KeptValues, Noted, NotedCalls
 from sidecall.history.packing import Packer, to_milliseconds
 from sidecall.history.places import Blocks, BlockSearch, HistoryBounds
 from sidecall.ledger.opening import open_history
-from tests.kit.past import add, say
+from tests.history.past import add, say
 
 BOUNDS = HistoryBounds(1e9, 1000, 10_000_000)
 
@@ -35,7 +35,7 @@ def make_id(milliseconds: int, number: int) -> str:
 def note(milliseconds: int, number: int, tenant: str = "default") -> Noted:
     """Note a call that was accepted then."""
     called = (say if number % 3 else add).compiled
-    kept = Kept({"number": number}, True, str(number), None)
+    kept = KeptValues({"number": number}, True, str(number), None)
     caller = Caller("ann" if number % 5 else "bob", tenant)
     outcome = "success" if number % 7 else "timeout"
     return Noted(make_id(milliseconds, number), "1", called, caller, outcome, 0.001, time.monotonic(), False, kept, ())
@@ -65,7 +65,7 @@ async def test_pages_are_those_of_one_list(tmp_path: Path, is_file: bool) -> Non
     noted = [note(now - chance.randrange(20_000), number) for number in range(400)]
     for start in range(0, 400, 20):
         await blocks.keep(list(packer.pack(noted[start : start + 20])), packer.take_sums())
-    listing, some = Listing(blocks, 1e9), CallFilter("default")
+    listing, some = BlockReader(blocks, 1e9), CallFilter("default")
 
     for wanted, fits in (
         (some, lambda _: True),
@@ -77,12 +77,11 @@ async def test_pages_are_those_of_one_list(tmp_path: Path, is_file: bool) -> Non
         (CallFilter("other"), lambda _: False),
     ):
         found: list[str] = []
-        cursor = None
-        while page := await listing.list_page(wanted, 17, cursor):
+        cursor: str | None = ""
+        while cursor is not None:
+            page = await listing.list_page(wanted, 17, cursor or None)
             found += [entry.id for entry in page.calls]
             cursor = page.cursor
-            if cursor is None:
-                break
         assert found == sorted((call.id for call in noted if fits(call)), reverse=True)
     for call in noted[::40]:
         shown = await listing.find(call.id, "default")
@@ -129,7 +128,7 @@ class Broken(MemoryBlocks):
 async def test_what_cannot_be_written_is_written_later() -> None:
     """As far as there is room for it; the sums, too."""
     place = Broken(BOUNDS)
-    notes = Notes(1_000_000, None)
+    notes = NotedCalls(1_000_000, None)
     history = History(notes, Packer(), place, 1e9)
     request = CallRequest(ToolCall(name="add", args={}, id="1"))
     ids = []

@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Any
 
+from tests.history.past import call, list_ids, say
 from tests.kit.clients import MakeClient
-from tests.kit.past import call, list_ids, say
 from tests.limits.by_request import Provoke
 from tests.limits.by_request import say as say_answer
 

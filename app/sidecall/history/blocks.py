@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallStatus, to_datetime
 from sidecall.core.messages import ToolMessage
-from sidecall.history.showing import read_json
+from sidecall.history.showing import read_shown
 
 # Calls of one block, and the milliseconds between the first and the last of its ids.
 MOST_CALLS = 256
@@ -99,10 +99,10 @@ def make_marks(heads: Heads) -> tuple[str, ...]:
     return tuple(mark(part, value) for part, values in parts for value in values)
 
 
-def read_body(bodies: bytes, places: Sequence[int], index: int) -> Body:
+def unpack_body(bodies: bytes, places: Sequence[int], index: int) -> Body:
     """Read what is kept of one call."""
     end = places[index + 1] if index + 1 < len(places) else len(bodies)
-    *body, kept = read_json(bodies[places[index] : end])
+    *body, kept = read_shown(bodies[places[index] : end])
     return Body(*body, *(kept or ()))
 
 

@@ -14,8 +14,8 @@ from sidecall.core.messages import ToolCall
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
 from sidecall.history.blocks import Block
-from sidecall.history.listing import Listing
-from sidecall.history.noted import Notes
+from sidecall.history.listing import BlockReader
+from sidecall.history.noted import NotedCalls
 from sidecall.history.packing import Packer
 from sidecall.history.places import Blocks
 from sidecall.history.sums import HOUR, CallSummary, SummaryPart, summarize
@@ -36,12 +36,12 @@ _EVER = 2**40
 class History:
     """Note each call that has ended, write it down a moment later, and find it again."""
 
-    def __init__(self, notes: Notes, packer: Packer, blocks: Blocks, ttl: float) -> None:
+    def __init__(self, notes: NotedCalls, packer: Packer, blocks: Blocks, ttl: float) -> None:
         """Join what it takes; calls are kept for `ttl` seconds."""
         self._notes = notes
         self._packer = packer
         self._blocks = blocks
-        self._listing = Listing(blocks, ttl)
+        self._listing = BlockReader(blocks, ttl)
         self._backlog: deque[Block] = deque()
         self._writing: asyncio.Task[None] | None = None
         self._rounds: list[asyncio.Task[None]] = []

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallPage
-from sidecall.history.blocks import SPAN, Heads, make_entry, read_body, read_heads
+from sidecall.history.blocks import SPAN, Heads, make_entry, read_heads, unpack_body
 from sidecall.history.packing import to_milliseconds
 from sidecall.history.places import Blocks, BlockSearch
 from sidecall.ledger.sql.clauses import first_id
@@ -26,7 +26,7 @@ class _Place:
     index: int
 
 
-class Listing:
+class BlockReader:
     """Read calls newest first: a block whose calls are older than what was found already is not looked at."""
 
     def __init__(self, blocks: Blocks, ttl: float) -> None:
@@ -76,7 +76,7 @@ class Listing:
         for place in places:
             text = bodies.get(place.block)
             if text is not None:  # It may have been forgotten meanwhile.
-                body = read_body(text, place.heads.places, place.index)
+                body = unpack_body(text, place.heads.places, place.index)
                 shown.append((make_entry(tenant, place.heads, place.index, body), body.is_whole))
         return shown
 

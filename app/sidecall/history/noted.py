@@ -21,7 +21,7 @@ _MAY_BE_JSON = frozenset("{[ \t\n\r")
 _new = tuple.__new__
 
 
-class Kept(NamedTuple):
+class KeptValues(NamedTuple):
     """What is kept of what a call was asked and answered.
 
     `args` are None where they are not kept; `is_whole` says that they are all that came, and as it came.
@@ -47,11 +47,11 @@ class Noted(NamedTuple):
     seconds: float
     moment: float
     is_remembered: bool
-    kept: Kept | None
+    kept: KeptValues | None
     secrets: tuple[str, ...]
 
 
-class Notes:
+class NotedCalls:
     """The calls that wait to be packed, in so many bytes at most; those for which there is no room are counted."""
 
     def __init__(self, most_bytes: int, showing: Showing | None) -> None:
@@ -101,7 +101,7 @@ class Notes:
         self._size = 0
         return taken
 
-    def _keep(self, showing: Showing, invocation: Invocation, outcome: Outcome) -> Kept:
+    def _keep(self, showing: Showing, invocation: Invocation, outcome: Outcome) -> KeptValues:
         message, request, tool = invocation.message, invocation.request, invocation.tool
         content: Content = ""
         error = None
@@ -123,7 +123,7 @@ class Notes:
             is_whole = is_whole and is_same
             size = 0 if args is None else showing.most
         self._size += size or 0
-        return _new(Kept, (args, is_whole and args is not None, content, error))
+        return _new(KeptValues, (args, is_whole and args is not None, content, error))
 
 
 def _list_secrets(invocation: Invocation) -> tuple[str, ...]:

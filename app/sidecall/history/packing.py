@@ -13,8 +13,8 @@ from sidecall.core.calls.entry import CallStatus
 from sidecall.core.context import cut_id
 from sidecall.core.observer import Outcome
 from sidecall.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
-from sidecall.history.noted import Kept, Noted
-from sidecall.history.showing import hide, write_json
+from sidecall.history.noted import KeptValues, Noted
+from sidecall.history.showing import hide, write_shown
 from sidecall.history.sums import BUCKETS, HOUR, Callers, Sum
 from sidecall.ledger.sql.clauses import first_id
 
@@ -122,10 +122,10 @@ def _write_body(call: Noted, offset: float) -> bytes:
     if call.secrets and kept is not None:
         args, is_whole, content, error = kept
         shown = hide(args, call.secrets)
-        kept = Kept(shown, is_whole and shown == args, hide(content, call.secrets), hide(error, call.secrets))
+        kept = KeptValues(shown, is_whole and shown == args, hide(content, call.secrets), hide(error, call.secrets))
     ended, took = int((call.moment + offset) * 1e6), int(call.seconds * 1e6)
     body = (call.call_id, ended, took, call.tool.options.tags, kept)
     try:
         return to_json(body)
     except ValueError:  # A text may have no UTF-8 form, and a program in this process may pass what is no JSON.
-        return write_json(body).encode()
+        return write_shown(body).encode()

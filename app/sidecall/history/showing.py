@@ -64,35 +64,37 @@ class Showing:
         """Copy arguments, without those of hidden parameters."""
         own = args if not hidden else {name: value for name, value in args.items() if name not in hidden}
         if _is_short(own, self.most):
-            text = write_json(own)
+            text = write_shown(own)
             if len(text) <= self.most and not self._redaction.finds_trace(text):
-                return ShownArgs(read_json(text), len(own) == len(args))
+                return ShownArgs(read_shown(text), len(own) == len(args))
         shown = self._redaction.redact_fields(own)
-        return ShownArgs(shown if len(write_json(shown)) <= self.most else None, is_whole=False)
+        return ShownArgs(shown if len(write_shown(shown)) <= self.most else None, is_whole=False)
 
     def show_content(self, content: Any) -> Any:
         """Copy a content, with a look into a text that is JSON, since the names of its fields tell what is secret."""
         if type(content) is not str:
             shown = self._redaction.redact(content)
-            return shown if len(write_json(shown)) <= self.most else f"an answer of {len(content)} parts"
+            return shown if len(write_shown(shown)) <= self.most else f"an answer of {len(content)} parts"
         if content[:1000].lstrip().startswith(("{", "[")) and self._redaction.finds_trace(content):
             shown = self._redaction.redact(content)
-            content = shown if isinstance(shown, str) else write_json(shown)
+            content = shown if isinstance(shown, str) else write_shown(shown)
         rest = len(content) - self.most
         return content if rest <= 0 else f"{content[: self.most]}… {rest} more characters"
 
     def show_error(self, error: Mapping[str, Any]) -> Any:
         """Copy what an answer says of a failure."""
         shown = self._redaction.redact(error)
-        return shown if len(write_json(shown)) <= self.most else {name: shown.get(name) for name in ("kind", "message")}
+        return (
+            shown if len(write_shown(shown)) <= self.most else {name: shown.get(name) for name in ("kind", "message")}
+        )
 
 
 def hide(value: Any, secrets: Collection[str]) -> Any:
     """Copy a value with a mark in the place of these secrets, wherever they stand in its JSON."""
-    text = write_json(value)
+    text = write_shown(value)
     for secret in secrets:
-        text = text.replace(write_json(secret)[1:-1], REDACTED)
-    return read_json(text)
+        text = text.replace(write_shown(secret)[1:-1], REDACTED)
+    return read_shown(text)
 
 
 def _is_short(value: Any, most: int) -> bool:
@@ -112,7 +114,7 @@ def _is_short(value: Any, most: int) -> bool:
     return most >= 0
 
 
-def write_json(value: Any) -> str:
+def write_shown(value: Any) -> str:
     """Write a value as JSON text; what JSON does not have is written as text."""
     try:
         return to_json(value, fallback=str).decode()
@@ -120,7 +122,7 @@ def write_json(value: Any) -> str:
         return json.dumps(value, default=str, separators=(",", ":"))
 
 
-def read_json(text: str | bytes) -> Any:
+def read_shown(text: str | bytes) -> Any:
     """Read what was written here."""
     try:
         return from_json(text)

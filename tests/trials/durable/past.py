@@ -16,7 +16,7 @@ from sidecall.core.context import Caller
 from sidecall.core.tool import CompiledTool
 from sidecall.history.history import History
 from sidecall.history.in_database import SqlBlocks
-from sidecall.history.noted import Kept, Noted, Notes
+from sidecall.history.noted import KeptValues, Noted, NotedCalls
 from sidecall.history.packing import Packer
 from sidecall.history.places import HistoryBounds
 from sidecall.history.sums import SummaryPart
@@ -66,7 +66,7 @@ async def _fill(home: Home) -> _Made:
     database = open_history(home.store)
     assert database is not None
     blocks = SqlBlocks(database, HistoryBounds(1e9, 10 * _CALLS, 2**50))
-    history = History(Notes(2**30, None), Packer(), blocks, 1e9)
+    history = History(NotedCalls(2**30, None), Packer(), blocks, 1e9)
     await history.open()
     chance = random.Random(1)
     tools = [_rename(f"tool_{number}") for number in range(_TOOLS)]
@@ -97,59 +97,63 @@ def _note(moment: float, called: CompiledTool, caller: Caller, chance: random.Ra
     parts = digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]
     outcome = chance.choice(_OUTCOMES)
     seconds = chance.lognormvariate(-4, 1)
-    kept = Kept({"text": "a question of some words"}, True, "an answer of about as many words as that", None)
+    kept = KeptValues({"text": "a question of some words"}, True, "an answer of about as many words as that", None)
     # Moments are of the monotonic clock.
     ended = moment + seconds - time.time() + time.monotonic()
     return Noted("-".join(parts), f"call_{rest}", called, caller, outcome, seconds, ended, False, kept, ())
 
 
+_SOME = CallFilter("default")
+_FILTERS = {
+    "all": _SOME,
+    "name": replace(_SOME, names=["tool_7"]),
+    "three names": replace(_SOME, names=["tool_1", "tool_2", "tool_3"]),
+    "status": replace(_SOME, status="failed"),
+    "kind of 0.1 %": replace(_SOME, kind="timeout"),
+    "caller of five calls": replace(_SOME, caller=_RARE),
+    "name, kind and caller": replace(_SOME, names=["tool_7"], kind="timeout", caller="caller 7"),
+    "none": replace(_SOME, names=["tool_7"], caller="nobody"),
+}
+_PARTS: tuple[SummaryPart, ...] = ("name", "status", "kind", "caller", "hour")
+
+
 async def _ask(home: Home) -> list[Finding]:
     made = await _fill(home)
+    found = [await _list(home, made), await _sum_up(home, made.history)]
+    await made.history.close()
+    return found
+
+
+async def _list(home: Home, made: _Made) -> Finding:
     history, now = made.history, time.time()
-    some = CallFilter("default")
-    filters = {
-        "all": some,
-        "name": replace(some, names=["tool_7"]),
-        "three names": replace(some, names=["tool_1", "tool_2", "tool_3"]),
-        "status": replace(some, status="failed"),
-        "kind of 0.1 %": replace(some, kind="timeout"),
-        "caller of five calls": replace(some, caller=_RARE),
-        "name, kind and caller": replace(some, names=["tool_7"], kind="timeout", caller="caller 7"),
-        "a day in the middle": replace(some, since=now - 4 * 86_400, until=now - 3 * 86_400),
-        "none": replace(some, names=["tool_7"], caller="nobody"),
-    }
-    took = {name: await _time(partial(history.list, wanted, 100, None)) for name, wanted in filters.items()}
-    page = await history.list(replace(some, until=now - 4 * 86_400), 100, None)
-    took["a page in the middle"] = await _time(partial(history.list, some, 100, page.cursor))
-    call_id = page.calls[-1].id
-    took["one call"] = await _time(partial(history.get, call_id, "default"))
-    parts: tuple[SummaryPart, ...] = ("name", "status", "kind", "caller", "hour")
-    summed: dict[str, float] = {
-        part: await _time(partial(history.summarize, "default", part, None, None)) for part in parts
-    }
-    total = (await history.summarize("default", "name", None, None)).total
-    rare = len((await history.list(filters["caller of five calls"], 100, None)).calls)
-    await history.close()
+    took = {name: await _time(partial(history.list, wanted, 100, None)) for name, wanted in _FILTERS.items()}
+    page = await history.list(replace(_SOME, until=now - 4 * 86_400), 100, None)
+    took["a page in the middle"] = await _time(partial(history.list, _SOME, 100, page.cursor))
+    took["one call"] = await _time(partial(history.get, page.calls[-1].id, "default"))
+    rare = len((await history.list(_FILTERS["caller of five calls"], 100, None)).calls)
     size = sum(file.stat().st_size for file in home.folder.glob("ledger.history.db*")) / 1e6
     kept = f"{made.seconds / _CALLS * 1e6:.1f} µs of this process each" + (f", {size:.0f} MB" if size else "")
-    return [
-        Finding(
-            "durable",
-            f"{home.kind}: {_CALLS:,} calls of {_TOOLS} tools and {_CALLERS} callers in the history; lists of 100",
-            f"each question within {_LIST:g} ms",
-            f"{kept}; {_write(took)}; all of the rare caller: {rare}",
-            rare == _CALLS // 200_000,
-            max(took.values()) <= _LIST,
-        ),
-        Finding(
-            "durable",
-            f"{home.kind}: summaries of these calls, over {_DAYS} days",
-            f"each within {_SUMMARY:g} ms, and none is missing",
-            f"{_write(summed)}; {total.calls:,} calls, {total.errors:,} errors",
-            total.calls == _CALLS,
-            max(summed.values()) <= _SUMMARY,
-        ),
-    ]
+    return Finding(
+        "durable",
+        f"{home.kind}: {_CALLS:,} calls of {_TOOLS} tools and {_CALLERS} callers in the history; lists of 100",
+        f"each question within {_LIST:g} ms",
+        f"{kept}; {_write(took)}; all of the rare caller: {rare}",
+        rare == _CALLS // 200_000,
+        max(took.values()) <= _LIST,
+    )
+
+
+async def _sum_up(home: Home, history: History) -> Finding:
+    took = {str(part): await _time(partial(history.summarize, "default", part, None, None)) for part in _PARTS}
+    total = (await history.summarize("default", "name", None, None)).total
+    return Finding(
+        "durable",
+        f"{home.kind}: summaries of these calls, over {_DAYS} days",
+        f"each within {_SUMMARY:g} ms, and none is missing",
+        f"{_write(took)}; {total.calls:,} calls, {total.errors:,} errors",
+        total.calls == _CALLS,
+        max(took.values()) <= _SUMMARY,
+    )
 
 
 async def _time(ask: Callable[[], Awaitable[Any]]) -> float:
