@@ -11,11 +11,13 @@ from bench.load import CONNECTIONS, Pace, drive, new_client, verify
 from bench.machine import Cores
 from bench.results import Bar, Part, compare
 from bench.rounds import ratio, spread, take_turns
-from bench.rows import ASYNC, FASTAPI, FLOOR, ROWS, SERVERS, THREAD
+from bench.rows import ASYNC, FASTAPI, FLOOR, FORGETFUL, IN_FILE, IN_MEMORY, ROWS, SERVERS, THREAD
 from bench.servers import Running, running
 
 BARS = (
     Bar("async tool ÷ Starlette floor", ASYNC, FLOOR, 0.70, aim=0.85),
+    Bar("history in a file ÷ in memory", IN_FILE, IN_MEMORY, 0.9),
+    Bar("history in a file ÷ none", IN_FILE, FORGETFUL, 0.85, aim=0.9),
     Bar("async tool ÷ FastAPI route", ASYNC, FASTAPI, 1.7),
     Bar("async tool ÷ arcade-serve, echo", ASYNC, "arcade-serve, echo", 3.5),
     Bar("async tool ÷ universal-tool-server, echo", ASYNC, "universal-tool-server, echo", 6),

@@ -12,6 +12,9 @@ from bench.servers import Server, floor, peer, sidecall
 FLOOR = "Starlette route"
 FASTAPI = "FastAPI route, typed"
 ASYNC = "Sidecall, async tool"
+IN_FILE = "Sidecall, async tool, history in a file"
+IN_MEMORY = "Sidecall, async tool, history in memory"
+FORGETFUL = "Sidecall, async tool, without a history"
 THREAD = "Sidecall, sync tool in a thread"
 BATCH = 20
 
@@ -91,6 +94,9 @@ SERVERS: Mapping[str, Server] = {
     "fastapi": floor("fastapi"),
     "sidecall": sidecall("--tools", "bench/tools.py"),
     "logging": sidecall("--tools", "bench/tools.py", **_LOGGING),
+    "in file": sidecall("--tools", "bench/tools.py", SIDECALL_STORE="sqlite:///bench/results/.work/ledger.db"),
+    "in memory": sidecall("--tools", "bench/tools.py", SIDECALL_STORE="memory://"),
+    "forgetful": sidecall("--tools", "bench/tools.py", SIDECALL_STORE="memory://", SIDECALL_HISTORY="off"),
     "telling": sidecall("--tools", "bench/tools.py", **_LOGGING, OTEL_EXPORTER_OTLP_ENDPOINT="{collector}"),
     **{package: peer(module, package) for package, (module, _) in _PEERS.items()},
 }
@@ -100,6 +106,9 @@ ROWS: Mapping[str, Row] = {
     FLOOR: Row("starlette", tool_call("echo", _ECHO, "hi")),
     FASTAPI: Row("fastapi", tool_call("echo", _ECHO, "hi")),
     ASYNC: Row("sidecall", tool_call("echo", _ECHO, "hi")),
+    IN_FILE: Row("in file", tool_call("echo", _ECHO, "hi")),
+    IN_MEMORY: Row("in memory", tool_call("echo", _ECHO, "hi")),
+    FORGETFUL: Row("forgetful", tool_call("echo", _ECHO, "hi")),
     "Sidecall, async tool, each call logged": Row("logging", tool_call("echo", _ECHO, "hi")),
     "Sidecall, async tool, everything on": Row("telling", tool_call("echo", _ECHO, "hi")),
     "Sidecall, batch of 20": Row("sidecall", _batch()),

@@ -89,6 +89,18 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("max_running_jobs", "max_queued_jobs", "max_wait", "idempotency_ttl", "webhook_hosts", "webhook_secret"),
     ),
     (
+        "History",
+        "Calls that have ended: [every call, afterwards](history.md).",
+        (
+            "history",
+            "history_ttl",
+            "max_history_calls",
+            "max_history_bytes",
+            "max_history_value_bytes",
+            "history_buffer_bytes",
+        ),
+    ),
+    (
         "Connections",
         "What a slow or hostile client meets: [hostile connections](limits.md#hostile-connections).",
         ("max_connections", "header_timeout", "body_timeout"),

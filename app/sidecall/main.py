@@ -24,6 +24,13 @@ from sidecall.discovery import discover
 from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import refuse_unfit
 from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, follow_all, start_all
+from sidecall.history.history import History, NoHistory
+from sidecall.history.in_database import SqlBlocks
+from sidecall.history.in_memory import MemoryBlocks
+from sidecall.history.noted import NotedCalls
+from sidecall.history.packing import Packer
+from sidecall.history.places import HistoryBounds
+from sidecall.history.showing import Showing
 from sidecall.http.application import Application
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
@@ -33,7 +40,7 @@ from sidecall.jobs.webhooks.courier import Courier
 from sidecall.jobs.webhooks.receivers import AllowedHosts
 from sidecall.jobs.webhooks.signing import read_key
 from sidecall.ledger.base import Ledger
-from sidecall.ledger.opening import IN_MEMORY, open_ledger
+from sidecall.ledger.opening import IN_MEMORY, open_history, open_ledger
 from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.admission import Admission, Limits
@@ -59,6 +66,8 @@ from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.tracing import open_tracing
 
+_DROPPED = "Calls that are not in the history, since there was no room for them."
+
 
 def create_app(
     settings: Settings | None = None,
@@ -81,11 +90,10 @@ def create_app(
     """
     settings = _begin_log(settings or Settings())
     registry = _discover(settings) if registry is None else registry
-    executors = build_executors(settings)
-    admission = Admission(_limits(settings))
-    ledger = build_ledger(settings)
+    executors, admission = build_executors(settings), Admission(_limits(settings))
+    ledger, history = build_ledger(settings), build_history(settings)
     metrics, redaction = _metrics(registry, executors, admission, ledger, lifecycle), Redaction(settings.log_redact)
-    watch = _watch(settings, metrics, redaction)
+    watch = _watch(settings, metrics, redaction, history)
     secrets, results = _look_through(registry, settings), ResultRoom(settings.max_result_bytes)
     surroundings = Surroundings(ItemStore(ledger.items), secrets, admission.abandon, watch.headers, results)
     stages = _list_stages(settings, executors, ledger, results)
@@ -105,6 +113,7 @@ def create_app(
         quotas=admission.quotas,
         backlog=backlog or Backlog(settings.max_unread_bytes),
         trouble=lambda: ledger.trouble,
+        history=history,
         results=results,
         receivers=AllowedHosts(settings.webhook_hosts),
     )
@@ -152,6 +161,22 @@ def build_ledger(settings: Settings) -> Ledger:
     return open_ledger(settings.store or IN_MEMORY, bounds, refuse)
 
 
+def build_history(settings: Settings) -> History | NoHistory:
+    """Make the history that the settings ask for, beside the ledger; it is opened when the server starts.
+
+    Raises:
+        StoreUnfit: There is no such kind of ledger.
+    """
+    if settings.history == "off":
+        return NoHistory()
+    most = settings.max_history_value_bytes
+    showing = Showing(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
+    bounds = HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
+    database = open_history(settings.store or IN_MEMORY)
+    blocks = MemoryBlocks(bounds) if database is None else SqlBlocks(database, bounds)
+    return History(NotedCalls(settings.history_buffer_bytes, showing), Packer(), blocks, settings.history_ttl)
+
+
 def _authenticator(settings: Settings) -> Authenticator | None:
     return None if settings.caller_header is None else CallerHeader(settings.caller_header)
 
@@ -180,6 +205,7 @@ def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Execu
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             await ledger.open()
+            await parts.history.open()
             await start_all(executors, parts.registry)
             await parts.jobs.open()
             courier.open()
@@ -192,6 +218,7 @@ def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Execu
             await parts.jobs.close(parts.lifecycle.patience(settings.drain_timeout))
             await courier.close()
             await close_all(executors)
+            await parts.history.close()
             await ledger.close()
             await watch.close()
 
@@ -216,9 +243,10 @@ def _metrics(
     return metrics
 
 
-def _watch(settings: Settings, metrics: Metrics, redaction: Redaction) -> CallTelemetry:
+def _watch(settings: Settings, metrics: Metrics, redaction: Redaction, history: History | NoHistory) -> CallTelemetry:
+    metrics.add_counter("sidecall_history_calls_dropped", _DROPPED, lambda: history.dropped)
     lines = CallLines(wanted=settings.log_calls, with_content=settings.log_args, redaction=redaction)
-    return CallTelemetry(metrics, lines, open_tracing(settings.otel, redaction))
+    return CallTelemetry(metrics, lines, open_tracing(settings.otel, redaction), history.note)
 
 
 def _make_jobs(

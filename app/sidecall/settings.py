@@ -11,6 +11,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from sidecall.core.errors import SidecallError
+from sidecall.settings_history import HistorySettings
 from sidecall.telemetry.modes import LogFormat, TracingMode
 from sidecall.webhook_settings import WebhookSettings
 
@@ -28,7 +29,7 @@ _USUAL_SECRETS = Path("/run/secrets")  # Where orchestrators put them.
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-class Settings(WebhookSettings):
+class Settings(HistorySettings, WebhookSettings):
     """What an operator may set; each is read from the variable `SIDECALL_` plus its name in capitals.
 
     Raises:

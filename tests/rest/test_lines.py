@@ -82,7 +82,7 @@ async def test_no_more_than_a_page_is_in_memory() -> None:
             await send(client, "write_much", headers=key(str(number)), number=number)
         tracemalloc.start()
         try:
-            sizes = [len(line) async for line in export_calls(app.state.parts.jobs, CallFilter("default"), "langchain")]
+            sizes = [len(line) async for line in export_calls(app.state.parts, CallFilter("default"), "langchain")]
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()

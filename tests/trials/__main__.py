@@ -11,7 +11,7 @@ from bench.environments import ROOT
 from bench.machine import Cores, describe, raise_file_limit
 from tests.kit.postgres import find_programs
 from tests.trials import callers, contract, deadlines, lifetimes, overload, report, schemathesis, series, soak, traces
-from tests.trials.durable import drained, killed, shared
+from tests.trials.durable import drained, killed, past, shared
 from tests.trials.finding import Finding
 from tests.trials.hostile import bombs, floods, framing, fuzz, hoards, loris, outputs, stalls, worst_mix
 
@@ -33,7 +33,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
         outputs.run,
     ),
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
-    "durable": (killed.run, shared.run, drained.run),
+    "durable": (killed.run, shared.run, drained.run, past.run),
     "soak": (soak.run,),
 }
 # A minute of them, in pytest.

@@ -26,8 +26,9 @@ class CallRequest:
     decided about it, if one has; `rejection` are a person's words
     about what the tool wanted to do itself, and has to do without. `listener` hears of its progress. `deadline` is when
     the sender wants an answer; it only ever shortens what the tool has. `id` is that of
-    the invocation, where the call has one already; `is_counted` says that its caller's quota was asked before.
-    `holder` is under what the result counts until the sender releases it; without one it counts while it is made.
+    the invocation, where the call has one already; `is_counted` says that its caller's quota was asked before, and
+    `is_remembered` that the call is written down elsewhere. `holder` is under what the result counts until the sender
+    releases it; without one it counts while it is made.
     """
 
     call: ToolCall
@@ -43,6 +44,7 @@ class CallRequest:
     deadline: Deadline | None = None
     id: str | None = None
     is_counted: bool = False
+    is_remembered: bool = False
     holder: Hashable = None
 
 

@@ -177,6 +177,7 @@ class Runner:
         """Run a call, and return what writes down what became of it."""
         request = running.claimed.record.to_request()
         request.listener = listener
+        request.is_remembered = True
         try:
             return partial(self._finish, running, end_with(await self._pipeline.run(request)))
         except ApprovalRequired as waiting:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.base import Ledger
@@ -15,8 +16,10 @@ from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.sql.approvals import MakeAnswer
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
+from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.ledger import DatabaseLedger, LedgerBounds
 from sidecall.ledger.sql.sqlite import SqliteDatabase
+from sidecall.ledger.sql.sqlite_file import HISTORY
 
 IN_MEMORY = "memory://"
 _SQLITE = "sqlite:///"
@@ -51,6 +54,24 @@ def open_ledger(url: str, bounds: LedgerBounds, make_answer: MakeAnswer) -> Ledg
         known = ", ".join(f"{scheme}{_SIGN}..." for scheme in _MAKERS if scheme != _ALIAS)
         raise StoreUnfit(f"SIDECALL_STORE does not begin like a store; write one of {known}.")
     return _MAKERS[scheme](_Wanted(url, bounds, make_answer))
+
+
+def open_history(url: str) -> Database | None:
+    """Make the database that keeps the history beside the ledger of a URL; None where that is in memory.
+
+    A file has one process that writes it, and commits of the history are not to hold up those of the ledger: it has a
+    file of its own, and in PostgreSQL connections of its own.
+
+    Raises:
+        StoreUnfit: The URL names no ledger.
+    """
+    path = sqlite_path(url)
+    if path is not None:
+        return SqliteDatabase(path.with_name(f"{path.stem}.history{path.suffix}"), purpose=HISTORY)
+    if url == IN_MEMORY:
+        return None
+    database: Database = _load_postgres().PostgresDatabase(url, readers=1, writers=1)
+    return database
 
 
 def sqlite_path(url: str) -> Path | None:
@@ -90,15 +111,19 @@ def _make_sqlite(wanted: _Wanted) -> Ledger:
 
 
 def _make_postgres(wanted: _Wanted) -> Ledger:
+    database = _load_postgres().PostgresDatabase(wanted.url)
+    return DatabaseLedger(database, wanted.bounds, wanted.make_answer)
+
+
+def _load_postgres() -> Any:
     try:
-        postgres = import_module(_POSTGRES)
+        return import_module(_POSTGRES)
     except ModuleNotFoundError as error:
         if error.name != _DRIVER:
             raise
         raise StoreUnfit(
             "SIDECALL_STORE names a PostgreSQL database, which needs an extra: pip install 'sidecall[postgres]'"
         ) from None
-    return DatabaseLedger(postgres.PostgresDatabase(wanted.url), wanted.bounds, wanted.make_answer)
 
 
 # Each kind of ledger by the scheme of its URL.

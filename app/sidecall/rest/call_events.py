@@ -1,7 +1,7 @@
 """Answer with server-sent events of one call, until it has ended."""
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
 
 from pydantic_core import to_json
@@ -31,6 +31,10 @@ async def write_call_events(
     parts: Parts, request: Request, entry: CallEntry, after: int, form: DialectName
 ) -> AsyncIterator[bytes]:
     """Write what happens to a call, and at last its answer in this dialect."""
+    if not entry.is_durable:  # It has ended, and nobody has heard what its tool said.
+        for piece in _write_message(entry, form):
+            yield piece
+        return
     try:
         async with aclosing(_write(parts, request, parts.jobs.watch(entry, after), form)) as pieces:
             async for piece in pieces:
@@ -44,11 +48,8 @@ async def _write(parts: Parts, request: Request, sights: Sights, form: DialectNa
     async with aclosing(sights):
         async for sight in sights:
             if isinstance(sight, CallEntry):
-                assert sight.message is not None
-                body = to_json(write_answer(sight.message, form))
-                event = memoryview(write_event("message", body, LAST))
-                for start in range(0, len(event), PIECE):  # A slow reader holds up a piece, and not a copy of all.
-                    yield bytes(event[start : start + PIECE])
+                for piece in _write_message(sight, form):
+                    yield piece
             elif parts.lifecycle.is_draining:
                 yield write_event("error", bytes(shutdown_problem(request).body))
                 return
@@ -58,3 +59,10 @@ async def _write(parts: Parts, request: Request, sights: Sights, form: DialectNa
             elif time.monotonic() - spoken >= KEEP_ALIVE:
                 yield STILL_WORKING
                 spoken = time.monotonic()
+
+
+def _write_message(entry: CallEntry, form: DialectName) -> Iterator[bytes]:
+    assert entry.message is not None
+    event = memoryview(write_event("message", to_json(write_answer(entry.message, form)), LAST))
+    for start in range(0, len(event), PIECE):  # A slow reader holds up a piece, and not a copy of all.
+        yield bytes(event[start : start + PIECE])

@@ -3,8 +3,9 @@
 from collections.abc import AsyncIterator
 
 from sidecall.core.calls.entry import CallFilter
-from sidecall.jobs.jobs import Jobs
 from sidecall.rest.dialects import DialectName
+from sidecall.rest.parts import Parts
+from sidecall.rest.past_calls import list_calls
 from sidecall.rest.remembered import show_entry
 
 LINES = "application/x-ndjson"
@@ -12,11 +13,11 @@ LINES = "application/x-ndjson"
 _PAGE = 32
 
 
-async def export_calls(jobs: Jobs, wanted: CallFilter, form: DialectName) -> AsyncIterator[bytes]:
+async def export_calls(parts: Parts, wanted: CallFilter, form: DialectName) -> AsyncIterator[bytes]:
     """Write each call that is wanted as a line, newest first, its message in this dialect."""
     cursor: str | None = None
     while True:
-        page = await jobs.list(wanted, _PAGE, cursor)
+        page = await list_calls(parts, wanted, _PAGE, cursor)
         for entry in page.calls:
             yield show_entry(entry, form) + b"\n"
         cursor = page.cursor

@@ -15,6 +15,7 @@ from sidecall.core.messages import ToolMessage
 from sidecall.core.quota import Quota
 from sidecall.core.results.room import ResultRoom
 from sidecall.core.tool import CompiledTool
+from sidecall.history.history import History, NoHistory
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
 from sidecall.http.context import RequestContext, make_context
@@ -53,6 +54,7 @@ class Parts:
     trouble: Callable[[], str | None] = lambda: None
     excerpts: Excerpts = field(default_factory=Excerpts)
     receivers: AllowedHosts = field(default_factory=lambda: AllowedHosts(()))
+    history: History | NoHistory = field(default_factory=NoHistory)
     results: ResultRoom = field(default_factory=lambda: ResultRoom(16 * 1024 * 1024))
 
     def run(self, request: CallRequest) -> Awaitable[ToolMessage]:

@@ -19,6 +19,7 @@ from sidecall.jobs.keys import make_call_key, make_replay_key
 from sidecall.jobs.submission import Submission, Submitted
 from sidecall.rest.dialects import DialectName, write_answer
 from sidecall.rest.parts import Parts
+from sidecall.rest.past_calls import find_sent
 
 # Seconds after which to ask for the first time.
 _ASK_AFTER = "1"
@@ -64,7 +65,7 @@ async def answer_replay(
         RequestError: It cannot be repeated, or there is no room.
     """
     limits = parts.jobs.limits
-    record = await parts.jobs.get_record(call_id, context.caller.tenant)
+    record = await find_sent(parts, call_id, context.caller.tenant)
     name = record.tool_call.name
     tool = parts.registry.get(name)
     if tool is None:

@@ -1,6 +1,7 @@
 """Watch every call from its beginning to its end."""
 
 import time
+from collections.abc import Callable
 
 from sidecall.core.invocation import CallRequest, Invocation
 from sidecall.core.observer import Outcome
@@ -10,14 +11,20 @@ from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import UNKNOWN, Metrics
 from sidecall.telemetry.protocol import Tracing
 
+Note = Callable[[Invocation, Outcome, float], None]
+
 
 class CallTelemetry:
     """Count calls, log them, and follow them with spans."""
 
-    def __init__(self, metrics: Metrics, lines: CallLines | None = None, tracing: Tracing | None = None) -> None:
+    def __init__(
+        self, metrics: Metrics, lines: CallLines | None = None, tracing: Tracing | None = None, note: Note | None = None
+    ) -> None:
+        """Watch calls; `note` is told of each that has ended, and of the seconds that it took."""
         self._metrics = metrics
         self._lines = lines or CallLines()
         self._tracing = tracing
+        self._note = note
 
     def begin(self, invocation: Invocation) -> ObservedCall:
         """Watch a call that was accepted; what comes out is for `end`."""
@@ -32,10 +39,13 @@ class CallTelemetry:
     def end(self, call: ObservedCall, outcome: Outcome) -> None:
         """Stop watching a call, however it ended."""
         invocation = call.invocation
-        call.tally.end(outcome, time.monotonic() - invocation.started, invocation.waited)
+        seconds = time.monotonic() - invocation.started
+        call.tally.end(outcome, seconds, invocation.waited)
         if self._tracing is not None:
             self._tracing.end(call, outcome)
         self._lines.log_end(invocation, outcome)
+        if self._note is not None:
+            self._note(invocation, outcome, seconds)
         # Set rather than reset, which fails when a call that was never finished is thrown away somewhere else.
         CALL.set(call.outer)
 

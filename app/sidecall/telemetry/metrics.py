@@ -50,6 +50,7 @@ class Metrics(Collector):
         self._executors: Mapping[ExecutorName, HasOccupancy] = {}
         self._abandoned: Mapping[ExecutorName, int] = {}
         self._gauges: dict[str, tuple[str, Callable[[], float]]] = {}
+        self._counters: dict[str, tuple[str, Callable[[], float]]] = {}
         self._registry = CollectorRegistry()
         self._registry.register(self)
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
@@ -65,6 +66,10 @@ class Metrics(Collector):
     def add_gauge(self, name: str, documentation: str, read: Callable[[], float]) -> None:
         """Show a number that is read at each scrape; the name carries its unit."""
         self._gauges[name] = (documentation, read)
+
+    def add_counter(self, name: str, documentation: str, read: Callable[[], float]) -> None:
+        """Show a number that only rises, read at each scrape."""
+        self._counters[name] = (documentation, read)
 
     def add_executors(
         self, executors: Mapping[ExecutorName, HasOccupancy], abandoned: Mapping[ExecutorName, int]
@@ -90,6 +95,8 @@ class Metrics(Collector):
         yield CounterMetricFamily("sidecall_log_lines_dropped", _DROPPED, count_dropped())
         for name, (documentation, read) in self._gauges.items():
             yield GaugeMetricFamily(name, documentation, read())
+        for name, (documentation, read) in self._counters.items():
+            yield CounterMetricFamily(name, documentation, read())
 
     def _collect_occupancies(self) -> Iterator[Metric]:
         found = {name: executor.occupancy for name, executor in self._executors.items()}

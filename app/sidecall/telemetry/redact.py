@@ -30,15 +30,35 @@ _MOST_PARSED = 100_000
 class Redaction:
     """Know by their names the fields whose values are nobody's business: `api_key`, `X-Api-Key`, `userPassword`."""
 
-    def __init__(self, more: Iterable[str] = ()) -> None:
-        names = (_normalize(name) for name in (*_SECRET, *more))
-        words = "|".join(re.escape(name) for name in names if name)
+    def __init__(self, more: Iterable[str] = (), longest: int = _MOST_CHARACTERS) -> None:
+        """Know the usual names and some more; texts are shown up to `longest` characters."""
+        self._longest = longest
+        self.most_items = _MOST_ITEMS
+        names = [name for name in map(_normalize, (*_SECRET, *more)) if name]
+        words = "|".join(map(re.escape, names))
+        spelled = [name.split("_") for name in names]
+        self._single = _drop_longer([*_EVEN_WITHIN, *(parts[0] for parts in spelled if len(parts) == 1)])
+        self._composed = [
+            parts for parts in spelled if not any(word in part for part in parts for word in self._single)
+        ]
         self._secret = re.compile(rf"(?:^|_)(?:{words})(?:_|s?\d*$)|{'|'.join(_EVEN_WITHIN)}")
 
     def is_secret(self, name: str) -> bool:
         """Return whether a field of this name holds a secret."""
         spelled = _normalize(name[:_MOST_CHARACTERS])
         return self._secret.search(spelled) is not None and _COUNT.fullmatch(spelled) is None
+
+    def has_to_do_with_secrets(self, name: str) -> bool:
+        """Return whether a field of this name holds a secret, or may say that another one does."""
+        return name in _NAMING or self.is_secret(name)
+
+    def finds_trace(self, text: str) -> bool:
+        """Return whether a JSON text may name a secret; where it does not, there is nothing to be taken out of it."""
+        low = text.lower()
+        for word in self._single:  # A generator would cost more than what it looks for.
+            if word in low:
+                return True
+        return any(all(part in low for part in parts) for parts in self._composed)
 
     def redact_fields(self, values: Mapping[Any, Any], depth: int = 0) -> dict[str, Any]:
         """Copy named values, without secrets."""
@@ -47,7 +67,7 @@ class Redaction:
         for key, value in list(values.items())[:_MOST_ITEMS]:
             name = str(key)
             is_hidden = self.is_secret(name) or (hides_value and name == "value")
-            shown[_shorten(name)] = REDACTED if is_hidden else self.redact(value, depth + 1)
+            shown[self._shorten(name)] = REDACTED if is_hidden else self.redact(value, depth + 1)
         if len(values) > _MOST_ITEMS:
             shown["…"] = f"{len(values) - _MOST_ITEMS} more"
         return shown
@@ -67,35 +87,42 @@ class Redaction:
         if isinstance(value, (list, tuple, set, frozenset)):
             shown = [self.redact(item, depth + 1) for item in list(value)[:_MOST_ITEMS]]
             return shown if len(value) <= _MOST_ITEMS else [*shown, f"… {len(value) - _MOST_ITEMS} more"]
-        return _write(value)
+        return self._write(value)
 
     def _redact_text(self, text: str, depth: int) -> Any:
         """Look into a text that is JSON, since the names of its fields tell what is secret."""
         if not text[:_MOST_CHARACTERS].lstrip().startswith(("{", "[")):
-            return _shorten(text)
+            return self._shorten(text)
         try:
             return self.redact(json.loads(text[:_MOST_PARSED]), depth + 1)
         except (ValueError, RecursionError):
             return f"a text of {len(text)} characters"
+
+    def _shorten(self, text: str) -> str:
+        rest = len(text) - self._longest
+        return text if rest <= 0 else f"{text[: self._longest]}… {rest} more characters"
+
+    def _write(self, value: object) -> str:
+        try:
+            return self._shorten(str(value))
+        except Exception:
+            return f"a {type(value).__name__} that cannot be written"
+
+
+def _drop_longer(words: Iterable[str]) -> list[str]:
+    """Leave out the words within which another one stands."""
+    kept: list[str] = []
+    for word in sorted(words, key=len):
+        if not any(one in word for one in kept):
+            kept.append(word)
+    return kept
 
 
 def _normalize(name: str) -> str:
     return _SEAM.sub("_", name).lower().strip("_")
 
 
-def _shorten(text: str) -> str:
-    rest = len(text) - _MOST_CHARACTERS
-    return text if rest <= 0 else f"{text[:_MOST_CHARACTERS]}… {rest} more characters"
-
-
 def _limit_number(number: Any) -> Any:
     if isinstance(number, float):
         return number if math.isfinite(number) else str(number)
     return number if -_LARGEST <= number < _LARGEST else f"a number of {number.bit_length()} bits"
-
-
-def _write(value: object) -> str:
-    try:
-        return _shorten(str(value))
-    except Exception:
-        return f"a {type(value).__name__} that cannot be written"

@@ -35,10 +35,11 @@ class CallEntry(BaseModel):
     started_at: datetime | None = None
     ended_at: datetime | None = None
     duration_ms: float | None = Field(default=None, description="From its start to its end.")
+    tags: tuple[str, ...] | None = Field(default=None, description="Those of its tool when it ran; null if not kept.")
     args: Any = Field(default=None, description="Its arguments, without secrets and shortened; null if not kept.")
     approval_id: str | None = Field(default=None, description="The approval that it waits for, or waited for.")
     replay_of: str | None = Field(default=None, description="The call of which this one is a repetition.")
-    message: ToolMessage | None = Field(default=None, description="Its answer, once there is one.")
+    message: ToolMessage | None = Field(default=None, description="Its answer, once there is one and where it is kept.")
 
     @property
     def has_ended(self) -> bool:

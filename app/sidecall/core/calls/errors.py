@@ -12,6 +12,10 @@ class CallEnded(RequestError):
     """The call has ended already."""
 
 
+class HistoryOff(RequestError):
+    """There is no history of calls here: SIDECALL_HISTORY is off."""
+
+
 class NotRepeatable(RequestError):
     """The call's tool does not say that it may run again."""
 

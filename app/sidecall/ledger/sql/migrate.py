@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from sidecall.core.overload import StoreUnfit
-from sidecall.ledger.sql.database import Dialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +15,9 @@ class Migration:
     script: str
 
 
-def read_migrations(dialect: Dialect) -> tuple[Migration, ...]:
-    """Return all steps in their order; the file `0002_calls.sql` is the second one."""
-    folder = files("sidecall.ledger.sql") / "migrations" / dialect
+def read_migrations(series: str) -> tuple[Migration, ...]:
+    """Return all steps of a series in their order; the file `0002_calls.sql` is the second one."""
+    folder = files("sidecall.ledger.sql") / "migrations" / series
     found = sorted((file.name, file) for file in folder.iterdir() if file.name.endswith(".sql"))
     return tuple(
         Migration(int(name[:4]), name[5:].removesuffix(".sql"), file.read_text(encoding="utf-8"))
@@ -26,18 +25,18 @@ def read_migrations(dialect: Dialect) -> tuple[Migration, ...]:
     )
 
 
-def list_missing(dialect: Dialect, version: int, place: str) -> tuple[Migration, ...]:
+def list_missing(series: str, version: int, place: str) -> tuple[Migration, ...]:
     """Return the steps that a database of this version lacks.
 
     Args:
-        dialect: Which database it is.
+        series: Which tables they make: those of a ledger, by its dialect, or of the history beside a file.
         version: The number of its newest step, 0 where it is empty.
         place: What to call it.
 
     Raises:
         StoreUnfit: It has steps that this program does not know.
     """
-    known = read_migrations(dialect)
+    known = read_migrations(series)
     if version > known[-1].number:
         raise StoreUnfit(
             f"{place} was written by a newer Sidecall: its tables have version {version}, this program knows "

@@ -42,14 +42,21 @@ class PostgresDatabase:
 
     dialect: Dialect = "postgres"
 
-    def __init__(self, url: str, statements: Mapping[str, str] | None = None, patience: float = 2.0) -> None:
+    def __init__(
+        self,
+        url: str,
+        statements: Mapping[str, str] | None = None,
+        patience: float = 2.0,
+        readers: int = _READERS,
+        writers: int = _WRITERS,
+    ) -> None:
         self._address = name_address(url)
         self._statements = read_statements(self.dialect) if statements is None else statements
         self._patience = patience
         self._url = url
-        self._writers = [Link(url, patience, is_kept=True) for _ in range(_WRITERS)]
+        self._writers = [Link(url, patience, is_kept=True) for _ in range(writers)]
         self._idle = list(self._writers)
-        self._readers = [Link(url, patience, is_kept=False) for _ in range(_READERS)]
+        self._readers = [Link(url, patience, is_kept=False) for _ in range(readers)]
         self._free: asyncio.LifoQueue[Link] = asyncio.LifoQueue()
         self._line = Line(_WAITING_BYTES)
         self._writing: set[asyncio.Task[None]] = set()

@@ -11,7 +11,7 @@ from typing import Any
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.database import Dialect, Row
 from sidecall.ledger.sql.sqlite_faults import is_fault
-from sidecall.ledger.sql.sqlite_file import SqliteFile
+from sidecall.ledger.sql.sqlite_file import LEDGER, Purpose, SqliteFile
 from sidecall.ledger.sql.sqlite_hand import HandInProcess
 from sidecall.ledger.sql.sqlite_pen import Pen
 from sidecall.ledger.sql.sqlite_readers import Readers
@@ -34,6 +34,7 @@ class SqliteDatabase:
         patience: float = 2.0,
         most_waiting: int = 64 * 1024 * 1024,
         statements: Mapping[str, str] | None = None,
+        purpose: Purpose = LEDGER,
     ) -> None:
         """Name a file.
 
@@ -41,16 +42,17 @@ class SqliteDatabase:
             path: Where it is.
             patience: Seconds to wait for other programs that have locked it.
             most_waiting: Most bytes of what waits to be written.
-            statements: What can be carried out, by name; the ledger's own when None.
+            statements: What can be carried out, by name; our own when None.
+            purpose: What it is for.
         """
         known = read_statements(self.dialect) if statements is None else statements
         self._statements = {name: _number(text) for name, text in known.items()}
-        self._file = SqliteFile(path, patience)
-        # No other process sees what is in memory, and Windows hands on no sockets.
+        self._file = SqliteFile(path, patience, purpose)
+        # No other process sees what is in memory, Windows hands on no sockets.
         hand: Hand = HandInThread(Pen(self._file))
-        if path is not None and sys.platform != "win32":
+        if path is not None and purpose.is_apart and sys.platform != "win32":
             hand = HandInProcess(path.absolute(), patience)
-        self._writer = Writer(hand, str(self._file), most_waiting)
+        self._writer = Writer(hand, str(self._file), most_waiting, purpose)
         self._readers: Readers | None = None
 
     @property

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
@@ -25,17 +26,40 @@ class StoreOutOfReach(StoreUnfit):
 _Identity = tuple[int, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a file is for: the migrations that make its tables, and what the log says when it cannot be written.
+
+    `is_apart` says that there is so much to write that it pays to do that in a process of its own.
+    """
+
+    series: str
+    name: str
+    loss: str
+    is_apart: bool
+
+
+LEDGER = Purpose("sqlite", "the ledger", "calls that have to be remembered get 503", is_apart=True)
+HISTORY = Purpose(
+    "sqlite_history", "the history", "calls that end are kept in memory as far as there is room", is_apart=False
+)
+
+
 class SqliteFile:
     """A database of ours in a file, or in memory where there is no path."""
 
-    def __init__(self, path: Path | None, patience: float, holder: int | None = None) -> None:
+    def __init__(
+        self, path: Path | None, patience: float, purpose: Purpose = LEDGER, holder: int | None = None
+    ) -> None:
         """Name a file.
 
         Args:
             path: Where it is; None for a database in memory.
             patience: Seconds to wait for locks of other programs.
+            purpose: What it is for.
             holder: The process that others are told uses it; this one when None.
         """
+        self.purpose = purpose
         self._path = None if path is None else path.absolute()
         self._patience = patience
         self._lock = None if path is None else FileLock(Path(f"{self._path}.lock"), holder or os.getpid())
@@ -134,7 +158,7 @@ class SqliteFile:
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
-        missing = list_missing("sqlite", self._read_version(connection), str(self))
+        missing = list_missing(self.purpose.series, self._read_version(connection), str(self))
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA journal_size_limit = {_LEFT_IN_WAL}")

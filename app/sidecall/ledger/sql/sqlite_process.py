@@ -52,7 +52,7 @@ def write_for_server(path: str, patience: str, descriptor: str, server: str) -> 
     # The server decides when it is over: after what runs in it has ended, which may write to the last.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    pen = Pen(SqliteFile(Path(path), float(patience), int(server)))
+    pen = Pen(SqliteFile(Path(path), float(patience), holder=int(server)))
     with socket.socket(fileno=int(descriptor)) as link:
         try:
             pen.open()

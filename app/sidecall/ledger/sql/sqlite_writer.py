@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.database import Row
+from sidecall.ledger.sql.sqlite_file import LEDGER, Purpose
 from sidecall.ledger.sql.sqlite_pen import Hear, Kind, Order, Outcomes, Trouble
 
 logger = logging.getLogger("sidecall")
@@ -53,10 +54,11 @@ class Writer:
     While the file cannot be used all are refused at once; it is tried again until it can.
     """
 
-    def __init__(self, hand: Hand, name: str, most_waiting: int) -> None:
+    def __init__(self, hand: Hand, name: str, most_waiting: int, purpose: Purpose = LEDGER) -> None:
         """Write by this hand what is called so; `most_waiting` is in bytes."""
         self._hand = hand
         self._name = name
+        self._purpose = purpose
         self._most_waiting = most_waiting
         self._size = 0
         self._orders: list[Order] = []  # Not sent yet.
@@ -143,7 +145,7 @@ class Writer:
 
     def _suffer(self, trouble: str) -> None:
         if self.trouble is None:
-            logger.error("the ledger cannot be written, so calls that have to be remembered get 503: %s", trouble)
+            logger.error("%s cannot be written, so %s: %s", self._purpose.name, self._purpose.loss, trouble)
         self.trouble = trouble
         self._orders.clear()
         self._settle([StoreUnavailable() for _ in self._waiting])
@@ -153,7 +155,7 @@ class Writer:
     def _recover(self) -> None:
         self.trouble = None
         self.generation += 1
-        logger.warning("the ledger can be written again: %s", self._name)
+        logger.warning("%s can be written again: %s", self._purpose.name, self._name)
 
     async def _mend(self) -> None:
         """Try again until the file can be used."""

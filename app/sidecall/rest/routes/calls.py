@@ -12,6 +12,8 @@ from pydantic import AwareDatetime, BeforeValidator
 from pydantic_core import to_json
 
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallStatus
+from sidecall.core.calls.errors import CallNotKept
+from sidecall.history.sums import CallSummary, SummaryPart
 from sidecall.http.events import MEDIA_TYPE
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import PREFER, read_preferences
@@ -22,11 +24,13 @@ from sidecall.rest.dialects import DialectName
 from sidecall.rest.lines import LINES, export_calls, wait_for_first
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, ContextDep, PartsDep
+from sidecall.rest.past_calls import cancel_call, find_call, list_calls
 from sidecall.rest.remembered import show_entry
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)])
 
 CallId = Annotated[UUID, Path(description="The invocation's id: `id` of a ToolMessage, or the end of `Location`.")]
+SummedBy = Annotated[SummaryPart, Query(description="What the calls of one group have in common.")]
 AnswerForm = Annotated[DialectName, Query(alias="format", description="The form of `message`.")]
 MostCalls = Annotated[int, Query(ge=1, le=1000, description="Most calls of one page.")]
 FromCall = Annotated[
@@ -113,8 +117,11 @@ WantedCalls = Annotated[CallFilter, Depends(_want)]
 async def list_tool_calls(
     request: Request, parts: PartsDep, wanted: WantedCalls, limit: MostCalls = 100, cursor: FromCall = None
 ) -> Response:
-    """List the calls that are remembered, newest first, without their answers; a call itself has its answer."""
-    page = await parts.jobs.list(wanted, limit, cursor)
+    """List calls, newest first, without their answers; a call itself has its answer.
+
+    These are the calls that are remembered, and those that have ended, as far as the history has them.
+    """
+    page = await list_calls(parts, wanted, limit, cursor)
     shown = [entry.model_dump(mode="json", exclude={"message"}) for entry in page.calls]
     response = Reply(to_json(shown)).to_response()
     if page.cursor is not None:
@@ -123,7 +130,30 @@ async def list_tool_calls(
     return response
 
 
-# Before the route of one call, whose id it would be taken for.
+# Before the route of one call, whose id it would be taken for; so is the next.
+@router.get(
+    "/tool_calls/summary",
+    operation_id="summarize_tool_calls",
+    summary="Count calls and their durations",
+    response_model=None,
+    responses={
+        200: {"model": CallSummary, "description": "How many calls ran and failed, and how long they took."},
+        **CALLER_PROBLEM,
+        404: {"model": Problem, "description": "This server keeps no history."},
+        422: {"model": Problem, "description": "A parameter is wrong."},
+    },
+)
+async def summarize_tool_calls(
+    parts: PartsDep, caller: CallerDep, by: SummedBy = "name", since: BeganSince = None, until: BeganUntil = None
+) -> Response:
+    """Count the calls that ran, by what they have in common, in whole hours around `since` and `until`.
+
+    A remembered call counts each time it ran. Percentiles are right to a tenth.
+    """
+    first, last = (None if time is None else time.timestamp() for time in (since, until))
+    return Reply(to_json(await parts.history.summarize(caller.tenant, by, first, last))).to_response()
+
+
 @router.get(
     "/tool_calls/export",
     operation_id="export_tool_calls",
@@ -140,11 +170,11 @@ async def list_tool_calls(
     },
 )
 async def export_tool_calls(parts: PartsDep, wanted: WantedCalls, format: AnswerForm = "langchain") -> Response:
-    """Write the calls that are remembered as JSON Lines, with their answers; they come as they are read.
+    """Write calls as JSON Lines, with their answers; they come as they are read.
 
     Where the lines end early because the store fails, the connection is broken off before its proper end.
     """
-    lines = export_calls(parts.jobs, wanted, format)
+    lines = export_calls(parts, wanted, format)
     return StreamingResponse(await wait_for_first(lines), media_type=LINES)
 
 
@@ -161,7 +191,7 @@ async def get_tool_call(
 ) -> Response:
     """Show a call; with `Prefer: wait=10` as soon as it has ended, after ten seconds at the latest."""
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
-    entry = await parts.jobs.get(str(call_id), context.caller.tenant)
+    entry = await find_call(parts, str(call_id), context.caller.tenant)
     if preferences.wait is not None:
         entry = await context.while_present(parts.jobs.wait(entry, preferences.wait))
     return _respond(entry, format, preferences.applied)
@@ -181,6 +211,7 @@ async def get_tool_call(
         204: {"description": "`Last-Event-ID` is that of `message`: there is nothing more to come."},
         **CALLER_PROBLEM,
         **_UNKNOWN,
+        410: {"model": Problem, "description": "It has ended, and its answer is not kept."},
     },
     openapi_extra={"parameters": [_LAST_EVENT_ID]},
 )
@@ -192,10 +223,12 @@ async def watch_tool_call(
     `progress` and `partial` come from the server that runs the call, which keeps the last of them until some minutes
     after its end. `Last-Event-ID` goes on after the event of that number.
     """
-    entry = await parts.jobs.get(str(call_id), caller.tenant)
+    entry = await find_call(parts, str(call_id), caller.tenant)
     after = read_last(request)
     if after == LAST and entry.has_ended:
         return Response(status_code=204)
+    if entry.has_ended and entry.message is None:
+        raise CallNotKept("The call has ended, and its answer is not kept: SIDECALL_HISTORY is meta.")
     events = write_call_events(parts, request, entry, 0 if after == LAST else after, format)
     return StreamingResponse(
         events, media_type=MEDIA_TYPE, headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
@@ -213,7 +246,7 @@ async def cancel_tool_call(
     parts: PartsDep, caller: CallerDep, call_id: CallId, format: AnswerForm = "langchain"
 ) -> Response:
     """Cancel a call that goes on without its client; what it has done already stays done."""
-    return _respond(await parts.jobs.cancel(str(call_id), caller.tenant, caller.subject), format, {})
+    return _respond(await cancel_call(parts, str(call_id), caller.tenant, caller.subject), format, {})
 
 
 def _respond(entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Response:

@@ -1,0 +1,229 @@
+"""The calls that have ended here, and what became of each."""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from contextlib import suppress
+from itertools import islice
+
+from sidecall.core.calls.entry import OPEN, CallEntry, CallFilter, CallPage
+from sidecall.core.calls.errors import CallNotKept, HistoryOff, UnknownCall
+from sidecall.core.context import Caller
+from sidecall.core.messages import ToolCall
+from sidecall.core.overload import StoreUnavailable
+from sidecall.core.record import CallRecord
+from sidecall.history.blocks import Block
+from sidecall.history.listing import BlockReader
+from sidecall.history.noted import NotedCalls
+from sidecall.history.packing import Packer
+from sidecall.history.places import Blocks
+from sidecall.history.sums import HOUR, CallSummary, SummaryPart, summarize
+from sidecall.telemetry.calls import Note
+
+logger = logging.getLogger("sidecall")
+
+# Seconds between two writes of what has been noted, and between two looks for what is too old.
+_ROUND = 0.5
+_LOOK = 5.0
+# Between two steps of forgetting others have their turn.
+_REST = 0.02
+# Blocks that are written at once.
+_WRITTEN = 32
+_EVER = 2**40
+
+
+class History:
+    """Note each call that has ended, write it down a moment later, and find it again."""
+
+    def __init__(self, notes: NotedCalls, packer: Packer, blocks: Blocks, ttl: float) -> None:
+        """Join what it takes; calls are kept for `ttl` seconds."""
+        self._notes = notes
+        self._packer = packer
+        self._blocks = blocks
+        self._listing = BlockReader(blocks, ttl)
+        self._backlog: deque[Block] = deque()
+        self._writing: asyncio.Task[None] | None = None
+        self._rounds: list[asyncio.Task[None]] = []
+        self._told = 0
+        self.note: Note = notes.note
+        notes.when_many = self._pack_all
+
+    @property
+    def dropped(self) -> int:
+        """How many calls were left out, since there was no room for them."""
+        return self._notes.dropped
+
+    async def open(self) -> None:
+        """Begin to write.
+
+        Raises:
+            StoreUnfit: The place cannot be used by this program.
+        """
+        await self._blocks.open()
+        self._rounds = [asyncio.create_task(self._go_round()), asyncio.create_task(self._forget())]
+
+    async def close(self) -> None:
+        """Write what is left, for a bounded time."""
+        if not self._rounds:
+            return
+        for task in self._rounds:
+            task.cancel()
+        await asyncio.gather(*self._rounds, return_exceptions=True)
+        self._rounds = []
+        with suppress(StoreUnavailable):
+            await self.settle()
+        await self._blocks.close()
+
+    async def settle(self) -> None:
+        """Write down what has been noted, so that it is found.
+
+        Raises:
+            StoreUnavailable: It cannot be written just now.
+        """
+        while self._writing is not None and not self._writing.done():
+            await asyncio.wait([self._writing])
+        if self._notes or self._backlog:
+            self._writing = asyncio.create_task(self._write())
+            self._writing.add_done_callback(_look_at)
+            await asyncio.shield(self._writing)
+
+    async def list(self, wanted: CallFilter, limit: int, cursor: str | None) -> CallPage:
+        """List calls, newest first, no more than `limit`, after the one that the page before names."""
+        if wanted.status in OPEN:
+            return CallPage([])
+        await self._settle_if_possible()
+        return await self._listing.list_page(wanted, limit, cursor)
+
+    async def get(self, call_id: str, tenant: str) -> CallEntry:
+        """Find a call.
+
+        Raises:
+            UnknownCall: This tenant has none of that id that is kept.
+        """
+        await self._settle_if_possible()
+        found = await self._listing.find(call_id, tenant)
+        if found is None:
+            raise UnknownCall
+        return found[0]
+
+    async def get_sent(self, call_id: str, tenant: str) -> CallRecord:
+        """Return a call as it was sent.
+
+        Raises:
+            UnknownCall: This tenant has none of that id that is kept.
+            CallNotKept: Its arguments are not kept, or not all of what was sent.
+        """
+        await self._settle_if_possible()
+        found = await self._listing.find(call_id, tenant)
+        if found is None:
+            raise UnknownCall
+        entry, is_whole = found
+        if not is_whole:
+            raise CallNotKept
+        call = ToolCall(name=entry.name, args=entry.args, id=entry.tool_call_id)
+        caller = Caller(entry.caller, tenant)
+        return CallRecord(id=call_id, created_at=entry.created_at, tool_call=call, caller=caller)
+
+    async def summarize(self, tenant: str, by: SummaryPart, since: float | None, until: float | None) -> CallSummary:
+        """Sum calls up by what they have in common, in whole hours that begin before `until` and end after `since`."""
+        await self._settle_if_possible()
+        first = None if since is None else int(since // HOUR)
+        before = None if until is None else int(-(-until // HOUR))
+        found = await self._blocks.sum_up(tenant, by, first or 0, _EVER if before is None else before)
+        return summarize(by, (first, before), found)
+
+    async def _settle_if_possible(self) -> None:
+        with suppress(StoreUnavailable):  # What was written before can be found all the same.
+            await self.settle()
+
+    def _pack_all(self) -> None:
+        """Pack what has been noted, while that is about as much as is packed at once."""
+        for block in self._packer.pack(self._notes.take()):
+            self._backlog.append(block)
+            self._notes.held += block.size
+
+    async def _write(self) -> None:
+        self._pack_all()
+        while self._backlog or self._packer.sums:
+            blocks = list(islice(self._backlog, _WRITTEN))
+            sums = self._packer.take_sums()
+            try:
+                await self._blocks.keep(blocks, sums)
+            except BaseException:
+                self._packer.sums.update({one[:6]: one.calls for one in sums})
+                raise
+            for block in blocks:
+                self._backlog.popleft()
+                self._notes.held -= block.size
+        if self.dropped != self._told:
+            logger.warning("the history lacks %d calls, for which there was no room", self.dropped - self._told)
+            self._told = self.dropped
+
+    async def _go_round(self) -> None:
+        while True:
+            await asyncio.sleep(_ROUND)
+            try:
+                await self._settle_if_possible()
+            except Exception:
+                logger.exception("calls could not be written into the history")
+
+    async def _forget(self) -> None:
+        while True:
+            more = False
+            try:
+                more = await self._blocks.forget(time.time())
+            except StoreUnavailable:
+                pass
+            except Exception:
+                logger.exception("the history could not be looked through for what is too old")
+            await asyncio.sleep(_REST if more else _LOOK)
+
+
+def _look_at(task: asyncio.Task[None]) -> None:
+    """Keep asyncio from reporting an error where whoever waited has gone."""
+    if not task.cancelled():
+        task.exception()
+
+
+class NoHistory:
+    """Keep nothing."""
+
+    note: Note | None = None
+    dropped = 0
+
+    async def open(self) -> None:
+        """Do nothing."""
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+    async def list(self, _wanted: CallFilter, _limit: int, _cursor: str | None) -> CallPage:
+        """Find none."""
+        return CallPage([])
+
+    async def get(self, _call_id: str, _tenant: str) -> CallEntry:
+        """Find none.
+
+        Raises:
+            UnknownCall: Always.
+        """
+        raise UnknownCall
+
+    async def get_sent(self, _call_id: str, _tenant: str) -> CallRecord:
+        """Find none.
+
+        Raises:
+            UnknownCall: Always.
+        """
+        raise UnknownCall
+
+    async def summarize(
+        self, _tenant: str, _by: SummaryPart, _since: float | None, _until: float | None
+    ) -> CallSummary:
+        """Refuse.
+
+        Raises:
+            HistoryOff: Always.
+        """
+        raise HistoryOff

@@ -1,0 +1,94 @@
+"""The history of this process, until it ends."""
+
+from bisect import bisect_left, insort
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from sidecall.history.blocks import Block
+from sidecall.history.places import BlockSearch, HistoryBounds
+from sidecall.history.sums import HOUR, Sum, SummaryPart
+from sidecall.ledger.sql.clauses import first_id
+
+# More would be a burden to a process that is to serve calls.
+MOST_CALLS = 10_000
+MOST_BYTES = 16 * 1024 * 1024
+_STEP = 64
+
+
+class MemoryBlocks:
+    """Keep blocks in a list, in the order of their last ids."""
+
+    def __init__(self, bounds: HistoryBounds) -> None:
+        self._ttl = bounds.ttl
+        self._most_calls = min(bounds.most_calls, MOST_CALLS)
+        self._most_bytes = min(bounds.most_bytes, MOST_BYTES)
+        self._blocks: list[Block] = []
+        self._sums: Counter[tuple[str, str, int, str, int, int]] = Counter()
+        self._calls = self._bytes = 0
+
+    async def open(self) -> None:
+        """Do nothing."""
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+    async def keep(self, blocks: Sequence[Block], sums: Sequence[Sum]) -> None:
+        """Keep blocks, and add to sums; the oldest go at once where there are too many."""
+        for block in blocks:
+            insort(self._blocks, block, key=_by_last_id)
+            self._calls += block.calls
+            self._bytes += block.size
+        for one in sums:
+            self._sums[one[:6]] += one.calls
+        while self._calls > self._most_calls or self._bytes > self._most_bytes:
+            self._drop_oldest()
+
+    async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
+        """Return the last ids and heads of blocks, newest first."""
+        groups = [frozenset(group) for group in search.list_marks()]
+        found: list[tuple[str, bytes]] = []
+        for index in range(bisect_left(self._blocks, search.last, key=_by_last_id) - 1, -1, -1):
+            block = self._blocks[index]
+            if block.last_id < search.first or len(found) == search.most:
+                break
+            is_near = block.tenant == search.wanted.tenant and block.first_id < search.before
+            if is_near and all(not group.isdisjoint(block.marks) for group in groups):
+                found.append((block.last_id, block.heads))
+        return found
+
+    async def read(self, tenant: str, last_ids: Sequence[str]) -> Mapping[str, bytes]:
+        """Return what is kept of the calls of these blocks."""
+        wanted = set(last_ids)
+        return {
+            block.last_id: block.bodies for block in self._blocks if block.last_id in wanted and block.tenant == tenant
+        }
+
+    async def sum_up(
+        self, tenant: str, by: SummaryPart, first: int, before: int
+    ) -> Sequence[tuple[str, int, int, int]]:
+        """Return the sums of these hours."""
+        part = "status" if by == "hour" else by
+        return [
+            (str(hour) if by == "hour" else value, is_error, bucket, calls)
+            for (whose, of, hour, value, is_error, bucket), calls in self._sums.items()
+            if whose == tenant and of == part and first <= hour < before
+        ]
+
+    async def forget(self, now: float) -> bool:
+        """Forget what is too old."""
+        oldest, hour = first_id(now - self._ttl), int(now - self._ttl) // HOUR
+        for _ in range(_STEP):
+            if not self._blocks or self._blocks[0].last_id >= oldest:
+                break
+            self._drop_oldest()
+        self._sums = Counter({key: calls for key, calls in self._sums.items() if key[2] >= hour})
+        return bool(self._blocks) and self._blocks[0].last_id < oldest
+
+    def _drop_oldest(self) -> None:
+        block = self._blocks.pop(0)
+        self._calls -= block.calls
+        self._bytes -= block.size
+
+
+def _by_last_id(block: Block) -> str:
+    return block.last_id

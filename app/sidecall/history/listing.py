@@ -1,0 +1,89 @@
+"""Find calls in blocks, in the order of their ids."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sidecall.core.calls.entry import CallEntry, CallFilter, CallPage
+from sidecall.history.blocks import SPAN, Heads, make_entry, read_heads, unpack_body
+from sidecall.history.packing import to_milliseconds
+from sidecall.history.places import Blocks, BlockSearch
+from sidecall.ledger.sql.clauses import first_id
+
+# Blocks that are looked at first, and at most, at once.
+_FEW = 4
+_MANY = 64
+# Beyond all ids.
+_TOP = "g"
+# Seconds; a moment in seconds is not exact.
+_SLACK = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    block: str
+    heads: Heads
+    index: int
+
+
+class BlockReader:
+    """Read calls newest first: a block whose calls are older than what was found already is not looked at."""
+
+    def __init__(self, blocks: Blocks, ttl: float) -> None:
+        """Read blocks; what is older than `ttl`, in seconds, is not found even if it is still there."""
+        self._blocks = blocks
+        self._ttl = ttl
+
+    async def list_page(self, wanted: CallFilter, limit: int, cursor: str | None) -> CallPage:
+        """List calls, newest first, no more than `limit`, after the one that the page before names."""
+        first = "" if wanted.since is None else first_id(wanted.since)
+        before = _TOP if wanted.until is None else first_id(wanted.until)
+        found = await self._find(wanted, first, before if cursor is None else min(before, cursor), limit + 1)
+        chosen = sorted(found, reverse=True)[:limit]
+        entries = [entry for entry, _ in await self._show(wanted.tenant, [found[call_id] for call_id in chosen])]
+        return CallPage(entries, chosen[-1] if len(found) > limit else None)
+
+    async def find(self, call_id: str, tenant: str) -> tuple[CallEntry, bool] | None:
+        """Find a call, and whether its arguments are kept just as they were sent."""
+        found = await self._find(CallFilter(tenant), call_id, f"{call_id}~", 1)
+        shown = await self._show(tenant, list(found.values()))
+        return shown[0] if shown else None
+
+    async def _find(self, wanted: CallFilter, first: str, before: str, most: int) -> dict[str, _Place]:
+        """Find at least `most` of the newest calls, all in all that are not older than the last of them."""
+        found: dict[str, _Place] = {}
+        first = max(first, first_id(time.time() - self._ttl))
+        last, count = _end_of_blocks(before), _FEW
+        while True:
+            blocks = await self._blocks.find(BlockSearch(wanted, first, before, last, count))
+            for block, text in blocks:
+                heads = read_heads(text)
+                found |= {call_id: _Place(block, heads, index) for call_id, index in heads.find(wanted, first, before)}
+            if len(blocks) < count:
+                return found
+            # The blocks that are left end before this one does, so nothing in them comes before it.
+            last = blocks[-1][0]
+            sure = sum(call_id >= last for call_id in found)
+            if sure >= most:
+                return {call_id: place for call_id, place in found.items() if call_id >= last}
+            count = min(2 * count, _MANY)
+
+    async def _show(self, tenant: str, places: Sequence[_Place]) -> Sequence[tuple[CallEntry, bool]]:
+        if not places:
+            return []
+        bodies = await self._blocks.read(tenant, sorted({place.block for place in places}))
+        shown = []
+        for place in places:
+            text = bodies.get(place.block)
+            if text is not None:  # It may have been forgotten meanwhile.
+                body = unpack_body(text, place.heads.places, place.index)
+                shown.append((make_entry(tenant, place.heads, place.index, body), body.is_whole))
+        return shown
+
+
+def _end_of_blocks(before: str) -> str:
+    """Return what the last ids of all blocks with an id below this one are below."""
+    try:
+        return first_id((to_milliseconds(before) + SPAN + 1) / 1000 + _SLACK)
+    except ValueError:  # That of no call.
+        return _TOP

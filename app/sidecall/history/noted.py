@@ -1,0 +1,132 @@
+"""What is noted of a call when it ends: references to what there is, with as little work on it as can be."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from sidecall.core.context import Caller, cut_id
+from sidecall.core.invocation import Invocation
+from sidecall.core.messages import Content
+from sidecall.core.observer import Outcome
+from sidecall.core.tool import CompiledTool
+from sidecall.history.showing import Showing
+
+# As many are packed before more have come.
+MANY = 256
+# What a noted call takes beside its texts, about.
+_BESIDE = 512
+# With what JSON begins that has fields; white space is looked behind.
+_MAY_BE_JSON = frozenset("{[ \t\n\r")
+# A tuple is made past its constructor, which takes as long as all else that is done here.
+_new = tuple.__new__
+
+
+class KeptValues(NamedTuple):
+    """What is kept of what a call was asked and answered.
+
+    `args` are None where they are not kept; `is_whole` says that they are all that came, and as it came.
+    """
+
+    args: Mapping[str, Any] | None
+    is_whole: bool
+    content: Any
+    error: Any
+
+
+class Noted(NamedTuple):
+    """A call that has ended, as it waits to be packed.
+
+    `moment` is on the monotonic clock. `secrets` are those that its tool was given.
+    """
+
+    id: str
+    call_id: str
+    tool: CompiledTool
+    caller: Caller
+    outcome: Outcome
+    seconds: float
+    moment: float
+    is_remembered: bool
+    kept: KeptValues | None
+    secrets: tuple[str, ...]
+
+
+class NotedCalls:
+    """The calls that wait to be packed, in so many bytes at most; those for which there is no room are counted."""
+
+    def __init__(self, most_bytes: int, showing: Showing | None) -> None:
+        """Begin with none; without `showing` neither arguments nor answers are noted."""
+        self._most = most_bytes
+        self._showing = showing
+        self._waiting: list[Noted] = []
+        self._size = 0
+        self.held = 0  # Bytes that whoever took some before still holds.
+        # What is in the processor's caches is packed at a third of the cost.
+        self.when_many: Callable[[], object] = list
+        self.dropped = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def note(self, invocation: Invocation, outcome: Outcome, seconds: float) -> None:
+        """Note a call that has ended, on the event loop."""
+        if outcome == "approval_required":  # It ends later, under the same id.
+            return
+        if self._size + self.held >= self._most:
+            self.dropped += 1
+            return
+        request = invocation.request
+        call_id = request.call.id
+        if len(call_id) > _BESIDE:
+            call_id = cut_id(call_id)
+        kept = None
+        if self._showing is not None and not request.is_remembered:
+            kept = self._keep(self._showing, invocation, outcome)
+        self._size += _BESIDE
+        tool, moment, caller = invocation.tool, invocation.started + seconds, request.caller
+        secrets = _list_secrets(invocation) if tool.injections else ()
+        waiting = self._waiting
+        waiting.append(
+            _new(
+                Noted,
+                (invocation.id, call_id, tool, caller, outcome, seconds, moment, request.is_remembered, kept, secrets),
+            )
+        )
+        if len(waiting) == MANY:
+            asyncio.get_running_loop().call_soon(self.when_many)
+
+    def take(self) -> list[Noted]:
+        """Return all that wait."""
+        taken, self._waiting = self._waiting, []
+        self._size = 0
+        return taken
+
+    def _keep(self, showing: Showing, invocation: Invocation, outcome: Outcome) -> KeptValues:
+        message, request, tool = invocation.message, invocation.request, invocation.tool
+        content: Content = ""
+        error = None
+        if message is not None:
+            content, error = message.content, message.response_metadata.get("error")
+            # Whatever takes longer than a moment is said by the tool's author, and rare.
+            if type(content) is not str or len(content) > showing.most or content[:1] in _MAY_BE_JSON:
+                content = showing.show_content(content)
+            if error is not None:
+                error = showing.show_error(error)
+            self._size += len(content)
+        size = None if tool.hidden_names else showing.measure_if_plain(invocation.args)
+        args: Mapping[str, Any] | None = invocation.args
+        is_whole = request.state is None and not request.context
+        if outcome == "malformed_arguments":
+            args = None
+        elif size is None:
+            args, is_same = showing.show_args(invocation.args, tool.hidden_names)
+            is_whole = is_whole and is_same
+            size = 0 if args is None else showing.most
+        self._size += size or 0
+        return _new(KeptValues, (args, is_whole and args is not None, content, error))
+
+
+def _list_secrets(invocation: Invocation) -> tuple[str, ...]:
+    names = [injection.parameter for injection in invocation.tool.injections if injection.source == "secret"]
+    values = (invocation.injected.get(name) for name in names)
+    return tuple(value for value in values if isinstance(value, str) and value)

@@ -1,0 +1,131 @@
+"""Make blocks and sums of noted calls."""
+
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import Any
+
+from pydantic_core import to_json
+
+from sidecall.core.calls.entry import CallStatus
+from sidecall.core.context import cut_id
+from sidecall.core.observer import Outcome
+from sidecall.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
+from sidecall.history.noted import KeptValues, Noted
+from sidecall.history.showing import hide, write_shown
+from sidecall.history.sums import BUCKETS, HOUR, Callers, Sum
+from sidecall.ledger.sql.clauses import first_id
+
+_HEX_OF_TIME = 13  # Of an id: eight digits, a hyphen, four digits.
+
+_by_id = itemgetter(0)
+
+
+def read_end(outcome: Outcome) -> tuple[CallStatus, str | None]:
+    """Return the status of a call that has ended, and the kind of its failure."""
+    if outcome == "success":
+        return "succeeded", None
+    return ("cancelled" if outcome == "cancelled" else "failed"), outcome
+
+
+def to_milliseconds(call_id: str) -> int:
+    """Return the time of an id, in milliseconds since 1970."""
+    return int(call_id[:_HEX_OF_TIME].replace("-", ""), 16)
+
+
+class Packer:
+    """Pack calls into blocks, and sum them up."""
+
+    def __init__(self) -> None:
+        """Begin to tell callers apart."""
+        self._callers = Callers()
+        self.sums: Counter[tuple[str, str, int, str, int, int]] = Counter()
+
+    def pack(self, noted: Sequence[Noted]) -> Iterator[Block]:
+        """Yield blocks of these calls, one after the other so that whoever packs may rest between."""
+        # Their moments are of another clock.
+        offset = time.time() - time.monotonic()
+        for tenant in sorted({call.caller.tenant for call in noted}):
+            calls = sorted((call for call in noted if call.caller.tenant == tenant), key=_by_id)
+            self._sum_up(tenant, calls, offset)
+            calls = [call for call in calls if not call.is_remembered]
+            while calls:
+                group = _cut_off(calls)
+                yield _make_block(tenant, group, offset)
+                calls = calls[len(group) :]
+
+    def take_sums(self) -> list[Sum]:
+        """Return the sums of what was packed, and begin anew."""
+        taken, self.sums = self.sums, Counter()
+        return [Sum._make((*key, calls)) for key, calls in taken.items()]
+
+    def _sum_up(self, tenant: str, calls: Sequence[Noted], offset: float) -> None:
+        hours = [int(call.moment - call.seconds + offset) // HOUR for call in calls]
+        ends = [(call.tool.name, call.caller.subject, call.outcome) for call in calls]
+        buckets = [bisect_left(BUCKETS, call.seconds) for call in calls]
+        sums = self.sums
+        for ((name, caller, outcome), bucket, hour), number in Counter(zip(ends, buckets, hours, strict=True)).items():
+            status, kind = read_end(outcome)
+            is_error = int(status != "succeeded")
+            values = [("name", name), ("status", status), ("caller", self._callers.name(cut_id(caller), hour))]
+            for part, value in values if kind is None else [*values, ("kind", kind)]:
+                sums[tenant, part, hour, value, is_error, bucket] += number
+
+
+def _cut_off(calls: Sequence[Noted]) -> Sequence[Noted]:
+    """Return as many of the first of these calls as one block may hold."""
+    last = first_id((to_milliseconds(calls[0].id) + SPAN) / 1000)
+    if len(calls) <= MOST_CALLS and calls[-1].id < last:
+        return calls
+    return calls[: max(1, min(MOST_CALLS, bisect_left(calls, last, key=_by_id)))]
+
+
+def _make_block(tenant: str, group: Sequence[Noted], offset: float) -> Block:
+    names, callers, ends = _Numbers(), _Numbers(), _Numbers()
+    name_of = [names[call.tool.name] for call in group]
+    caller_of = [callers[call.caller.subject] for call in group]
+    end_of = [ends[call.outcome] for call in group]
+    bodies = [_write_body(call, offset) for call in group]
+    heads = Heads(
+        "".join([call.id for call in group]),
+        list(names),
+        [cut_id(caller) for caller in callers],
+        [read_end(outcome) for outcome in ends],
+        name_of,
+        caller_of,
+        end_of,
+        place_all(bodies),
+    )
+    return Block(
+        tenant=tenant,
+        first_id=group[0].id,
+        last_id=group[-1].id,
+        heads=to_json(heads),
+        bodies=b"".join(bodies),
+        marks=make_marks(heads),
+        calls=len(group),
+    )
+
+
+class _Numbers(dict[Any, int]):
+    """Number values in the order in which they come."""
+
+    def __missing__(self, key: Any) -> int:
+        number = self[key] = len(self)
+        return number
+
+
+def _write_body(call: Noted, offset: float) -> bytes:
+    kept = call.kept
+    if call.secrets and kept is not None:
+        args, is_whole, content, error = kept
+        shown = hide(args, call.secrets)
+        kept = KeptValues(shown, is_whole and shown == args, hide(content, call.secrets), hide(error, call.secrets))
+    ended, took = int((call.moment + offset) * 1e6), int(call.seconds * 1e6)
+    body = (call.call_id, ended, took, call.tool.options.tags, kept)
+    try:
+        return to_json(body)
+    except ValueError:  # A text may have no UTF-8 form, and a program in this process may pass what is no JSON.
+        return write_shown(body).encode()

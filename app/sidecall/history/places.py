@@ -1,0 +1,72 @@
+"""Where blocks and sums are kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sidecall.core.calls.entry import CallFilter
+from sidecall.history.blocks import Block, mark
+from sidecall.history.sums import Sum, SummaryPart
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSearch:
+    """Which blocks are looked for: those that may hold a call that is wanted, with an id from `first` on.
+
+    `last` is what the last id of a block has to be below, and `before` the first one.
+    """
+
+    wanted: CallFilter
+    first: str
+    before: str
+    last: str
+    most: int
+
+    def list_marks(self) -> list[tuple[str, ...]]:
+        """List the marks that such a block has, one of each group; those that the fewest blocks have come first."""
+        wanted = self.wanted
+        single = (("kind", wanted.kind), ("caller", wanted.caller), ("status", wanted.status))
+        groups = [(mark(part, value),) for part, value in single if value is not None]
+        named = [] if wanted.names is None else [tuple(mark("name", name) for name in wanted.names)]
+        # Nearly every block has one that succeeded.
+        return [*named, *groups] if wanted.status == "succeeded" else [*groups, *named]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryBounds:
+    """How long calls are kept, in seconds, and how many, in how many bytes."""
+
+    ttl: float
+    most_calls: int
+    most_bytes: int
+
+
+class Blocks(Protocol):
+    """Where blocks and sums are kept; all methods raise StoreUnavailable where that cannot be used just now."""
+
+    async def open(self) -> None:
+        """Make it ready.
+
+        Raises:
+            StoreUnfit: It cannot be used by this program.
+        """
+
+    async def close(self) -> None:
+        """Finish what was begun, for a bounded time."""
+
+    async def keep(self, blocks: Sequence[Block], sums: Sequence[Sum]) -> None:
+        """Keep blocks, and add to sums; once this returns they outlive this process, if anything here does."""
+
+    async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
+        """Return the last ids and heads of blocks, newest first."""
+
+    async def read(self, tenant: str, last_ids: Sequence[str]) -> Mapping[str, bytes]:
+        """Return what is kept of the calls of these blocks, by their last ids; without those that are gone."""
+
+    async def sum_up(
+        self, tenant: str, by: SummaryPart, first: int, before: int
+    ) -> Sequence[tuple[str, int, int, int]]:
+        """Return the sums of these hours: value, whether they are of failures, bucket and calls."""
+
+    async def forget(self, now: float) -> bool:
+        """Forget some of what is too old or too much, in a short step; return whether there may be more."""

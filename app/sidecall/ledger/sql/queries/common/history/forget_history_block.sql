@@ -1,0 +1,1 @@
+DELETE FROM history_blocks WHERE number = $1

@@ -1,0 +1,1 @@
+DELETE FROM history_sums WHERE hour < $1

@@ -1,0 +1,1 @@
+SELECT last_id, bodies FROM history_blocks {where}

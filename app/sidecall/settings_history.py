@@ -1,0 +1,40 @@
+"""What an operator may set of the history."""
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+from sidecall.history.modes import HistoryMode
+
+
+class HistorySettings(BaseSettings):
+    """How much of ended calls is kept, and for how long."""
+
+    history: HistoryMode = Field(
+        default="full",
+        description="What is kept of each call that has ended: `full`, `meta` without arguments and answers, or `off`.",
+    )
+    history_ttl: float = Field(
+        default=604_800.0,
+        gt=0,
+        le=31_536_000,
+        allow_inf_nan=False,
+        description="Seconds that a call is kept in the history.",
+    )
+    max_history_calls: int = Field(
+        default=1_000_000, ge=1, description="Most calls in the history; the oldest are forgotten."
+    )
+    max_history_bytes: int = Field(
+        default=512 * 1024 * 1024, ge=1024, description="Most bytes of the history; the oldest calls are forgotten."
+    )
+    max_history_value_bytes: int = Field(
+        default=4096,
+        ge=0,
+        le=1024 * 1024,
+        description="Most bytes of a call's arguments, and of its answer, in the history; longer ones are cut.",
+    )
+    history_buffer_bytes: int = Field(
+        default=8 * 1024 * 1024,
+        ge=64 * 1024,
+        description="Most bytes of ended calls that wait to be written into the history, per worker; more are left "
+        "out.",
+    )

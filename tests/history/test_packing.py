@@ -1,0 +1,145 @@
+"""Calls are packed by their time, and found again in any order."""
+
+import random
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sidecall.core.calls.entry import CallFilter
+from sidecall.core.context import Caller
+from sidecall.core.invocation import CallRequest, new_invocation
+from sidecall.core.messages import ToolCall
+from sidecall.core.overload import StoreUnavailable
+from sidecall.history.blocks import SPAN, read_heads
+from sidecall.history.history import History
+from sidecall.history.in_database import SqlBlocks
+from sidecall.history.in_memory import MemoryBlocks
+from sidecall.history.listing import BlockReader
+from sidecall.history.noted import KeptValues, Noted, NotedCalls
+from sidecall.history.packing import Packer, to_milliseconds
+from sidecall.history.places import Blocks, BlockSearch, HistoryBounds
+from sidecall.ledger.opening import open_history
+from tests.history.past import add, say
+
+BOUNDS = HistoryBounds(1e9, 1000, 10_000_000)
+
+
+def make_id(milliseconds: int, number: int) -> str:
+    """Make an id of this time."""
+    digits = f"{milliseconds:012x}7{number:019x}"
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def note(milliseconds: int, number: int, tenant: str = "default") -> Noted:
+    """Note a call that was accepted then."""
+    called = (say if number % 3 else add).compiled
+    kept = KeptValues({"number": number}, True, str(number), None)
+    caller = Caller("ann" if number % 5 else "bob", tenant)
+    outcome = "success" if number % 7 else "timeout"
+    return Noted(make_id(milliseconds, number), "1", called, caller, outcome, 0.001, time.monotonic(), False, kept, ())
+
+
+def test_a_block_spans_little_time() -> None:
+    """However long calls took that ended together; each tenant has its own."""
+    began = int(time.time() * 1000)
+    noted = [note(began - number * 700, number, "one" if number % 2 else "two") for number in range(50)]
+
+    blocks = list(Packer().pack(noted))
+
+    assert sum(block.calls for block in blocks) == 50
+    assert {to_milliseconds(block.last_id) - to_milliseconds(block.first_id) < SPAN for block in blocks} == {True}
+    for tenant in ("one", "two"):
+        assert sum(block.calls for block in blocks if block.tenant == tenant) == 25
+    assert {len(read_heads(block.heads).places) == block.calls for block in blocks} == {True}
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+async def test_pages_are_those_of_one_list(tmp_path: Path, is_file: bool) -> None:
+    """With blocks that overlap, with and without a filter, from any place."""
+    database = open_history(f"sqlite:///{tmp_path / 'ledger.db'}") if is_file else None
+    blocks: Blocks = MemoryBlocks(BOUNDS) if database is None else SqlBlocks(database, BOUNDS)
+    await blocks.open()
+    chance, now, packer = random.Random(1), int(time.time() * 1000), Packer()
+    noted = [note(now - chance.randrange(20_000), number) for number in range(400)]
+    for start in range(0, 400, 20):
+        await blocks.keep(list(packer.pack(noted[start : start + 20])), packer.take_sums())
+    listing, some = BlockReader(blocks, 1e9), CallFilter("default")
+
+    for wanted, fits in (
+        (some, lambda _: True),
+        (replace(some, names=["add"]), lambda call: call.tool.name == "add"),
+        (replace(some, names=["add", "other"], caller="bob"), lambda call: int(call.kept.content) % 15 == 0),
+        (replace(some, kind="timeout", names=["say"]), lambda call: int(call.kept.content) % 21 in (7, 14)),
+        (replace(some, since=now / 1000 - 10), lambda call: to_milliseconds(call.id) >= now - 10_000),
+        (replace(some, until=now / 1000 - 10), lambda call: to_milliseconds(call.id) < now - 10_000),
+        (CallFilter("other"), lambda _: False),
+    ):
+        found: list[str] = []
+        cursor: str | None = ""
+        while cursor is not None:
+            page = await listing.list_page(wanted, 17, cursor or None)
+            found += [entry.id for entry in page.calls]
+            cursor = page.cursor
+        assert found == sorted((call.id for call in noted if fits(call)), reverse=True)
+    for call in noted[::40]:
+        shown = await listing.find(call.id, "default")
+        assert shown is not None
+        assert shown[0].args == {"number": int(call.kept.content)}  # type: ignore[union-attr]
+    await blocks.close()
+
+
+async def test_the_oldest_go_with_their_marks(tmp_path: Path) -> None:
+    """In small steps, by their number, bytes or age."""
+    database = open_history(f"sqlite:///{tmp_path / 'ledger.db'}")
+    assert database is not None
+    blocks = SqlBlocks(database, HistoryBounds(3600, 100, 10_000_000))
+    await blocks.open()
+    now = int(time.time() * 1000)
+    old = list(Packer().pack([note(now - 7_200_000, number) for number in range(10)]))
+    for block in old + [one for at in range(300) for one in Packer().pack([note(now + at, at)])]:
+        await blocks.keep([block], [])
+
+    steps = 1
+    while await blocks.forget(time.time()):
+        steps += 1
+
+    left = await blocks.find(BlockSearch(CallFilter("default"), "", "g", "g", 1000))
+    marked = await blocks.find(BlockSearch(CallFilter("default", caller="bob"), "", "g", "g", 1000))
+    assert (len(left), steps > 10) == (100, True)
+    assert len(marked) == 20
+    assert len(await database.read("read_history_bodies", where="")) == 100
+    await blocks.close()
+
+
+class Broken(MemoryBlocks):
+    """A place that cannot be used at times."""
+
+    is_broken = True
+
+    async def keep(self, *args: object) -> None:
+        """Refuse, or keep."""
+        if self.is_broken:
+            raise StoreUnavailable
+        await super().keep(*args)  # type: ignore[arg-type]
+
+
+async def test_what_cannot_be_written_is_written_later() -> None:
+    """As far as there is room for it; the sums, too."""
+    place = Broken(BOUNDS)
+    notes = NotedCalls(1_000_000, None)
+    history = History(notes, Packer(), place, 1e9)
+    request = CallRequest(ToolCall(name="add", args={}, id="1"))
+    ids = []
+    for _ in range(3):
+        invocation = new_invocation(request, add.compiled, None)
+        ids.append(invocation.id)
+        notes.note(invocation, "success", 0.001)
+        with pytest.raises(StoreUnavailable):
+            await history.settle()
+    place.is_broken = False
+    await history.settle()
+
+    assert (await history.summarize("default", "name", None, None)).total.calls == 3
+    assert [entry.id for entry in (await history.list(CallFilter("default"), 10, None)).calls] == ids[::-1]
