@@ -16,7 +16,7 @@ from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
-from sidecall.ledger.sql.sqlite import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 
 T = TypeVar("T")
 OWNERS = ("ann", "bob", "cid")

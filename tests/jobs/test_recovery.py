@@ -19,7 +19,7 @@ from sidecall.ledger.memory.contents import MemoryContents
 from sidecall.ledger.memory.items import MemoryItems
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
-from sidecall.ledger.sql.sqlite import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from tests.kit.pipelines import make_pipeline
 from tests.kit.waiting import until
 

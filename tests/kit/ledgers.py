@@ -20,7 +20,7 @@ from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.items import SqlItems
 from sidecall.ledger.sql.postgres import PostgresDatabase
 from sidecall.ledger.sql.rules import SqlRules
-from sidecall.ledger.sql.sqlite import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 
 
 @dataclass

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.opening import IN_MEMORY, sqlite_path
-from sidecall.ledger.sql.sqlite import try_file
-from sidecall.ledger.sql.sqlite_file import StoreOutOfReach
+from sidecall.ledger.sql.sqlite.file import StoreOutOfReach
+from sidecall.ledger.sql.sqlite.opened import try_file
 from sidecall.settings import Settings
 
 logger = logging.getLogger("sidecall")

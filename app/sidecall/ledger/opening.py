@@ -18,8 +18,8 @@ from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.ledger import DatabaseLedger, LedgerBounds
-from sidecall.ledger.sql.sqlite import SqliteDatabase
-from sidecall.ledger.sql.sqlite_file import HISTORY
+from sidecall.ledger.sql.sqlite.file import HISTORY
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 
 IN_MEMORY = "memory://"
 _SQLITE = "sqlite:///"

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from sidecall.ledger.sql.migrate import read_migrations
-from sidecall.ledger.sql.sqlite import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 
 
 async def keep() -> None:

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from sidecall.ledger.sql.sqlite import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 
 _WRITERS = 100
 

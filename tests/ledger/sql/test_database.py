@@ -10,7 +10,7 @@ import pytest
 
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.postgres import PostgresDatabase
-from sidecall.ledger.sql.sqlite import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 
 STATEMENTS = {
     "make": (

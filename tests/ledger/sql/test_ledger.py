@@ -17,7 +17,7 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.record import CallRecord
 from sidecall.ledger.sql.approvals import SqlApprovals
 from sidecall.ledger.sql.ledger import DatabaseLedger, LedgerBounds
-from sidecall.ledger.sql.sqlite import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from sidecall.pipeline.format import refuse
 
 CALL = ToolCall(name="pay", args={"text": "ü\0"}, id="call_1")

@@ -11,14 +11,14 @@ import pytest
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.migrate import read_migrations
-from sidecall.ledger.sql.sqlite import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 
-VERSIONS = Path(__file__).with_name("versions")
+VERSIONS = Path(__file__).parents[1] / "versions"
 NEWEST = read_migrations("sqlite")[-1].number
 HOLD = """
 import asyncio, sys
 from pathlib import Path
-from sidecall.ledger.sql.sqlite import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 async def hold():
     await SqliteDatabase(Path(sys.argv[1])).open()
     print("open", flush=True)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from sidecall.ledger.sql.sqlite_pen import Hear, Order, Outcomes, Pen
+from sidecall.ledger.sql.sqlite.pen import Hear, Order, Outcomes, Pen
 
 _Work = Callable[[], Outcomes]
 

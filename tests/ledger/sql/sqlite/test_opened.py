@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sidecall.core.overload import StoreUnavailable
-from sidecall.ledger.sql.sqlite import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 
 
 @pytest.fixture(params=["file", "memory"])

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.database import Row
-from sidecall.ledger.sql.sqlite_faults import FileMoved, describe_fault, is_fault, is_passing
-from sidecall.ledger.sql.sqlite_file import SqliteFile
+from sidecall.ledger.sql.sqlite.faults import FileMoved, describe_fault, is_fault, is_passing
+from sidecall.ledger.sql.sqlite.file import SqliteFile
 
 # Changes nothing, but has to be written like any other.
 _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"

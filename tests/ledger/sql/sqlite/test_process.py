@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from sidecall.core.overload import StoreUnavailable
-from sidecall.ledger.sql.sqlite import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from tests.kit.processes import find_writers, has_ended
 from tests.kit.waiting import until
 
 SERVE = """
 import asyncio, sys
 from pathlib import Path
-from sidecall.ledger.sql.sqlite import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 async def serve():
     database = SqliteDatabase(Path(sys.argv[1]))
     await database.open()

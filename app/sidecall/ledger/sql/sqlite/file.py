@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
-from sidecall.ledger.sql.file_lock import FileLock, FileTaken
 from sidecall.ledger.sql.migrate import list_missing
-from sidecall.ledger.sql.sqlite_faults import describe_fault, is_out_of_reach
+from sidecall.ledger.sql.sqlite.faults import describe_fault, is_out_of_reach
+from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken
 
 # Set by the first migration.
 _OURS = 1397310533

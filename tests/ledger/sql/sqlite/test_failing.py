@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sidecall.core.overload import StoreUnavailable
-from sidecall.ledger.sql.sqlite import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from tests.kit.processes import find_writers
 
 BODY = b"x" * 400_000

@@ -10,13 +10,13 @@ from typing import Any
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.database import Dialect, Row
-from sidecall.ledger.sql.sqlite_faults import is_fault
-from sidecall.ledger.sql.sqlite_file import LEDGER, Purpose, SqliteFile
-from sidecall.ledger.sql.sqlite_hand import HandInProcess
-from sidecall.ledger.sql.sqlite_pen import Pen
-from sidecall.ledger.sql.sqlite_readers import Readers
-from sidecall.ledger.sql.sqlite_thread import HandInThread
-from sidecall.ledger.sql.sqlite_writer import Hand, Writer
+from sidecall.ledger.sql.sqlite.faults import is_fault
+from sidecall.ledger.sql.sqlite.file import LEDGER, Purpose, SqliteFile
+from sidecall.ledger.sql.sqlite.hand import HandInProcess
+from sidecall.ledger.sql.sqlite.pen import Pen
+from sidecall.ledger.sql.sqlite.readers import Readers
+from sidecall.ledger.sql.sqlite.thread import HandInThread
+from sidecall.ledger.sql.sqlite.writer import Hand, Writer
 from sidecall.ledger.sql.statements import read_statements
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")

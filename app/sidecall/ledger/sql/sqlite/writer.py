@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.database import Row
-from sidecall.ledger.sql.sqlite_file import LEDGER, Purpose
-from sidecall.ledger.sql.sqlite_pen import Hear, Kind, Order, Outcomes, Trouble
+from sidecall.ledger.sql.sqlite.file import LEDGER, Purpose
+from sidecall.ledger.sql.sqlite.pen import Hear, Kind, Order, Outcomes, Trouble
 
 logger = logging.getLogger("sidecall")
 

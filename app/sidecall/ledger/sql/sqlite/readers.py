@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from sidecall.ledger.sql.database import Row
-from sidecall.ledger.sql.sqlite_file import SqliteFile
+from sidecall.ledger.sql.sqlite.file import SqliteFile
 
 
 class Readers:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from sidecall.core.overload import StoreUnfit
-from sidecall.ledger.sql.sqlite_file import SqliteFile, StoreOutOfReach
-from sidecall.ledger.sql.sqlite_pen import Order, Pen, Trouble
+from sidecall.ledger.sql.sqlite.file import SqliteFile, StoreOutOfReach
+from sidecall.ledger.sql.sqlite.pen import Order, Pen, Trouble
 
 # Between a server and the process that writes for it; both are of the same program, and nobody else has the socket.
 _LENGTH = struct.Struct("!I")

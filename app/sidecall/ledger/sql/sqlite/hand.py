@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from sidecall.core.overload import StoreUnfit
-from sidecall.ledger.sql.sqlite_file import StoreOutOfReach
-from sidecall.ledger.sql.sqlite_pen import Hear, Order
-from sidecall.ledger.sql.sqlite_process import Messages, pack_message
+from sidecall.ledger.sql.sqlite.file import StoreOutOfReach
+from sidecall.ledger.sql.sqlite.pen import Hear, Order
+from sidecall.ledger.sql.sqlite.process import Messages, pack_message
 
 # The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from sidecall.ledger.sql.sqlite_process import write_for_server; write_for_server(*sys.argv[2:])"
+    "from sidecall.ledger.sql.sqlite.process import write_for_server; write_for_server(*sys.argv[2:])"
 )
 _CHUNK = 65_536
 _SECONDS_TO_END = 2.0
