@@ -3,7 +3,6 @@
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 
 from fastapi import FastAPI
 from pydantic_core import to_json
@@ -27,6 +26,7 @@ from sidecall.executors.table import Executors, ExecutorSettings, build_all, clo
 from sidecall.http.application import Application
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
+from sidecall.http.door import NO_WAYS
 from sidecall.jobs.jobs import Jobs
 from sidecall.jobs.submission import JobLimits, Show
 from sidecall.jobs.webhooks.courier import Courier
@@ -36,6 +36,10 @@ from sidecall.ledger.base import Ledger
 from sidecall.ledger.opening import IN_MEMORY, open_ledger
 from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.lifecycle import Lifecycle
+from sidecall.mcp.changes import ListChanges
+from sidecall.mcp.endpoint import McpEndpoint
+from sidecall.mcp.listing import ToolPages
+from sidecall.mcp.parts import McpParts
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.cached.answers import Caching
@@ -108,11 +112,33 @@ def create_app(
         results=results,
         receivers=AllowedHosts(settings.webhook_hosts),
     )
-    return _build_api(settings, parts, _lifespan(settings, parts, ledger, executors, watch))
+    return _build_api(settings, parts, ledger, executors, watch)
 
 
-def _build_api(settings: Settings, parts: Parts, lifespan: Lifespan) -> Application:
-    return build_api(parts, lifespan, _authenticator(settings), _welcome(settings))
+def _build_api(
+    settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry
+) -> Application:
+    changes = ListChanges(is_fed=settings.reload)
+    lifespan = _lifespan(settings, parts, ledger, executors, watch, changes)
+    ways = {"/mcp": McpEndpoint(_make_mcp_parts(parts, changes))} if settings.mcp else NO_WAYS
+    return build_api(parts, lifespan, _authenticator(settings), _welcome(settings), ways)
+
+
+def _make_mcp_parts(parts: Parts, changes: ListChanges) -> McpParts:
+    return McpParts(
+        registry=parts.registry,
+        pipeline=parts.pipeline,
+        approvals=parts.approvals,
+        contents=parts.contents,
+        pages=ToolPages(parts.registry, parts.pipeline),
+        changes=changes,
+        results=parts.results,
+        bounds=parts.bounds,
+        jobs=parts.jobs,
+        lifecycle=parts.lifecycle,
+        backlog=parts.backlog,
+        quotas=parts.quotas,
+    )
 
 
 def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str | None]:
@@ -166,8 +192,19 @@ def _list_stages(settings: Settings, executors: Executors, ledger: Ledger, resul
     return default_stages(executors, ledger.approvals, budget, caching)
 
 
-def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry) -> Lifespan:
+def _lifespan(
+    settings: Settings,
+    parts: Parts,
+    ledger: Ledger,
+    executors: Executors,
+    watch: CallTelemetry,
+    changes: ListChanges,
+) -> Lifespan:
     courier = Courier(ledger, parts.receivers, list(map(read_key, settings.webhook_keys)), show_entry)
+
+    def tell_of_new_tools() -> None:
+        follow_all(executors, parts.registry)
+        changes.tell()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -176,9 +213,8 @@ def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Execu
             await start_all(executors, parts.registry)
             await parts.jobs.open()
             courier.open()
-            told = partial(follow_all, executors, parts.registry)
             places, use_entry_points, enabled = settings.tools, settings.entry_points, settings.reload
-            async with follow_files(parts.registry, places, use_entry_points, told, enabled=enabled):
+            async with follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=enabled):
                 parts.lifecycle.begin()
                 yield
         finally:
