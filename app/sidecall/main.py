@@ -120,8 +120,11 @@ def _build_api(
 ) -> Application:
     changes = ListChanges(is_fed=settings.reload)
     lifespan = _lifespan(settings, parts, ledger, executors, watch, changes)
-    ways = {"/mcp": McpEndpoint(_make_mcp_parts(parts, changes))} if settings.mcp else NO_WAYS
-    return build_api(parts, lifespan, _authenticator(settings), _welcome(settings), ways)
+    mcp = _make_mcp_parts(parts, changes)
+    ways = {"/mcp": McpEndpoint(mcp)} if settings.mcp else NO_WAYS
+    app = build_api(parts, lifespan, _authenticator(settings), _welcome(settings), ways)
+    app.state.mcp = mcp
+    return app
 
 
 def _make_mcp_parts(parts: Parts, changes: ListChanges) -> McpParts:

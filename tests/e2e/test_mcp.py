@@ -1,13 +1,15 @@
 """The official client of MCP, in both its ways of speaking."""
 
 import asyncio
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import mcp_types
 import pytest
-from mcp import Client, MCPError
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
 
 from tests.e2e.conftest import Serve
 from tests.kit.servers import Server
@@ -56,6 +58,21 @@ async def refund(order: int, amount: float) -> str:
     """Refund an order."""
     return f"Refunded {amount} of {order}."
 '''
+PRINTING = '''
+import os
+
+from sidecall import tool
+
+print("loaded")
+
+
+@tool
+def shout(word: str) -> str:
+    """Shout."""
+    print(word)
+    os.write(1, word.encode())
+    return word.upper()
+'''
 NEW_TOOL = '\n\n@tool\nasync def late() -> str:\n    """Come late."""\n    return ""\n'
 BOTH = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 
@@ -93,6 +110,21 @@ async def test_the_official_client_calls_tools(server: Server, mode: str) -> Non
     assert (added.structured_content, added.is_error) == ({"result": 3}, False)
     assert (wrong.content[0].text, wrong.is_error) == ("b: Field required (integer)", True)
     assert (drawn.content[0].type, drawn.content[0].data) == ("image", "iVBORw0KGgo=")
+
+
+@BOTH
+async def test_the_official_client_starts_the_program_itself(tmp_path: Path, mode: str) -> None:
+    """What tools print is not taken for a message."""
+    printing = tmp_path / "printing.py"
+    printing.write_text(PRINTING)
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "sidecall", "mcp", "--tools", str(printing)], cwd=tmp_path
+    )
+
+    async with Client(stdio_client(command), mode=mode) as client:
+        answer = await client.call_tool("shout", {"word": "hey"})
+
+    assert answer.content[0].text == "HEY"
 
 
 @BOTH

@@ -1,6 +1,6 @@
 """Keep a stream open on which a client hears when the list of tools changes."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
@@ -27,10 +27,10 @@ async def listen_to_changes(parts: McpParts, message: RpcMessage, scope: Scope, 
 
 async def listen_as_before(parts: McpParts, scope: Scope, receive: Receive, send: Send) -> None:
     """Serve the GET of the earlier revisions, in which a client hears of every change."""
-    await _stream(_write_unasked(parts), scope, receive, send)
+    await _stream(write_unasked(parts), scope, receive, send)
 
 
-async def write_changes(parts: McpParts, message: RpcMessage) -> AsyncIterator[bytes | None]:
+async def write_changes(parts: McpParts, message: RpcMessage) -> AsyncGenerator[bytes | None]:
     """Write the messages of a subscription; None where nothing is to be said but that the connection stands."""
     meta = {"_meta": {SUBSCRIPTION_KEY: message.id}}
     asked: Any = message.params.get("notifications")
@@ -47,13 +47,14 @@ async def write_changes(parts: McpParts, message: RpcMessage) -> AsyncIterator[b
     yield write_result(message.id, to_json(ended))
 
 
-async def _write_unasked(parts: McpParts) -> AsyncIterator[bytes | None]:
+async def write_unasked(parts: McpParts) -> AsyncGenerator[bytes | None]:
+    """Write the messages for a client of an earlier revision, which hears of every change."""
     async with aclosing(parts.changes.follow(parts.lifecycle)) as news:
         async for each in news:
             yield write_notification(_CHANGED, {}) if each == "changed" else None
 
 
-async def _stream(messages: AsyncIterator[bytes | None], scope: Scope, receive: Receive, send: Send) -> None:
+async def _stream(messages: AsyncGenerator[bytes | None], scope: Scope, receive: Receive, send: Send) -> None:
     async def work() -> None:
         await send(head_of_stream(scope))
         async for message in messages:

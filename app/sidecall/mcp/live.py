@@ -1,21 +1,23 @@
 """Let an answer become a stream of events when there is something to be said before its end."""
 
 import asyncio
-import math
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from starlette.types import Scope, Send
-from typing_extensions import TypeIs
 
 from sidecall.core.context import EventListener
 from sidecall.core.coroutines import await_rest, cancel_from_outside
 from sidecall.http.backlog import Backlog
 from sidecall.http.events import KEEP_ALIVE, MEDIA_TYPE, Events, write_event
 from sidecall.http.request_id import header_of
-from sidecall.mcp.wire import Id, RpcError, write_error, write_notification
+from sidecall.mcp.progress import make_progress_listener
+from sidecall.mcp.wire import Id, RpcError, write_error
 
 T = TypeVar("T")
+
+# About as long as a message about progress is.
+_SIZE = 256
 
 # The status that a client of REST gets when it reads too slowly.
 _TOO_SLOW = RpcError(503, "The events were not read in time, so the call was cancelled; it may have had effects.")
@@ -70,25 +72,14 @@ class LiveAnswer:
             self._task = None
 
     def make_listener(self, token: str | int) -> EventListener:
-        """Make what tells the client of progress; it has to grow, or is not told."""
+        """Make what tells the client of progress, and so makes this a stream."""
         events = self._open()
-        reached = -math.inf
 
-        def listen(kind: str, _call_id: str, said: Mapping[str, Any]) -> None:
-            nonlocal reached
-            done, total, text = said.get("done"), said.get("total"), said.get("message")
-            if kind != "progress" or not _is_number(done) or done <= reached:
-                return
-            reached = done
-            params: dict[str, Any] = {"progressToken": token, "progress": done}
-            if _is_number(total):
-                params["total"] = total
-            if isinstance(text, str) and text:
-                params["message"] = text
-            events.pass_on(lambda: write_event("message", write_notification("notifications/progress", params)), 256)
+        def pass_on(write: Callable[[], bytes]) -> None:
+            events.pass_on(lambda: write_event("message", write()), _SIZE)
             self._loop.call_soon_threadsafe(self._begin)
 
-        return listen
+        return make_progress_listener(token, pass_on)
 
     def _open(self) -> Events:
         if self._events is None:
@@ -128,7 +119,3 @@ class LiveAnswer:
             self._writer.cancel()
         if self._events is not None:
             self._events.close()
-
-
-def _is_number(value: Any) -> TypeIs[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
