@@ -58,6 +58,7 @@ async def draw() -> tuple[Any, dict[str, int]]:
         {"type": "image", "base64": PIXEL, "mime_type": "image/png"},
         {"type": "file", "base64": "aGk=", "mime_type": "text/plain", "filename": "a b.txt"},
         {"type": "file", "base64": "AAAA", "mime_type": "application/pdf"},
+        {"type": "file", "base64": "UklG", "mime_type": "audio/wav"},
         {"type": "file", "url": "https://example.com/a.pdf"},
         {"type": "file", "file_id": "file_1"},
         {"type": "json", "json": {"a": 1}},
@@ -170,6 +171,7 @@ async def test_images_and_files_are_blocks(make_client: MakeClient) -> None:
             "type": "resource",
             "resource": {"uri": "sidecall:///inline/file", "mimeType": "application/pdf", "blob": "AAAA"},
         },
+        {"type": "audio", "data": "UklG", "mimeType": "audio/wav"},
         {
             "type": "resource_link",
             "uri": "https://example.com/a.pdf",

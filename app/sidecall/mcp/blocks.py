@@ -13,6 +13,9 @@ from sidecall.mcp.resources import make_uri
 # Names of what came within an answer, which cannot be read again.
 _INLINE = "sidecall:///inline/"
 
+# What has a block of its own.
+_SHOWN = frozenset(("image", "audio"))
+
 Block = dict[str, Any]
 
 
@@ -48,8 +51,10 @@ def _write_part(part: Part) -> Block:
 
 
 def _embed(part: Media, data: str) -> Block:
-    if part.kind in ("image", "audio"):
-        return {"type": part.kind, "data": data, "mimeType": part.type}
+    # A file may be one of them too: LangChain's messages pass on no block for audio.
+    kind = part.kind if part.kind in _SHOWN else part.type.partition("/")[0]
+    if kind in _SHOWN:
+        return {"type": kind, "data": data, "mimeType": part.type}
     uri = f"{_INLINE}{quote(part.filename or part.kind)}"
     text = _decode_text(part.type, data)
     held = {"blob": data} if text is None else {"text": text}

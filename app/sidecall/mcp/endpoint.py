@@ -45,6 +45,7 @@ class McpEndpoint:
         return _send(_NOT_ALLOWED, scope, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        message: RpcMessage | None = None
         try:
             message = await self._read(scope, receive)
             refuse_repeated(scope["headers"])
@@ -52,7 +53,7 @@ class McpEndpoint:
         except ClientDisconnect:
             return
         except RpcError as error:
-            await _send(_refuse(error), scope, send)
+            await _send(_refuse(error, message), scope, send)
             return
         except RequestError as error:
             await problems.refuse(scope, receive, send, error)

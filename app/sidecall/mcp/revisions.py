@@ -29,7 +29,6 @@ _ROUTING = frozenset((_VERSION, _METHOD, _NAME))
 _OLD_VERSIONS = frozenset(version.encode() for version in HANDSHAKE)
 # What of a request stands in a header once more, so that gateways can route it.
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-_MODERN_BYTES = MODERN.encode()
 
 
 def is_modern(message: RpcMessage, headers: Mapping[bytes, bytes]) -> bool:
@@ -46,8 +45,7 @@ def is_modern(message: RpcMessage, headers: Mapping[bytes, bytes]) -> bool:
         return True
     require_envelope(message)
     _compare(message, headers)
-    if sent != _MODERN_BYTES:
-        _require_known(message.meta[VERSION_KEY])
+    _require_known(message.meta[VERSION_KEY])
     return True
 
 
@@ -102,7 +100,7 @@ def _compare(message: RpcMessage, headers: Mapping[bytes, bytes]) -> None:
 def _require_same(header: str, sent: bytes | None, said: str) -> None:
     if sent is None:
         raise RpcError(HEADER_MISMATCH, f"The header {header} is missing.", status=400)
-    text = sent.decode("latin-1")
+    text = sent.decode("latin-1").strip(" \t")  # Blanks around a value are no part of it.
     if text != said and decode_header(text) != said:
         raise RpcError(HEADER_MISMATCH, f"The header {header} does not say what the body says.", status=400)
 

@@ -24,7 +24,8 @@ _KINDS_OF_ID = frozenset((str, int))
 class RpcError(SidecallError):
     """The message cannot be answered with a result.
 
-    `status` is that of the HTTP answer, where the revision ties them together; `headers` go with it.
+    `status` is that of the HTTP answer, where the revision ties them together; `headers` go with it. `call_id` is the
+    id of a request of which nothing else could be read.
     """
 
     def __init__(self, code: int, message: str, told: Any = None, *, status: int = 200) -> None:
@@ -33,6 +34,7 @@ class RpcError(SidecallError):
         self.told = told
         self.status = status
         self.headers: dict[str, str] = {}
+        self.call_id: Id | None = None
 
 
 @dataclass(slots=True)
@@ -65,7 +67,9 @@ def parse_message(body: Any) -> RpcMessage:
     if params is None:
         return RpcMessage(call_id, method, {}, {})
     if type(params) is not dict or type(meta := params.get("_meta", {})) is not dict:
-        raise RpcError(INVALID_PARAMS, "`params` and `params._meta` have to be objects.", status=400)
+        error = RpcError(INVALID_PARAMS, "`params` and `params._meta` have to be objects.", status=400)
+        error.call_id = call_id
+        raise error
     return RpcMessage(call_id, method, params, meta)
 
 
@@ -76,6 +80,7 @@ def write_result(call_id: Id | None, result: bytes) -> bytes:
 
 def write_error(call_id: Id | None, error: RpcError) -> bytes:
     """Write why a request has no result."""
+    call_id = error.call_id if call_id is None else call_id
     told = {} if error.told is None else {"data": error.told}
     return to_json({"jsonrpc": "2.0", "id": call_id, "error": {"code": error.code, "message": error.message, **told}})
 
