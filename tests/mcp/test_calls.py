@@ -78,7 +78,17 @@ async def tell(*, context: ToolContext) -> dict[str, Any]:
     }
 
 
-TOOLS = (find, count, lie, letters, fail, draw, tell)
+RAN: list[int] = []
+
+
+@tool(idempotency="tool_call_id")
+async def book(room: int) -> str:
+    """Book a room."""
+    RAN.append(room)
+    return f"Booked {room}."
+
+
+TOOLS = (book, find, count, lie, letters, fail, draw, tell)
 
 
 async def call(
@@ -203,6 +213,18 @@ async def test_a_program_sends_what_no_model_writes_in_meta(make_client: MakeCli
         "call_id": "call_7",
         "who": "anonymous",
     }
+
+
+async def test_a_tool_knows_a_call_again(make_client: MakeClient) -> None:
+    """By the id that its program says; without one every call is another."""
+    client = await make_client(*TOOLS, drain_timeout=0)
+    RAN.clear()
+
+    for meta in ({"sidecall/tool_call_id": "call_1"}, {"sidecall/tool_call_id": "call_1"}, None, None):
+        response = await ask(client, "tools/call", meta, name="book", arguments={"room": 7})
+        assert response.json()["result"]["content"] == [{"type": "text", "text": "Booked 7."}]
+
+    assert RAN == [7, 7, 7]
 
 
 async def test_the_caller_is_that_of_the_request(make_client: MakeClient) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolContext, tool
+from sidecall.lifecycle import Lifecycle
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.asgi import BOTH_WAYS, Passing, Peer, scope_of, sized
@@ -39,9 +40,11 @@ def _stand_still() -> None:
     GO.clear()
 
 
-async def begin(is_door_open: bool, token: Any, *, is_modern: bool = True) -> tuple[Peer, asyncio.Task[None]]:
+async def begin(
+    is_door_open: bool, token: Any, *, is_modern: bool = True, lifecycle: Lifecycle | None = None
+) -> tuple[Peer, asyncio.Task[None]]:
     """Begin a call, with this token for its progress."""
-    app = create_app(Settings(), Registry([walk]))
+    app = create_app(Settings(), Registry([walk]), lifecycle)
     if not is_door_open:
         app.add_middleware(Passing)
     message = write(
@@ -107,3 +110,19 @@ async def test_a_call_ends_with_its_connection(is_door_open: bool, token: Any) -
 
     assert ENDS == ["cancelled"]
     assert b'"result"' not in peer.content
+
+
+async def test_a_server_that_ends_says_so(is_door_open: bool) -> None:
+    """Where the stream has begun, and the call is not waited for any longer."""
+    lifecycle = Lifecycle()
+    peer, task = await begin(is_door_open, "tok", lifecycle=lifecycle)
+    await until(lambda: len(read(peer.content)) == 3)
+
+    lifecycle.drain()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+    last = read(peer.content)[-1]
+    assert (last["id"], last["error"]["code"]) == (1, 503)
+    assert "The request was not finished" in last["error"]["message"]
+    assert ENDS == ["cancelled"]

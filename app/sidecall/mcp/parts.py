@@ -48,7 +48,7 @@ class McpParts:
         tool = self.registry.get(request.call.name)
         if self.jobs is None or tool is None or tool.options.idempotency is None:
             return self.pipeline.run(request)
-        return self.jobs.run(request)
+        return self.jobs.run(request, tool)
 
     def quota_of(self, caller: Caller) -> Quota | None:
         """Return what a caller has left, where that is counted."""
