@@ -128,20 +128,9 @@ def _build_api(
 
 
 def _make_mcp_parts(parts: Parts, changes: ListChanges) -> McpParts:
-    return McpParts(
-        registry=parts.registry,
-        pipeline=parts.pipeline,
-        approvals=parts.approvals,
-        contents=parts.contents,
-        pages=ToolPages(parts.registry, parts.pipeline),
-        changes=changes,
-        results=parts.results,
-        bounds=parts.bounds,
-        jobs=parts.jobs,
-        lifecycle=parts.lifecycle,
-        backlog=parts.backlog,
-        quotas=parts.quotas,
-    )
+    pages = ToolPages(parts.registry, parts.pipeline)
+    kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.results)
+    return McpParts(*kept, parts.bounds, parts.jobs, parts.lifecycle, parts.backlog, parts.quotas)
 
 
 def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str | None]:
