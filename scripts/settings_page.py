@@ -30,7 +30,11 @@ worker](deploy.md#more-than-one-worker) says what follows.
 
 # The page's sections: a heading, a sentence, and the settings in their order.
 _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("Server", "Where it listens, and how many processes serve.", ("host", "port", "workers")),
+    (
+        "Server",
+        "Where it listens, how many processes serve, and whether [clients of MCP](mcp.md) are served too.",
+        ("host", "port", "workers", "mcp"),
+    ),
     (
         "Tools",
         "Which tools are offered: [where tools are found](tools.md#where-tools-are-found).",

@@ -50,6 +50,7 @@ async def ask(number: int) -> str:
         ("entry_points", "false", False),
         ("workers", "4", 4),
         ("reload", "1", True),
+        ("mcp", "false", False),
         ("threads", "1", 1),
         ("processes", "1", 1),
         ("memory_limit_mb", "64", 64),

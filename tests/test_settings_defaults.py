@@ -11,6 +11,7 @@ DEFAULTS = {
     "entry_points": True,
     "workers": 1,
     "reload": False,
+    "mcp": True,
     "threads": 32,
     "processes": 4,
     "memory_limit_mb": 1024,

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 
 from fastapi import FastAPI
 from pydantic_core import to_json
@@ -34,6 +33,7 @@ from sidecall.history.showing import Showing
 from sidecall.http.application import Application
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
+from sidecall.http.door import NO_WAYS
 from sidecall.jobs.jobs import Jobs
 from sidecall.jobs.submission import JobLimits, Show
 from sidecall.jobs.webhooks.courier import Courier
@@ -43,6 +43,10 @@ from sidecall.ledger.base import Ledger
 from sidecall.ledger.opening import IN_MEMORY, open_history, open_ledger
 from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.lifecycle import Lifecycle
+from sidecall.mcp.changes import ListChanges
+from sidecall.mcp.endpoint import McpEndpoint
+from sidecall.mcp.listing import ToolPages
+from sidecall.mcp.parts import McpParts
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.cached.answers import Caching
@@ -117,7 +121,7 @@ def create_app(
         results=results,
         receivers=AllowedHosts(settings.webhook_hosts),
     )
-    return _build_api(settings, parts, _lifespan(settings, parts, ledger, executors, watch))
+    return _build_api(settings, parts, ledger, executors, watch)
 
 
 def _begin_log(settings: Settings) -> Settings:
@@ -126,8 +130,22 @@ def _begin_log(settings: Settings) -> Settings:
     return settings
 
 
-def _build_api(settings: Settings, parts: Parts, lifespan: Lifespan) -> Application:
-    return build_api(parts, lifespan, _authenticator(settings), _welcome(settings))
+def _build_api(
+    settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry
+) -> Application:
+    changes = ListChanges(is_fed=settings.reload)
+    lifespan = _lifespan(settings, parts, ledger, executors, watch, changes)
+    mcp = _make_mcp_parts(parts, changes)
+    ways = {"/mcp": McpEndpoint(mcp)} if settings.mcp else NO_WAYS
+    app = build_api(parts, lifespan, _authenticator(settings), _welcome(settings), ways)
+    app.state.mcp = mcp
+    return app
+
+
+def _make_mcp_parts(parts: Parts, changes: ListChanges) -> McpParts:
+    pages = ToolPages(parts.registry, parts.pipeline)
+    kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.results)
+    return McpParts(*kept, parts.bounds, parts.jobs, parts.lifecycle, parts.backlog, parts.quotas)
 
 
 def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str | None]:
@@ -198,8 +216,19 @@ def _list_stages(settings: Settings, executors: Executors, ledger: Ledger, resul
     return default_stages(executors, ledger.approvals, budget, caching, ledger.rules)
 
 
-def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry) -> Lifespan:
+def _lifespan(
+    settings: Settings,
+    parts: Parts,
+    ledger: Ledger,
+    executors: Executors,
+    watch: CallTelemetry,
+    changes: ListChanges,
+) -> Lifespan:
     courier = Courier(ledger, parts.receivers, list(map(read_key, settings.webhook_keys)), show_entry)
+
+    def tell_of_new_tools() -> None:
+        follow_all(executors, parts.registry)
+        changes.tell()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -209,9 +238,8 @@ def _lifespan(settings: Settings, parts: Parts, ledger: Ledger, executors: Execu
             await start_all(executors, parts.registry)
             await parts.jobs.open()
             courier.open()
-            told = partial(follow_all, executors, parts.registry)
             places, use_entry_points, enabled = settings.tools, settings.entry_points, settings.reload
-            async with follow_files(parts.registry, places, use_entry_points, told, enabled=enabled):
+            async with follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=enabled):
                 parts.lifecycle.begin()
                 yield
         finally:

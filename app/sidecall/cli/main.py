@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 from rich.console import Console
 from rich.markup import escape
 
-from sidecall.cli import approvals, call, calls, check, new, openapi, serve, tools
+from sidecall.cli import approvals, call, calls, check, mcp, new, openapi, serve, tools
 from sidecall.cli.refusals import word_refusal
 from sidecall.core.errors import SidecallError
 from sidecall.loading import add_project
@@ -28,6 +28,7 @@ cli = typer.Typer(
     add_completion=False,
 )
 cli.command()(serve.serve)
+cli.command()(mcp.mcp)
 cli.command()(tools.tools)
 cli.command()(call.call)
 cli.add_typer(calls.calls, name="calls")

@@ -1,9 +1,12 @@
 """Read a request's JSON, within limits."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
+from starlette.requests import ClientDisconnect
+from starlette.types import Message, Receive
 
 from sidecall.core.collector import pause_collector
 from sidecall.core.errors import BodyTooLarge, MalformedJSON, UnsupportedMediaType
@@ -30,6 +33,48 @@ class Bounds:
         if holds_more(body, self.values):
             raise BodyTooLarge(f"The body holds more than the {self.values} values that this server takes.")
         return body
+
+
+def is_plain(headers: Mapping[bytes, bytes], bounds: Bounds) -> bool:
+    """Return whether a body is JSON of a length that is known and within bounds, so that `read_plain` can read it."""
+    length = headers.get(b"content-length", b"")
+    return (
+        headers.get(b"content-type") == b"application/json"
+        and b"content-encoding" not in headers
+        and 0 < len(length) < _DIGITS
+        and length.isdigit()
+        and int(length) <= bounds.size
+    )
+
+
+async def read_plain(receive: Receive, bounds: Bounds) -> bytes:
+    """Read a plain body, without the framework.
+
+    Raises:
+        ClientDisconnect: The client hung up.
+        BodyTooLarge: It holds too many values.
+    """
+    message = await receive()
+    body = message.get("body", b"")
+    if message.get("more_body", False) or message["type"] == "http.disconnect":
+        body = await read_rest(message, receive)
+    return bounds.hold(body)
+
+
+async def read_rest(message: Message, receive: Receive) -> bytes:
+    """Read a plain body that does not come whole; this is its first part.
+
+    Raises:
+        ClientDisconnect: The client hung up.
+    """
+    chunks: list[bytes] = []
+    while True:
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunks.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(chunks)
+        message = await receive()
 
 
 async def read_json(request: Request, bounds: Bounds) -> Any:

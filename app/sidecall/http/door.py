@@ -6,6 +6,7 @@ whoever makes the door; both ways call the same functions, and the same tests ru
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,6 +18,7 @@ from sidecall.http.request_id import header_of
 
 # Answers a request of one path, at once or later, or returns None for what has to go on to the framework.
 Shortcut = Callable[[Scope, Receive], Reply | Awaitable[Reply] | None]
+NO_WAYS: Mapping[str, ASGIApp] = MappingProxyType({})
 
 
 class Door:
@@ -25,9 +27,17 @@ class Door:
     An application that is mounted in another is served by the framework, which knows what of the path is its own.
     """
 
-    def __init__(self, app: ASGIApp, shortcuts: Mapping[str, Shortcut]) -> None:
+    def __init__(self, app: ASGIApp, shortcuts: Mapping[str, Shortcut], ways: Mapping[str, ASGIApp] = NO_WAYS) -> None:
+        """Stand in front of an application.
+
+        Args:
+            app: The framework.
+            shortcuts: What is answered here, by its path.
+            ways: What serves all requests of a path by itself.
+        """
         self._app = app
         self._shortcuts = shortcuts
+        self._ways = ways
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request or one lifespan."""
@@ -37,6 +47,8 @@ class Door:
                 if isinstance(answer, Reply):
                     return _send(answer, scope, send)
                 return _serve(answer, scope, receive, send)
+            if (way := self._ways.get(scope["path"])) is not None:
+                return way(scope, receive, send)
         return self._app(scope, receive, send)
 
 

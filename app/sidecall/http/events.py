@@ -57,10 +57,15 @@ class Events:
 
     def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> None:
         """Queue a tool's progress, from any thread; drop it when the reader is too slow."""
-        if self._coming > _MOST or not self._has_room(sum(len(text) for text in said.values() if type(text) is str)):
+        size = sum(len(text) for text in said.values() if type(text) is str)
+        self.pass_on(lambda: write_event(kind, to_json(to_plain({"tool_call_id": call_id, **said}))), size)
+
+    def pass_on(self, write: Callable[[], bytes], size: int) -> None:
+        """Queue an event of about this size, from any thread; drop it when the reader is too slow."""
+        if self._coming > _MOST or not self._has_room(size):
             return  # Before it is written, which takes longer than all the rest.
         with suppress(ValueError, RuntimeError):  # What JSON cannot say, and a loop that has ended.
-            event = write_event(kind, to_json(to_plain({"tool_call_id": call_id, **said})))
+            event = write()
             if self._coming_bytes + len(event) <= _MOST_BYTES:
                 self._count_coming(1, len(event))
                 self._loop.call_soon_threadsafe(self._offer, event)

@@ -153,6 +153,11 @@ def nearest_known(kind: type[RequestError]) -> type[RequestError]:
     return next(parent for parent in kind.__mro__ if parent in _STATUS)
 
 
+def find_status(error: RequestError) -> tuple[int, str]:
+    """Return an error's status, and the last part of its problem's type."""
+    return _STATUS[nearest_known(type(error))]
+
+
 async def _answer_request_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestError)
     kind = nearest_known(type(error))

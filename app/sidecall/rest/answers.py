@@ -11,6 +11,7 @@ from sidecall.core.errors import MissingContext, NotAToolCall, RequestError
 from sidecall.core.invocation import CallRequest
 from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolMessage
+from sidecall.core.results.blocks import holds_media
 from sidecall.http.cache import cache_headers
 from sidecall.http.context import RequestContext
 from sidecall.http.preferences import PLAIN, Preferences
@@ -20,7 +21,6 @@ from sidecall.pipeline.batch import keep, run_batch
 from sidecall.pipeline.isolate import answer_for
 from sidecall.pipeline.rehearse import Rehearsal
 from sidecall.pipeline.visible import is_visible
-from sidecall.rest.blocks import holds_media
 from sidecall.rest.dialects import DialectName, ReceivedCall, read_call_text, write_answer
 from sidecall.rest.parts import Parts
 from sidecall.rest.remembered import answer_remembered, is_remembered

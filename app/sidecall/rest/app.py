@@ -1,11 +1,13 @@
 """Join the routes, the explorer and the error answers into one FastAPI application."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 
 from fastapi import FastAPI
 from pydantic import BaseModel
+from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from sidecall.auth.browser import PageRule, Welcome
 from sidecall.auth.hosts import OwnHosts
@@ -13,7 +15,7 @@ from sidecall.auth.middleware import Authentication, Authenticator
 from sidecall.http import problems
 from sidecall.http.application import Application, Wrapper
 from sidecall.http.cors import share_with
-from sidecall.http.door import Door
+from sidecall.http.door import NO_WAYS, Door
 from sidecall.http.head import HeadAsGet
 from sidecall.http.request_id import RequestId, RequestIdHeader
 from sidecall.rest import explorer, openapi
@@ -64,6 +66,7 @@ def build_api(
     lifespan: Lifespan | None = None,
     authenticator: Authenticator | None = None,
     welcome: Welcome | None = None,
+    ways: Mapping[str, ASGIApp] = NO_WAYS,
 ) -> Application:
     """Build the application around parts that are ready.
 
@@ -72,11 +75,12 @@ def build_api(
         lifespan: Entered before anything is served.
         authenticator: Knows the callers; without one all are one caller.
         welcome: Under which names it is served, and to which web pages; without it on loopback, to its own.
+        ways: Other ways in than REST, by their paths.
     """
     app = Application(
         wrappers=_wrappers(authenticator, welcome or Welcome(OwnHosts("localhost"))),
         inner=[HeadAsGet, RequestIdHeader],
-        door=partial(Door, shortcuts=make_shortcuts(parts)),
+        door=partial(Door, shortcuts=make_shortcuts(parts), ways=ways),
         title="Sidecall",
         version=__version__,
         summary="A ToolCall goes in, a ToolMessage comes out.",
@@ -94,6 +98,7 @@ def build_api(
     for routes in (tools, tool_calls, calls, replays, contents, rules, approvals, health, metrics):
         # As they are: including a router builds every route of it again, at the first request.
         app.router.routes.extend(routes.router.routes)
+    app.router.routes.extend(Route(path, way, include_in_schema=False) for path, way in ways.items())
     explorer.install(app)
     problems.install(app)
     openapi.install(app, _REQUEST_MODELS, ANSWERS | APPROVAL, _PROBES, partial(show_served, registry=parts.registry))

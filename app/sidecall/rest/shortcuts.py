@@ -3,10 +3,10 @@
 from collections.abc import Awaitable
 
 from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect
-from starlette.types import Message, Receive, Scope
+from starlette.types import Receive, Scope
 
 from sidecall.auth.browser import HEADERS
+from sidecall.http.body import Bounds, is_plain, read_rest
 from sidecall.http.context import make_context
 from sidecall.http.door import Shortcut
 from sidecall.http.preferences import PLAIN, read_preferences
@@ -15,8 +15,6 @@ from sidecall.rest.answers import answer_call
 from sidecall.rest.parts import Parts
 from sidecall.rest.shown_context import NAME
 
-# More digits than any limit has, so that nobody makes us parse a number of thousands.
-_DIGITS = 18
 # Such a header has to be read, if only to be refused.
 _SHOWN_CONTEXT = NAME.lower().encode()
 
@@ -25,7 +23,7 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     """Make the shortcuts, by their paths."""
 
     def call(scope: Scope, receive: Receive) -> Awaitable[Reply] | None:
-        return _call(parts, scope, receive) if _is_plain_call(scope, parts.bounds.size) else None
+        return _call(parts, scope, receive) if _is_plain_call(scope, parts.bounds) else None
 
     def list_tools(scope: Scope, _receive: Receive) -> Reply | None:
         if (
@@ -40,18 +38,13 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     return {"/tool_calls": call, "/tools": list_tools}
 
 
-def _is_plain_call(scope: Scope, limit: int) -> bool:
+def _is_plain_call(scope: Scope, bounds: Bounds) -> bool:
     headers = scope[HEADERS]
-    length = headers.get(b"content-length", b"")
     return (
         scope["method"] == "POST"
         and not scope["query_string"]
         and headers.get(b"accept", b"").lower().find(b"event-stream") < 0
-        and headers.get(b"content-type") == b"application/json"
-        and b"content-encoding" not in headers
-        and 0 < len(length) < _DIGITS
-        and length.isdigit()
-        and int(length) <= limit
+        and is_plain(headers, bounds)
     )
 
 
@@ -59,7 +52,7 @@ async def _call(parts: Parts, scope: Scope, receive: Receive) -> Reply:
     message = await receive()
     body = message.get("body", b"")
     if message.get("more_body", False) or message["type"] == "http.disconnect":
-        body = await _read_rest(message, receive)
+        body = await read_rest(message, receive)
     context = make_context(scope, receive)
     preferences = PLAIN
     if b"prefer" in scope[HEADERS] or b"idempotency-key" in scope[HEADERS]:
@@ -68,19 +61,3 @@ async def _call(parts: Parts, scope: Scope, receive: Receive) -> Reply:
     is_done, came = context.begin_while_present(answer_call(parts, body, context, preferences=preferences))
     reply: Reply = came if is_done else await came
     return reply
-
-
-async def _read_rest(message: Message, receive: Receive) -> bytes:
-    """Read a body that does not come whole; its length is known and within limits.
-
-    Raises:
-        ClientDisconnect: The client hung up.
-    """
-    chunks: list[bytes] = []
-    while True:
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        chunks.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(chunks)
-        message = await receive()

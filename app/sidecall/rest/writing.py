@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from sidecall.core.messages import Content, ToolMessage
-from sidecall.rest.blocks import Media, Part, read_block
+from sidecall.core.results.blocks import Media, Part, read_block
 
 _IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 _PDF = "application/pdf"

@@ -23,6 +23,12 @@ STRICT: dict[str, Any] = {
     "required": ["query", "limit"],
     "additionalProperties": False,
 }
+# What is no object is wrapped in one, which is all that many clients take.
+RESULTS = {
+    "type": "object",
+    "properties": {"result": {"items": {"type": "string"}, "type": "array"}},
+    "required": ["result"],
+}
 TITLED = {"title": "search", "description": "Search the web."}
 
 
@@ -33,7 +39,7 @@ TITLED = {"title": "search", "description": "Search the web."}
         ("openai-responses", [{"type": "function", **NAMED, "parameters": PARAMETERS, "strict": False}]),
         ("anthropic", [{**NAMED, "input_schema": PARAMETERS}]),
         ("gemini", [{"functionDeclarations": [{**NAMED, "parameters": PARAMETERS}]}]),
-        ("mcp", [{**NAMED, "inputSchema": PARAMETERS}]),
+        ("mcp", [{**NAMED, "inputSchema": PARAMETERS, "outputSchema": RESULTS}]),
         ("json_schema", [{**TITLED, **PARAMETERS}]),
     ],
 )
@@ -54,7 +60,7 @@ async def test_the_listing_has_the_providers_form(make_client: MakeClient, form:
         ("openai", [{"type": "function", "function": {**NAMED, "parameters": STRICT, "strict": True}}]),
         ("openai-responses", [{"type": "function", **NAMED, "parameters": STRICT, "strict": True}]),
         ("anthropic", [{**NAMED, "input_schema": STRICT, "strict": True}]),
-        ("mcp", [{**NAMED, "inputSchema": STRICT}]),
+        ("mcp", [{**NAMED, "inputSchema": STRICT, "outputSchema": RESULTS}]),
         ("json_schema", [{**TITLED, **STRICT}]),
     ],
 )

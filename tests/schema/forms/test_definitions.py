@@ -139,8 +139,6 @@ NAMED = {"name": "book", "description": "Book a room."}
         ("openai-responses", {"type": "function", **NAMED, "parameters": PARAMETERS, "strict": False}),
         ("anthropic", {**NAMED, "input_schema": PARAMETERS}),
         ("gemini", {"functionDeclarations": [{**NAMED, "parameters": GEMINI_PARAMETERS}]}),
-        # No outputSchema, which promises a structured answer that nobody gives in this form.
-        ("mcp", {**NAMED, "inputSchema": PARAMETERS}),
         ("json_schema", {"title": "book", "description": "Book a room.", **PARAMETERS}),
     ],
 )

@@ -9,6 +9,7 @@ from pydantic_core import to_json
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.schema.forms.anthropic import limit_to_anthropic
 from sidecall.schema.forms.strict import find_strict_obstacles, to_strict
+from sidecall.schema.forms.structured import describe_results
 from sidecall.schema.walk import map_children
 
 DefinitionFormat = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp", "json_schema"]
@@ -100,8 +101,13 @@ def _render_anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> d
     return {**definition, "input_schema": parameters}
 
 
-def _render_mcp(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
-    definition: dict[str, Any] = {"name": tool.name, "description": tool.description, "inputSchema": parameters}
+def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+    # As it was written, with `$defs`, which all clients understand; but for a schema that is a reference itself.
+    whole = tool.args_schema.json_schema
+    schema = parameters if strict or whole.get("type") != "object" else whole
+    definition: dict[str, Any] = {"name": tool.name, "description": tool.description, "inputSchema": schema}
+    if (results := describe_results(tool)) is not None:
+        definition["outputSchema"] = results
     hints = tool.options.annotations.mcp
     if hints:
         definition["annotations"] = hints

@@ -1,0 +1,1 @@
+"""The same pipeline over the Model Context Protocol."""

@@ -1,0 +1,144 @@
+"""Run a tool, and write its answer as MCP's result."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import to_json
+from uuid_utils import uuid4
+
+from sidecall.core.approval import ApprovalRequired
+from sidecall.core.context import HeaderMap
+from sidecall.core.errors import UnknownContent
+from sidecall.core.invocation import CallRequest
+from sidecall.core.jsonable import is_bulky
+from sidecall.core.messages import Content, ToolCall, ToolMessage
+from sidecall.mcp.blocks import write_blocks
+from sidecall.mcp.consent import answer_waiting, make_call_id, resume
+from sidecall.mcp.exchange import Exchange
+from sidecall.mcp.parts import McpParts
+from sidecall.mcp.results import META
+from sidecall.mcp.wire import INVALID_PARAMS, RpcError, RpcMessage
+from sidecall.schema.forms.structured import Misfit, Structure
+
+logger = logging.getLogger("sidecall")
+
+# What the program sends beside a call, as it does over REST; a model does not write `_meta`.
+_STATE = "sidecall/state"
+_CONTEXT = "sidecall/context"
+_CALL_ID = "sidecall/tool_call_id"
+# W3C's, which have no prefix.
+_TRACE = ("traceparent", "tracestate", "baggage")
+
+
+async def call_tool(parts: McpParts, message: RpcMessage, exchange: Exchange) -> bytes:
+    """Run the call that a message asks for.
+
+    Raises:
+        RpcError: The message is no call, or names no tool.
+        RequestError: The calling program has to mend something.
+    """
+    request = _make_request(parts, message, exchange)
+    try:
+        if "requestState" in message.params:
+            answer = await resume(parts, request, message)
+        else:
+            answer = await parts.run(request)
+    except ApprovalRequired as waiting:
+        return to_json(answer_waiting(waiting, parts.registry.get(request.call.name), message, exchange))
+    finally:
+        if parts.results.shares:
+            parts.results.release(exchange.holder)
+    return await _write(parts, answer, exchange)
+
+
+def _make_request(parts: McpParts, message: RpcMessage, exchange: Exchange) -> CallRequest:
+    name, args = message.params.get("name"), message.params.get("arguments")
+    if type(name) is not str or not (args is None or type(args) is dict):
+        raise RpcError(INVALID_PARAMS, "`name` has to be a text, and `arguments` an object.")
+    meta = message.meta
+    headers = exchange.headers
+    if "traceparent" in meta:
+        headers = HeaderMap({**headers, **{key: meta[key] for key in _TRACE if isinstance(meta.get(key), str)}})
+    call = ToolCall(name=name, args=args or {}, id=_choose_id(parts, message, exchange))
+    return CallRequest(
+        call,
+        exchange.caller,
+        meta.get(_STATE),
+        _read_context(meta),
+        headers,
+        listener=exchange.make_listener(message),
+        presence=exchange.presence,
+        holder=exchange.holder,
+    )
+
+
+def _read_context(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+    context = meta.get(_CONTEXT)
+    if context is None:
+        return {}
+    if not isinstance(context, dict):
+        raise RpcError(INVALID_PARAMS, f"`_meta[{_CONTEXT!r}]` has to be an object.")
+    return context
+
+
+def _choose_id(parts: McpParts, message: RpcMessage, exchange: Exchange) -> str:
+    """Choose the id of a call: the client's own, or a new one, since ids of messages begin anew with each client."""
+    own = message.meta.get(_CALL_ID)
+    if isinstance(own, str) and own:
+        return own
+    tool = parts.registry.get(message.params["name"])
+    if tool is not None and tool.options.requires_approval is not False and not exchange.can_ask(message):
+        return make_call_id(message.params)
+    return f"call_{uuid4().hex}"
+
+
+async def _write(parts: McpParts, message: ToolMessage, exchange: Exchange) -> bytes:
+    told = message.response_metadata
+    if message.status == "error" and told.get("error", {}).get("kind") == "unknown_tool":
+        raise RpcError(INVALID_PARAMS, str(message.content), {"nearest": told["error"]["nearest"]})
+    meta: dict[str, Any] = {**META, "sidecall/call": {"id": message.id, **told}}
+    if message.artifact is not None:
+        meta["sidecall/artifact"] = message.artifact
+    result: dict[str, Any] = {
+        "content": write_blocks(message),
+        "isError": message.status == "error",
+        "resultType": "complete",
+        "_meta": meta,
+    }
+    if message.status == "success":
+        await _add_structure(parts, message, exchange, result)
+    if is_bulky(message):
+        return await parts.results.write(result)
+    return to_json(result)
+
+
+async def _add_structure(parts: McpParts, message: ToolMessage, exchange: Exchange, result: dict[str, Any]) -> None:
+    """Add the value that the text says, where the tool promises one; without it the result would be none."""
+    tool = parts.registry.get(message.name or "")
+    structure = None if tool is None else parts.structures.of(tool)
+    if structure is None:
+        return
+    try:
+        result["structuredContent"] = structure.read(await _find_whole(parts, message, exchange))
+    except (Misfit, UnknownContent) as error:
+        result["isError"] = True
+        result["content"] = [*result["content"], {"type": "text", "text": _explain(message, structure, error)}]
+
+
+def _explain(message: ToolMessage, structure: Structure, error: Exception) -> str:
+    if isinstance(error, UnknownContent):
+        return f"Error: the answer of {message.name} is too large to be kept whole."
+    logger.warning("%s returned what its return annotation does not describe: %s", message.name, structure.schema)
+    return f"Error: {message.name} returned something else than its output schema says."
+
+
+async def _find_whole(parts: McpParts, message: ToolMessage, exchange: Exchange) -> Content:
+    """Return a content as it was before it was cut for a model."""
+    told = message.response_metadata
+    if not told.get("truncated"):
+        return message.content
+    if told["artifact_url"] is None:
+        raise UnknownContent
+    kept = await parts.contents.get(told["artifact_url"].rpartition("/")[2], exchange.caller)
+    return kept.body.decode()

@@ -1,0 +1,43 @@
+"""What is known of whoever sends a message, whatever way it came."""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence
+from sidecall.mcp.revisions import CAPABILITIES_KEY
+from sidecall.mcp.wire import RpcMessage
+
+# Makes what hears of a call's progress, given the token under which its client wants to be told.
+Tell = Callable[[str | int], EventListener]
+
+
+@dataclass(slots=True)
+class Exchange:
+    """Who sends a message, in which revision, and how they can be told something before its answer.
+
+    `url` is where this server is reached over HTTP, if it is.
+    """
+
+    caller: Caller = ANONYMOUS
+    headers: Mapping[str, str] = field(default_factory=dict)
+    is_modern: bool = True
+    presence: Presence | None = None
+    holder: Hashable = None
+    tell: Tell | None = None
+    url: str | None = None
+
+    def make_listener(self, message: RpcMessage) -> EventListener | None:
+        """Return what hears of a call's progress; None where its client does not want to be told."""
+        token = message.meta.get("progressToken")
+        if self.tell is None or isinstance(token, bool) or not isinstance(token, str | int):
+            return None
+        return self.tell(token)
+
+    def can_ask(self, message: RpcMessage) -> bool:
+        """Return whether the client can put a form before a person and send the call again."""
+        if not self.is_modern:
+            return False
+        asks: Any = message.meta[CAPABILITIES_KEY].get("elicitation")
+        # An empty object means forms.
+        return isinstance(asks, dict) and (not asks or "form" in asks)

@@ -1,0 +1,60 @@
+"""List tools in pages, in the order in which they were registered."""
+
+from typing import Any
+
+from pydantic_core import to_json
+
+from sidecall.core.context import Caller
+from sidecall.core.tool import CompiledTool
+from sidecall.mcp.results import hint_caching, make_complete
+from sidecall.mcp.wire import INVALID_PARAMS, RpcError
+from sidecall.pipeline.pipeline import Pipeline
+from sidecall.registry import Registry
+from sidecall.schema.forms.definitions import render_definitions
+
+# Tools of one page; some clients never ask for the second.
+_PAGE = 250
+
+
+class ToolPages:
+    """Make the pages of the list, and remember them while every caller is answered the same."""
+
+    def __init__(self, registry: Registry, pipeline: Pipeline, page: int = _PAGE) -> None:
+        self._registry = registry
+        self._pipeline = pipeline
+        self._page = page
+        self._version = registry.version
+        self._known: dict[str | None, bytes] = {}
+
+    async def find(self, caller: Caller, cursor: Any) -> bytes:
+        """Return the page that a cursor leads to, the first without one.
+
+        Raises:
+            RpcError: It leads nowhere, or not any more.
+        """
+        if self._version != self._registry.version:
+            self._version, self._known = self._registry.version, {}
+        if isinstance(cursor, str | None) and (known := self._known.get(cursor)) is not None:
+            return known
+        version = self._version
+        tools = [tool for tool in await self._pipeline.visible(caller) if tool.declaration is None]
+        body = to_json(self._make(tools, cursor))
+        if not self._registry.is_conditional and version == self._registry.version:
+            self._known[cursor] = body
+        return body
+
+    def _make(self, tools: list[CompiledTool], cursor: Any) -> dict[str, Any]:
+        start = 0 if cursor is None else _find_start(tools, cursor)
+        shown, rest = tools[start : start + self._page], tools[start + self._page :]
+        page: dict[str, Any] = {"tools": render_definitions(shown, "mcp")}
+        if rest:
+            page["nextCursor"] = shown[-1].name
+        return make_complete(page | hint_caching(is_public=not self._registry.is_conditional))
+
+
+def _find_start(tools: list[CompiledTool], cursor: Any) -> int:
+    """Find the tool after the one that a cursor names: the last of the page before."""
+    names = [tool.name for tool in tools]
+    if cursor not in names:
+        raise RpcError(INVALID_PARAMS, "The cursor leads nowhere any more; ask for the list from its beginning.")
+    return names.index(cursor) + 1

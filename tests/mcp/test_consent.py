@@ -1,0 +1,175 @@
+"""A call that needs approval is put before the client's person, or its URL before the model."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from sidecall import tool
+from tests.kit.clients import MakeClient
+from tests.mcp.messages import CAN_ASK, PREFIX, ask, ask_as_before
+
+RAN: list[tuple[int, float]] = []
+ARGUMENTS = {"order": 7, "amount": 3.5}
+
+
+def show(order: int) -> str:
+    """Say what a refund would do."""
+    return f"Order {order} is Ann's."
+
+
+@tool(requires_approval=True, preview=show)
+async def refund(order: int, amount: float = 1.0, lines: list[int] | None = None) -> str:
+    """Refund an order.
+
+    Args:
+        order: Which one.
+        amount: How much.
+        lines: Which of its lines.
+    """
+    RAN.append((order, amount))
+    return f"Refunded {amount} of {order}."
+
+
+@pytest.fixture(autouse=True)
+def _nothing_ran() -> None:
+    RAN.clear()
+
+
+@pytest.fixture
+async def client(make_client: MakeClient) -> httpx.AsyncClient:
+    """Make a client of a server with one tool that needs approval."""
+    return await make_client(refund, caller_header="X-User")
+
+
+async def call(client: httpx.AsyncClient, **params: Any) -> Any:
+    """Make the call, as a client whose person can be asked."""
+    response = await ask(client, "tools/call", CAN_ASK, **{"name": "refund", "arguments": ARGUMENTS, **params})
+    return response.json().get("result") or response.json()["error"]
+
+
+def decide(action: str, **content: Any) -> dict[str, Any]:
+    """Write what a person has done with the form."""
+    return {"approval": {"action": action, "content": content} if content else {"action": action}}
+
+
+async def test_the_person_sees_the_call_and_what_it_would_do(client: httpx.AsyncClient) -> None:
+    """With a form of its arguments that they may change."""
+    result = await call(client)
+
+    assert result["resultType"] == "input_required"
+    assert result["inputRequests"] == {
+        "approval": {
+            "method": "elicitation/create",
+            "params": {
+                "mode": "form",
+                "message": 'Run refund with {"order": 7, "amount": 3.5}? It would do this: Order 7 is Ann\'s.',
+                "requestedSchema": {
+                    "type": "object",
+                    "properties": {
+                        "order": {"type": "integer", "description": "Which one.", "default": 7},
+                        "amount": {"type": "number", "description": "How much.", "default": 3.5},
+                    },
+                },
+            },
+        }
+    }
+    assert RAN == []
+
+
+@pytest.mark.parametrize(
+    ("responses", "text", "ran"),
+    [
+        (decide("accept"), "Refunded 3.5 of 7.", [(7, 3.5)]),
+        (decide("accept", order=7, amount=3.5), "Refunded 3.5 of 7.", [(7, 3.5)]),
+        (decide("accept", amount=2, other=1), "Refunded 2.0 of 7.", [(7, 2.0)]),
+        (decide("decline"), "Tool execution was not approved.", []),
+        (decide("cancel"), "The person closed the form without a decision.", []),
+    ],
+)
+async def test_what_the_person_decides_is_carried_out(
+    client: httpx.AsyncClient, responses: Any, text: str, ran: list[Any]
+) -> None:
+    """Once: the same answer comes again when the client repeats itself."""
+    state = (await call(client))["requestState"]
+
+    results = [await call(client, requestState=state, inputResponses=responses) for _ in range(2)]
+
+    assert [text in result["content"][0]["text"] for result in results] == [True, True]
+    assert [result["isError"] for result in results] == [not ran, not ran]
+    assert ran == RAN
+
+
+@pytest.mark.parametrize("responses", [None, {}, {"approval": None}, {"approval": {"action": "?"}}, {"other": {}}, []])
+async def test_without_a_decision_the_person_is_asked_again(client: httpx.AsyncClient, responses: Any) -> None:
+    """About the same approval."""
+    first = await call(client)
+
+    again = await call(client, requestState=first["requestState"], inputResponses=responses)
+
+    assert again == first
+    assert RAN == []
+
+
+async def test_arguments_that_do_not_fit_are_refused(client: httpx.AsyncClient) -> None:
+    """And the call goes on waiting."""
+    state = (await call(client))["requestState"]
+
+    refused = await call(client, requestState=state, inputResponses=decide("accept", order="seven"))
+    result = await call(client, requestState=state, inputResponses=decide("accept"))
+
+    assert refused["code"] == -32602
+    assert "order" in refused["message"]
+    assert result["content"][0]["text"] == "Refunded 3.5 of 7."
+
+
+async def test_a_decision_is_about_one_call_of_one_caller(client: httpx.AsyncClient) -> None:
+    """Whatever of it the client changes, it is refused."""
+    state = (await call(client))["requestState"]
+    yes = decide("accept")
+
+    changed = [
+        await call(client, requestState=f"{state[:-1]}x", inputResponses=yes),
+        await call(client, requestState=7, inputResponses=yes),
+        await call(client, requestState=state, inputResponses=yes, arguments={"order": 8, "amount": 3.5}),
+    ]
+    client.headers["X-User"] = "eve"
+    changed.append(await call(client, requestState=state, inputResponses=yes))
+
+    assert [refused["code"] for refused in changed] == [-32602] * 4
+    assert RAN == []
+
+
+async def test_who_decides_elsewhere_decides_too(client: httpx.AsyncClient) -> None:
+    """The form that comes back later changes nothing."""
+    state = (await call(client))["requestState"]
+
+    await client.post(f"/approvals/{state}", json={"decision": "reject", "reason": "Not today."})
+    result = await call(client, requestState=state, inputResponses=decide("accept"))
+
+    assert result["content"][0]["text"] == "Not today."
+    assert RAN == []
+
+
+@pytest.mark.parametrize("way", ["modern", "before", "by address only"])
+async def test_a_model_whose_client_cannot_ask_is_told_where(client: httpx.AsyncClient, way: str) -> None:
+    """And gets the answer when it makes the same call again."""
+
+    async def send() -> Any:
+        params = {"name": "refund", "arguments": ARGUMENTS}
+        if way == "before":
+            return (await ask_as_before(client, "tools/call", **params)).json()["result"]
+        elicits = {f"{PREFIX}clientCapabilities": {"elicitation": {"url": {}}}} if way == "by address only" else {}
+        return (await ask(client, "tools/call", elicits, **params)).json()["result"]
+
+    waits, still = await send(), await send()
+    found = waits["_meta"]["sidecall/call"]["error"]
+    address = f"http://sidecall/approvals/{found['approval_id']}"
+    await client.post(address, json={"decision": "approve"})
+    done = await send()
+
+    assert waits["isError"]
+    assert address in waits["content"][0]["text"]
+    assert still["_meta"] == waits["_meta"]
+    assert (done["isError"], done["content"][0]["text"]) == (False, "Refunded 3.5 of 7.")
+    assert RAN == [(7, 3.5)]
