@@ -8,10 +8,9 @@ from functools import partial
 from fastapi import FastAPI
 from pydantic_core import to_json
 
+from sidecall.access import build_access
 from sidecall.auth.browser import Welcome
-from sidecall.auth.caller_header import CallerHeader
 from sidecall.auth.hosts import OwnHosts
-from sidecall.auth.middleware import Authenticator
 from sidecall.authoring.offers import TOOLS_OF, tools_of
 from sidecall.core.approval import read_args
 from sidecall.core.contents import JSON, TEXT, Contents
@@ -76,6 +75,7 @@ def create_app(
 
     Raises:
         DefinitionError: A tool cannot be offered.
+        KeysUnfit: The file of keys cannot be used.
         StoreUnfit: There is no such kind of store.
         ValidationError: A setting is wrong.
     """
@@ -112,7 +112,7 @@ def create_app(
 
 
 def _build_api(settings: Settings, parts: Parts, lifespan: Lifespan) -> Application:
-    return build_api(parts, lifespan, _authenticator(settings), _welcome(settings))
+    return build_api(parts, lifespan, build_access(settings), _welcome(settings))
 
 
 def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str | None]:
@@ -143,10 +143,6 @@ def build_ledger(settings: Settings) -> Ledger:
         settings.max_item_bytes,
     )
     return open_ledger(settings.store or IN_MEMORY, bounds, refuse)
-
-
-def _authenticator(settings: Settings) -> Authenticator | None:
-    return None if settings.caller_header is None else CallerHeader(settings.caller_header)
 
 
 def _welcome(settings: Settings) -> Welcome:

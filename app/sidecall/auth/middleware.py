@@ -1,9 +1,8 @@
 """Settle who calls, once for each request, in front of every door."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Protocol
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sidecall.core.context import ANONYMOUS, Caller
@@ -14,25 +13,37 @@ _CALLER = "sidecall.caller"
 
 
 class Authenticator(Protocol):
-    """Whoever knows callers by the headers of their requests."""
+    """Whoever knows callers by their requests."""
 
-    async def authenticate(self, headers: Headers) -> Caller:
-        """Return who sends a request with these headers.
+    def authenticate(self, scope: Scope) -> Caller | Awaitable[Caller]:
+        """Return who sends a request, at once or later.
 
         Raises:
-            RequestError: The headers do not say it, or not for certain.
+            RequestError: The request does not say it, or not for certain.
         """
 
 
 # Answers a request with an error.
 Refuse = Callable[[Scope, Receive, Send, RequestError], Awaitable[None]]
+# Raises an error where a caller may not send a request of this method and path.
+Permit = Callable[[str, str, Caller], None]
+
+
+def permit_all(_method: str, _path: str, _caller: Caller) -> None:
+    """Let every caller send every request."""
 
 
 class Authentication:
-    """Write the caller of each request into its scope, and refuse a request whose caller is not known."""
+    """Write the caller of each request into its scope, and refuse a request whose caller is not known, or may not."""
 
     def __init__(
-        self, app: ASGIApp, authenticator: Authenticator, refuse: Refuse, is_open: Callable[[str], bool]
+        self,
+        app: ASGIApp,
+        authenticator: Authenticator,
+        refuse: Refuse,
+        is_open: Callable[[str], bool],
+        permit: Permit = permit_all,
+        hidden: Collection[bytes] = (),
     ) -> None:
         """Stand in front of an application.
 
@@ -41,21 +52,45 @@ class Authentication:
             authenticator: Knows the callers.
             refuse: Answers the others.
             is_open: Returns whether a path is served to everybody, without a look at who they are.
+            permit: Says what they may do.
+            hidden: Headers that prove who calls, which are nobody's business behind this.
         """
         self._app = app
         self._authenticator = authenticator
         self._refuse = refuse
         self._is_open = is_open
+        self._permit = permit
+        self._hidden = frozenset(hidden)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
-        if scope["type"] == "http" and not self._is_open(path_of(scope)):
-            try:
-                scope[_CALLER] = await self._authenticator.authenticate(Headers(scope=scope))
-            except RequestError as error:
-                await self._refuse(scope, receive, send, error)
-                return
+        if scope["type"] != "http":
+            return self._app(scope, receive, send)
+        path = path_of(scope)
+        if self._is_open(path):
+            return self._app(scope, receive, send)
+        try:
+            found = self._authenticator.authenticate(scope)
+            if not isinstance(found, Caller):
+                return self._wait(found, path, scope, receive, send)
+            self._let_in(found, path, scope)
+        except RequestError as error:
+            return self._refuse(scope, receive, send, error)
+        return self._app(scope, receive, send)
+
+    async def _wait(self, found: Awaitable[Caller], path: str, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            self._let_in(await found, path, scope)
+        except RequestError as error:
+            await self._refuse(scope, receive, send, error)
+            return
         await self._app(scope, receive, send)
+
+    def _let_in(self, caller: Caller, path: str, scope: Scope) -> None:
+        self._permit(scope["method"], path, caller)
+        scope[_CALLER] = caller
+        if self._hidden:
+            scope["headers"] = [header for header in scope["headers"] if header[0] not in self._hidden]
 
 
 def path_of(scope: Scope) -> str:

@@ -271,9 +271,9 @@ class Approvals(Protocol):
         """
 
     async def list(
-        self, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
+        self, tenant: str, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
     ) -> ApprovalPage:
-        """List approvals, oldest first, no more than `limit`, from where the page before says that there are more."""
+        """List a tenant's approvals, oldest first, no more than `limit`, after the page that the cursor is from."""
 
     async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
         """Claim the decision: of several at once one succeeds.

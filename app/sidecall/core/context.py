@@ -13,17 +13,26 @@ from sidecall.core.run.usage import Usage
 from sidecall.core.store.protocol import Store
 from sidecall.core.store.tenant import DEFAULT_TENANT
 
+# The scope that stands for all scopes.
+ANY_SCOPE = "*"
+EVERYTHING = frozenset((ANY_SCOPE,))
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: an authenticated program, or `anonymous`."""
+    """Who asks: an authenticated program, or `anonymous`; the scope `*` stands for all scopes."""
 
     subject: str = "anonymous"
     tenant: str = DEFAULT_TENANT
     scopes: frozenset[str] = frozenset()
 
+    def may(self, *scopes: str) -> bool:
+        """Return whether it has all of these scopes."""
+        return ANY_SCOPE in self.scopes or self.scopes.issuperset(scopes)
 
-ANONYMOUS = Caller()
+
+# Who calls where nobody is asked: it may do everything.
+ANONYMOUS = Caller(scopes=EVERYTHING)
 
 
 # Characters of an id that are logged; who sends one may make it as long as a body.

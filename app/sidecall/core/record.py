@@ -17,7 +17,7 @@ from sidecall.core.pointer import format_path
 # As deep as JSON from outside may be; what is nested deeper in this process mostly leads back to itself.
 _DEEPEST = 200
 # What proves who somebody is belongs to the request, and must not lie about longer than that.
-_SECRET_HEADERS = frozenset(("authorization", "cookie", "proxy-authorization"))
+_SECRET_HEADERS = frozenset(("authorization", "cookie", "proxy-authorization", "x-api-key"))
 
 
 class CallNotRecorded(SidecallError):

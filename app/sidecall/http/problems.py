@@ -16,6 +16,9 @@ from starlette.types import Receive, Scope, Send
 
 from sidecall.auth.browser import ForeignHost, ForeignPage
 from sidecall.auth.caller_header import InvalidCaller
+from sidecall.auth.challenge import challenge
+from sidecall.auth.methods import Unauthenticated
+from sidecall.auth.scopes import MissingScope
 from sidecall.core.calls.errors import (
     CallbackRefused,
     CallEnded,
@@ -60,6 +63,8 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     InvalidCaller: (400, "invalid-caller"),
     InvalidPreference: (400, "invalid-preference"),
     InvalidKey: (400, "invalid-key"),
+    Unauthenticated: (401, "unauthenticated"),
+    MissingScope: (403, "missing-scope"),
     ForeignPage: (403, "foreign-page"),
     GuardrailTripped: (403, "guardrail-tripped"),
     UnknownTool: (404, "unknown-tool"),
@@ -161,7 +166,7 @@ async def _answer_request_error(request: Request, error: Exception) -> Response:
         response.headers["Content-Range"] = f"bytes */{error.size}"
     if isinstance(error, Overloaded):
         response.headers["Retry-After"] = str(error.retry_after)
-    response.headers.update(quota_headers(error.quota))
+    response.headers.update(quota_headers(error.quota) | challenge(request.scope, error))
     return response
 
 

@@ -7,9 +7,10 @@ from functools import partial
 from fastapi import FastAPI
 from pydantic import BaseModel
 
+from sidecall.auth.access import Access
 from sidecall.auth.browser import PageRule, Welcome
 from sidecall.auth.hosts import OwnHosts
-from sidecall.auth.middleware import Authentication, Authenticator
+from sidecall.auth.middleware import Authentication, permit_all
 from sidecall.http import problems
 from sidecall.http.application import Application, Wrapper
 from sidecall.http.cors import share_with
@@ -19,7 +20,9 @@ from sidecall.http.request_id import RequestId, RequestIdHeader
 from sidecall.rest import explorer, openapi
 from sidecall.rest.examples import ANSWERS, APPROVAL
 from sidecall.rest.parts import Parts
-from sidecall.rest.routes import approvals, calls, contents, health, metrics, replays, tool_calls, tools
+from sidecall.rest.routes import approvals, calls, contents, health, metrics, replays, tool_calls, tools, whoami
+from sidecall.rest.routes.permissions import permit
+from sidecall.rest.security_schemes import add_security
 from sidecall.rest.served import show_served
 from sidecall.rest.shortcuts import make_shortcuts
 from sidecall.rest.wire import (
@@ -45,9 +48,10 @@ _REQUEST_MODELS: list[type[BaseModel]] = [
     replays.ReplayWish,
 ]
 _PROBES = frozenset({"/healthz", "/readyz"})
-_OPEN = _PROBES | {"/metrics", "/", "/docs", "/openapi.json"}
+_OPEN = _PROBES | {"/", "/docs", "/openapi.json"}
 _TAGS = {
     "tools": "What can be called.",
+    "callers": "Who calls.",
     "tool calls": "Calling it.",
     "contents": "What was cut out of answers, and what was sent for tools.",
     "approvals": "Deciding about it.",
@@ -62,7 +66,7 @@ answers with the message to give back. Press *Try it out* on either."""
 def build_api(
     parts: Parts,
     lifespan: Lifespan | None = None,
-    authenticator: Authenticator | None = None,
+    access: Access | None = None,
     welcome: Welcome | None = None,
 ) -> Application:
     """Build the application around parts that are ready.
@@ -70,11 +74,11 @@ def build_api(
     Args:
         parts: What the routes use.
         lifespan: Entered before anything is served.
-        authenticator: Knows the callers; without one all are one caller.
+        access: Knows the callers; without it all are one caller, who may do everything.
         welcome: Under which names it is served, and to which web pages; without it on loopback, to its own.
     """
     app = Application(
-        wrappers=_wrappers(authenticator, welcome or Welcome(OwnHosts("localhost"))),
+        wrappers=_wrappers(access, welcome or Welcome(OwnHosts("localhost"))),
         inner=[HeadAsGet, RequestIdHeader],
         door=partial(Door, shortcuts=make_shortcuts(parts)),
         title="Sidecall",
@@ -91,25 +95,41 @@ def build_api(
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.parts = parts
-    for routes in (tools, tool_calls, calls, replays, contents, approvals, health, metrics):
+    for routes in (tools, tool_calls, calls, replays, contents, approvals, whoami, health, metrics):
         # As they are: including a router builds every route of it again, at the first request.
         app.router.routes.extend(routes.router.routes)
     explorer.install(app)
     problems.install(app)
-    openapi.install(app, _REQUEST_MODELS, ANSWERS | APPROVAL, _PROBES, partial(show_served, registry=parts.registry))
+    is_proved = access is not None and access.is_proved
+    secure = partial(add_security, is_open=_is_open, is_proved=is_proved)
+    show = partial(show_served, registry=parts.registry)
+    openapi.install(app, _REQUEST_MODELS, ANSWERS | APPROVAL, _PROBES, show, secure)
     return app
 
 
-def _wrappers(authenticator: Authenticator | None, welcome: Welcome) -> list[Wrapper]:
+def _wrappers(access: Access | None, welcome: Welcome) -> list[Wrapper]:
     """List what every request passes through, from the outside in."""
     share, refuse = share_with(welcome.origins), problems.refuse
     rule = partial(PageRule, welcome=welcome, share=share, refuse=refuse, is_exempt=_PROBES.__contains__)
     wrappers: list[Wrapper] = [RequestId, rule]
-    if authenticator is not None:
-        wrappers.append(partial(Authentication, authenticator=authenticator, refuse=refuse, is_open=_is_open))
+    if access is not None:
+        asked = partial(
+            Authentication,
+            authenticator=access.authenticator,
+            refuse=refuse,
+            is_open=_is_open if access.is_proved else _is_named_by_nobody,
+            permit=permit if access.is_proved else permit_all,
+            hidden=access.hidden,
+        )
+        wrappers.append(asked)
     return wrappers
 
 
 def _is_open(path: str) -> bool:
     """Return whether a path is for everybody: what orchestrators probe, and the page that explains the API."""
     return path in _OPEN or path.startswith(explorer.ASSETS)
+
+
+def _is_named_by_nobody(path: str) -> bool:
+    """Return whether it does not matter who is named: that takes the metrics beside, where everybody may read them."""
+    return path == "/metrics" or _is_open(path)

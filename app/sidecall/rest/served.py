@@ -56,7 +56,7 @@ def _choose_tool(registry: Registry) -> CompiledTool | None:
     known = registry.get(_NAME)
     if known is not None and _ARGS.keys() == known.args_schema.flat.get("properties", {}).keys():
         return None
-    return next((tool for tool in registry if tool.options.is_enabled is True), None)
+    return next((tool for tool in registry if tool.options.is_for_all), None)
 
 
 def _rewrite(value: Any, tool: CompiledTool) -> Any:

@@ -11,7 +11,10 @@ from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime, BeforeValidator
 from pydantic_core import to_json
 
+from sidecall.auth.scopes import OPERATE, READ, require_scope
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallStatus
+from sidecall.core.calls.errors import UnknownCall
+from sidecall.core.context import Caller
 from sidecall.http.events import MEDIA_TYPE
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import PREFER, read_preferences
@@ -21,7 +24,7 @@ from sidecall.rest.call_events import LAST, read_last, write_call_events
 from sidecall.rest.dialects import DialectName
 from sidecall.rest.lines import LINES, export_calls, wait_for_first
 from sidecall.rest.openapi import CALLER_PROBLEM
-from sidecall.rest.parts import CallerDep, ContextDep, PartsDep
+from sidecall.rest.parts import CallerDep, ContextDep, Parts, PartsDep
 from sidecall.rest.remembered import show_entry
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)])
@@ -161,7 +164,7 @@ async def get_tool_call(
 ) -> Response:
     """Show a call; with `Prefer: wait=10` as soon as it has ended, after ten seconds at the latest."""
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
-    entry = await parts.jobs.get(str(call_id), context.caller.tenant)
+    entry = await find_call(parts, call_id, context.caller)
     if preferences.wait is not None:
         entry = await context.while_present(parts.jobs.wait(entry, preferences.wait))
     return _respond(entry, format, preferences.applied)
@@ -192,7 +195,7 @@ async def watch_tool_call(
     `progress` and `partial` come from the server that runs the call, which keeps the last of them until some minutes
     after its end. `Last-Event-ID` goes on after the event of that number.
     """
-    entry = await parts.jobs.get(str(call_id), caller.tenant)
+    entry = await find_call(parts, call_id, caller)
     after = read_last(request)
     if after == LAST and entry.has_ended:
         return Response(status_code=204)
@@ -213,7 +216,22 @@ async def cancel_tool_call(
     parts: PartsDep, caller: CallerDep, call_id: CallId, format: AnswerForm = "langchain"
 ) -> Response:
     """Cancel a call that goes on without its client; what it has done already stays done."""
+    entry = await find_call(parts, call_id, caller)
+    if entry.caller != caller.subject:
+        require_scope(caller, OPERATE)
     return _respond(await parts.jobs.cancel(str(call_id), caller.tenant, caller.subject), format, {})
+
+
+async def find_call(parts: Parts, call_id: UUID, caller: Caller) -> CallEntry:
+    """Find a call that a caller may see: its own, or with the scope for it one of its tenant.
+
+    Raises:
+        UnknownCall: There is none.
+    """
+    entry = await parts.jobs.get(str(call_id), caller.tenant)
+    if entry.caller != caller.subject and not caller.may(READ):
+        raise UnknownCall
+    return entry
 
 
 def _respond(entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Response:

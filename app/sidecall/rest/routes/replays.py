@@ -16,7 +16,7 @@ from sidecall.http.problems import Problem
 from sidecall.rest.openapi import json_body
 from sidecall.rest.parts import ContextDep, PartsDep
 from sidecall.rest.remembered import answer_replay
-from sidecall.rest.routes.calls import AnswerForm, CallId
+from sidecall.rest.routes.calls import AnswerForm, CallId, find_call
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)])
 
@@ -79,6 +79,7 @@ async def replay_tool_call(
     again with `{"insist": true}` only.
     """
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
+    await find_call(parts, call_id, context.caller)
     wish = _read_wish(await read_json(request, parts.bounds) if _has_body(request) else {})
     answer = answer_replay(parts, str(call_id), context, preferences, format, insists=wish.insist)
     return (await context.while_present(answer)).to_response()

@@ -47,6 +47,7 @@ class ToolDetail(BaseModel):
     extras: dict[str, Any] = Field(description="Hints of the tool's author for a provider.")
     return_direct: bool
     response_format: str
+    scopes: list[str] = Field(description="What a caller needs to see and call it.")
     timeout: float | None = Field(description="Seconds; null means the server's default.")
     executor: str
     timeout_behavior: str = Field(description="`raise`: the request fails with 500 when the time is up.")
@@ -95,12 +96,12 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
     back as `If-None-Match` to be told 304 while nothing has changed.
     """
     query = request.scope["query_string"]
-    listing = parts.listings.find(query)
+    listing = parts.listings.find(query, caller)
     if listing is None:
         version = parts.registry.version
         chosen = [tool for tool in await parts.pipeline.visible(caller, context) if _is_chosen(tool, tag, name)]
         listing = make_listing(to_json(render_definitions(chosen, format, strict=strict)))
-        parts.listings.keep(query, listing, version)
+        parts.listings.keep(query, listing, version, caller)
     return listing.reply_to(if_none_match).to_response()
 
 
@@ -144,6 +145,7 @@ def _detail(tool: CompiledTool) -> ToolDetail:
         extras=dict(tool.options.extras),
         return_direct=tool.options.return_direct,
         response_format=tool.options.response_format,
+        scopes=list(tool.options.scopes),
         timeout=tool.options.timeout,
         executor=tool.executor,
         timeout_behavior=tool.options.timeout_behavior,
