@@ -41,6 +41,9 @@ def test_each_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, name
         ("gateways", "10.0.0.0/33"),
         ("gateways", "gateway.example.com"),
         ("auth", "none,api_key"),
+        ("jwt_issuer", "http://issuer.example.com"),
+        ("jwt_keys_url", "issuer.example.com/keys"),
+        ("jwt_keys_url", "http://localhost.example.com/keys"),
         ("auth", "api_key,api_key"),
         ("rate_limit", "100"),
         ("rate_limit", "0/minute"),  # nobody could call at all
@@ -140,6 +143,7 @@ async def test_web_pages_may_use_it(make_client: MakeClient, origins: tuple[str,
     ("settings", "complaint"),
     [
         ({"auth": "gateway"}, "say in SIDECALL_CALLER_HEADER in which header it names callers"),
+        ({"auth": "jwt"}, "set SIDECALL_JWT_ISSUER and SIDECALL_JWT_AUDIENCE"),
         ({"gateways": "10.0.0.1"}, "SIDECALL_GATEWAYS has no effect without SIDECALL_CALLER_HEADER"),
         ({"tenant_header": "X-Tenant"}, "SIDECALL_TENANT_HEADER has no effect without SIDECALL_CALLER_HEADER"),
         ({"scopes_header": "X-Scopes"}, "SIDECALL_SCOPES_HEADER has no effect without SIDECALL_CALLER_HEADER"),

@@ -1,12 +1,19 @@
 """Who may call, as the settings have it."""
 
+from importlib import import_module
+
 from sidecall.access_settings import AccessSettings
-from sidecall.auth.access import Access
+from sidecall.auth.access import Access, Authenticator
 from sidecall.auth.api_keys import HEADER, ApiKeys, KeyRing
 from sidecall.auth.caller_header import LOOPBACK, CallerHeader, GatewayHeaders, Gateways, NamedOrAnonymous
 from sidecall.auth.key_file import KeyFile, KeysUnfit
 from sidecall.auth.methods import Method, Methods
-from sidecall.auth.middleware import Authenticator
+from sidecall.auth.resource import ProtectedResource
+from sidecall.core.errors import SidecallError
+
+
+class TokensUnfit(SidecallError):
+    """Tokens cannot be taken by this program."""
 
 
 def build_access(settings: AccessSettings) -> Access | None:
@@ -14,11 +21,18 @@ def build_access(settings: AccessSettings) -> Access | None:
 
     Raises:
         KeysUnfit: There is no file of keys where one was named, or it is none.
+        TokensUnfit: What it takes to read tokens is not installed.
     """
     if settings.auth == ("none",):
         header = _build_header(settings, settings.gateways)
         return None if header is None else Access(NamedOrAnonymous(header), is_proved=False)
-    return Access(_build_methods(settings), is_proved=True, hidden=_CREDENTIALS if "api_key" in settings.auth else ())
+    is_asked = not {"api_key", "jwt"}.isdisjoint(settings.auth)
+    return Access(
+        _build_methods(settings),
+        is_proved=True,
+        hidden=_CREDENTIALS if is_asked else (),
+        resource=_describe(settings) if "jwt" in settings.auth else None,
+    )
 
 
 _CREDENTIALS = (b"authorization", HEADER)
@@ -31,8 +45,33 @@ def _build_methods(settings: AccessSettings) -> Authenticator:
         assert header is not None
         methods.append(header)
     if "api_key" in settings.auth:
-        methods.append(ApiKeys(_open_ring(settings), is_alone=True))
+        methods.append(ApiKeys(_open_ring(settings), is_alone="jwt" not in settings.auth))
+    if "jwt" in settings.auth:
+        methods.append(_build_tokens(settings))
     return Methods(methods)
+
+
+def _build_tokens(settings: AccessSettings) -> Method:
+    try:
+        tokens, key_sets = import_module("sidecall.auth.tokens"), import_module("sidecall.auth.key_sets")
+    except ModuleNotFoundError as error:
+        if error.name != "joserfc":
+            raise
+        raise TokensUnfit("SIDECALL_AUTH has `jwt`, which needs an extra: pip install 'sidecall[jwt]'") from None
+    rules = tokens.TokenRules(
+        issuer=settings.jwt_issuer,
+        audience=settings.jwt_audience,
+        algorithms=settings.jwt_algorithms,
+        scopes=settings.jwt_scopes_claim,
+        tenant=settings.jwt_tenant_claim,
+    )
+    method: Method = tokens.Tokens(rules, key_sets.IssuerKeys(settings.jwt_issuer, settings.jwt_keys_url))
+    return method
+
+
+def _describe(settings: AccessSettings) -> ProtectedResource:
+    assert settings.jwt_issuer is not None
+    return ProtectedResource(settings.jwt_issuer, settings.jwt_audience)
 
 
 def _build_header(settings: AccessSettings, gateways: tuple[str, ...]) -> CallerHeader | None:

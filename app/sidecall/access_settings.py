@@ -13,11 +13,16 @@ _HOST = re.compile(
     r"\*|(\*\.)?[\w-]+(\.[\w-]+)*\.?|\[[0-9a-fA-F:.]+\]|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*", re.ASCII
 )
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/@?#*]+")
+_SAFE = re.compile(r"https://[^/]|http://(localhost|127\.0\.0\.1|\[::1\])(?=[:/]|$)")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 # Browsers leave the port out that a scheme implies.
 _IMPLIED_PORTS = {"http": ":80", "https": ":443"}
 
-AuthMethod = Literal["none", "api_key", "gateway"]
+AuthMethod = Literal["none", "api_key", "jwt", "gateway"]
+# Those of public keys: with another one a token could be signed with what everybody may read.
+TokenAlgorithm = Literal[
+    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519", "EdDSA"
+]
 Texts = Annotated[tuple[str, ...], NoDecode]
 
 
@@ -28,8 +33,8 @@ class AccessSettings(BaseSettings):
 
     auth: Annotated[tuple[AuthMethod, ...], NoDecode] = Field(
         default=("none",),
-        description="How callers prove who they are, one way or several, separated by commas: `api_key`, `gateway`. "
-        "With `none` whoever reaches the port may do everything, so it listens on loopback only.",
+        description="How callers prove who they are, one way or several, separated by commas: `api_key`, `jwt`, "
+        "`gateway`. With `none` whoever reaches the port may do everything, so it listens on loopback only.",
     )
     allow_unauthenticated: bool = Field(
         default=False,
@@ -38,6 +43,22 @@ class AccessSettings(BaseSettings):
     keys_file: Path = Field(
         default=Path(".sidecall/keys.jsonl"),
         description="File with the hashes of the keys that `api_key` takes; `sidecall keys` writes it.",
+    )
+    jwt_issuer: str | None = Field(default=None, description="Who signs the tokens that `jwt` takes: their `iss`.")
+    jwt_audience: Texts = Field(
+        default=(),
+        description="What they are made for, one of these: their `aud`, separated by commas; this server's address.",
+    )
+    jwt_keys_url: str | None = Field(
+        default=None,
+        description="Where the issuer's public keys are (JWKS); without it the issuer says it, as in OpenID Connect.",
+    )
+    jwt_algorithms: Annotated[tuple[TokenAlgorithm, ...], NoDecode] = Field(
+        default=("RS256", "ES256"), min_length=1, description="How they may be signed, separated by commas."
+    )
+    jwt_scopes_claim: str = Field(default="scope", description="Where they say what the caller may do.")
+    jwt_tenant_claim: str | None = Field(
+        default=None, description="Where they say for which tenant; without it all are of one tenant."
     )
     hosts: Texts = Field(
         default=(),
@@ -66,7 +87,7 @@ class AccessSettings(BaseSettings):
         "`10.0.0.7,10.1.0.0/16`. With `gateway` the default is loopback.",
     )
 
-    @field_validator("auth", "hosts", "origins", "gateways", mode="before")
+    @field_validator("auth", "hosts", "origins", "gateways", "jwt_audience", "jwt_algorithms", mode="before")
     @classmethod
     def _split_list(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -112,12 +133,21 @@ class AccessSettings(BaseSettings):
                 raise ValueError(f"{origin!r} is no origin: write https://app.example.com, with its port if it has one")
         return tuple(origin.removesuffix(_IMPLIED_PORTS.get(origin.partition(":")[0], "/")) for origin in origins)
 
+    @field_validator("jwt_issuer", "jwt_keys_url")
+    @classmethod
+    def _is_safe(cls, address: str | None) -> str | None:
+        if address is not None and _SAFE.match(address) is None:
+            raise ValueError("write an address with https://, or with http:// one on this machine")
+        return address
+
     @model_validator(mode="after")
     def _goes_together(self) -> "AccessSettings":
         if "gateway" in self.auth and self.caller_header is None:
             raise ValueError(
                 "SIDECALL_AUTH has `gateway`: say in SIDECALL_CALLER_HEADER in which header it names callers"
             )
+        if "jwt" in self.auth and not (self.jwt_issuer and self.jwt_audience):
+            raise ValueError("SIDECALL_AUTH has `jwt`: set SIDECALL_JWT_ISSUER and SIDECALL_JWT_AUDIENCE")
         for name in ("tenant_header", "scopes_header", "gateways"):
             if getattr(self, name) and self.caller_header is None:
                 raise ValueError(f"SIDECALL_{name.upper()} has no effect without SIDECALL_CALLER_HEADER")

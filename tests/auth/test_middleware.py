@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from sidecall.auth.access import Access
 from sidecall.auth.middleware import Authentication, caller_of
 from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.errors import RequestError
@@ -46,11 +47,10 @@ class Server:
         self.refused: list[str] = []
         self.app = Authentication(
             self.serve,
-            Keys(is_slow=is_slow),
+            Access(Keys(is_slow=is_slow), is_proved=True, hidden=(b"authorization",)),
             self.refuse,
             lambda path: path == "/healthz",
             _permit,
-            hidden=(b"authorization",),
         )
 
     async def serve(self, scope: Any, _receive: Any, _send: Any) -> None:

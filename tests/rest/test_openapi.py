@@ -101,6 +101,8 @@ def test_every_operation_has_a_stable_name() -> None:
         "list_approvals": "GET /approvals",
         "get_approval": "GET /approvals/{approval_id}",
         "decide_approval": "POST /approvals/{approval_id}",
+        "get_identity": "GET /whoami",
+        "get_resource_metadata": "GET /.well-known/oauth-protected-resource",
         "get_health": "GET /healthz",
         "get_readiness": "GET /readyz",
         "get_metrics": "GET /metrics",

@@ -3,11 +3,9 @@
 from starlette.types import Scope
 
 from sidecall.auth.methods import Unauthenticated
+from sidecall.auth.middleware import METADATA
 from sidecall.auth.scopes import MissingScope
 from sidecall.core.errors import RequestError
-
-# Where the address of the document stands that says which tokens are taken.
-METADATA = "sidecall.resource_metadata"
 
 
 def challenge(scope: Scope, error: RequestError) -> dict[str, str]:

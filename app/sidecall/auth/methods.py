@@ -7,6 +7,7 @@ from starlette.types import Scope
 
 from sidecall.core.context import Caller
 from sidecall.core.errors import RequestError
+from sidecall.core.overload import Overloaded
 
 # Who it is, at once or later; None where a request has nothing of the kind.
 Found = Caller | Awaitable[Caller] | None
@@ -22,6 +23,13 @@ class BadCredential(Unauthenticated):
     """The request does not prove who sends it."""
 
     is_tried = True
+
+
+class IssuerUnreachable(Overloaded):
+    """The issuer of tokens cannot be asked for its keys just now."""
+
+    def __init__(self) -> None:
+        super().__init__("The issuer of tokens cannot be asked for its keys just now.", retry_after=5)
 
 
 class Method(Protocol):

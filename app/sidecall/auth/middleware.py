@@ -1,26 +1,17 @@
 """Settle who calls, once for each request, in front of every door."""
 
-from collections.abc import Awaitable, Callable, Collection
-from typing import Protocol
+from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sidecall.auth.access import Access
 from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.errors import RequestError
 
-# Where the caller stands in the scope. No part of `state`, where others keep what is theirs.
+# Where it stands in the scope where it is said how to get a token.
+METADATA = "sidecall.resource_metadata"
+# Where the caller stands there. No part of `state`, where others keep what is theirs.
 _CALLER = "sidecall.caller"
-
-
-class Authenticator(Protocol):
-    """Whoever knows callers by their requests."""
-
-    def authenticate(self, scope: Scope) -> Caller | Awaitable[Caller]:
-        """Return who sends a request, at once or later.
-
-        Raises:
-            RequestError: The request does not say it, or not for certain.
-        """
 
 
 # Answers a request with an error.
@@ -39,28 +30,27 @@ class Authentication:
     def __init__(
         self,
         app: ASGIApp,
-        authenticator: Authenticator,
+        access: Access,
         refuse: Refuse,
         is_open: Callable[[str], bool],
         permit: Permit = permit_all,
-        hidden: Collection[bytes] = (),
     ) -> None:
         """Stand in front of an application.
 
         Args:
             app: What is served to those who are known.
-            authenticator: Knows the callers.
+            access: Knows the callers.
             refuse: Answers the others.
             is_open: Returns whether a path is served to everybody, without a look at who they are.
             permit: Says what they may do.
-            hidden: Headers that prove who calls, which are nobody's business behind this.
         """
         self._app = app
-        self._authenticator = authenticator
+        self._authenticator = access.authenticator
         self._refuse = refuse
         self._is_open = is_open
         self._permit = permit
-        self._hidden = frozenset(hidden)
+        self._hidden = frozenset(access.hidden)
+        self._resource = access.resource
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
@@ -69,6 +59,8 @@ class Authentication:
         path = path_of(scope)
         if self._is_open(path):
             return self._app(scope, receive, send)
+        if self._resource is not None:
+            scope[METADATA] = self._resource.find_document(scope)
         try:
             found = self._authenticator.authenticate(scope)
             if not isinstance(found, Caller):

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from sidecall.auth.browser import ForeignHost, ForeignPage
 from sidecall.auth.caller_header import InvalidCaller
 from sidecall.auth.challenge import challenge
-from sidecall.auth.methods import Unauthenticated
+from sidecall.auth.methods import IssuerUnreachable, Unauthenticated
 from sidecall.auth.scopes import MissingScope
 from sidecall.core.calls.errors import (
     CallbackRefused,
@@ -95,6 +95,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     TooManyApprovals: (503, "too-many-approvals"),
     TooManyJobs: (503, "too-many-jobs"),
     StoreUnavailable: (503, "store-unavailable"),
+    IssuerUnreachable: (503, "issuer-unreachable"),
 }
 
 

@@ -11,6 +11,7 @@ from sidecall.auth.access import Access
 from sidecall.auth.browser import PageRule, Welcome
 from sidecall.auth.hosts import OwnHosts
 from sidecall.auth.middleware import Authentication, permit_all
+from sidecall.auth.resource import WELL_KNOWN
 from sidecall.http import problems
 from sidecall.http.application import Application, Wrapper
 from sidecall.http.cors import share_with
@@ -20,7 +21,18 @@ from sidecall.http.request_id import RequestId, RequestIdHeader
 from sidecall.rest import explorer, openapi
 from sidecall.rest.examples import ANSWERS, APPROVAL
 from sidecall.rest.parts import Parts
-from sidecall.rest.routes import approvals, calls, contents, health, metrics, replays, tool_calls, tools, whoami
+from sidecall.rest.routes import (
+    approvals,
+    calls,
+    contents,
+    health,
+    metadata,
+    metrics,
+    replays,
+    tool_calls,
+    tools,
+    whoami,
+)
 from sidecall.rest.routes.permissions import permit
 from sidecall.rest.security_schemes import add_security
 from sidecall.rest.served import show_served
@@ -95,7 +107,8 @@ def build_api(
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.parts = parts
-    for routes in (tools, tool_calls, calls, replays, contents, approvals, whoami, health, metrics):
+    app.state.access = access
+    for routes in (tools, tool_calls, calls, replays, contents, approvals, whoami, metadata, health, metrics):
         # As they are: including a router builds every route of it again, at the first request.
         app.router.routes.extend(routes.router.routes)
     explorer.install(app)
@@ -115,11 +128,10 @@ def _wrappers(access: Access | None, welcome: Welcome) -> list[Wrapper]:
     if access is not None:
         asked = partial(
             Authentication,
-            authenticator=access.authenticator,
+            access=access,
             refuse=refuse,
             is_open=_is_open if access.is_proved else _is_named_by_nobody,
             permit=permit if access.is_proved else permit_all,
-            hidden=access.hidden,
         )
         wrappers.append(asked)
     return wrappers
@@ -127,7 +139,7 @@ def _wrappers(access: Access | None, welcome: Welcome) -> list[Wrapper]:
 
 def _is_open(path: str) -> bool:
     """Return whether a path is for everybody: what orchestrators probe, and the page that explains the API."""
-    return path in _OPEN or path.startswith(explorer.ASSETS)
+    return path in _OPEN or path.startswith((explorer.ASSETS, WELL_KNOWN))
 
 
 def _is_named_by_nobody(path: str) -> bool:
