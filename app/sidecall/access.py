@@ -1,5 +1,8 @@
 """Who may call, as the settings have it."""
 
+import logging
+from collections.abc import Iterable
+from dataclasses import replace
 from importlib import import_module
 
 from sidecall.access_settings import AccessSettings
@@ -9,20 +12,45 @@ from sidecall.auth.caller_header import LOOPBACK, CallerHeader, GatewayHeaders, 
 from sidecall.auth.key_file import KeyFile, KeysUnfit
 from sidecall.auth.methods import Method, Methods
 from sidecall.auth.resource import ProtectedResource
+from sidecall.auth.toolsets import NO_TOOLSETS, Everybody, Toolsets, WithToolsets, read_toolsets
 from sidecall.core.errors import SidecallError
+
+logger = logging.getLogger("sidecall")
 
 
 class TokensUnfit(SidecallError):
     """Tokens cannot be taken by this program."""
 
 
-def build_access(settings: AccessSettings) -> Access | None:
+def build_access(settings: AccessSettings, toolsets: Toolsets = NO_TOOLSETS) -> Access | None:
     """Make what knows callers; None where all are one caller, who may do everything.
 
     Raises:
         KeysUnfit: There is no file of keys where one was named, or it is none.
         TokensUnfit: What it takes to read tokens is not installed.
     """
+    access = _build_access(settings)
+    if not toolsets:
+        return access
+    access = access or Access(Everybody(), is_proved=False)
+    return replace(access, authenticator=WithToolsets(access.authenticator, toolsets))
+
+
+def open_toolsets(settings: AccessSettings, names: Iterable[str]) -> Toolsets:
+    """Read the file of toolsets, if there is one, and tell of what it names and is none of these tools.
+
+    Raises:
+        ToolsetsUnfit: It is none.
+    """
+    if settings.toolsets is None:
+        return NO_TOOLSETS
+    toolsets = read_toolsets(settings.toolsets)
+    for name in toolsets.find_missing(names):
+        logger.warning("SIDECALL_TOOLSETS names %s, and there is no such tool", name)
+    return toolsets
+
+
+def _build_access(settings: AccessSettings) -> Access | None:
     if settings.auth == ("none",):
         header = _build_header(settings, settings.gateways)
         return None if header is None else Access(NamedOrAnonymous(header), is_proved=False)

@@ -23,6 +23,7 @@ AuthMethod = Literal["none", "api_key", "jwt", "gateway"]
 TokenAlgorithm = Literal[
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519", "EdDSA"
 ]
+MetricsMode = Literal["on", "open", "off"]
 Texts = Annotated[tuple[str, ...], NoDecode]
 
 
@@ -43,6 +44,17 @@ class AccessSettings(BaseSettings):
     keys_file: Path = Field(
         default=Path(".sidecall/keys.jsonl"),
         description="File with the hashes of the keys that `api_key` takes; `sidecall keys` writes it.",
+    )
+    docs: bool = Field(
+        default=True, description="Whether the page that explains the API is served, and the document behind it."
+    )
+    metrics: MetricsMode = Field(
+        default="on",
+        description="Whether `/metrics` is served: `on` to callers with the scope `server:operate`, where they prove "
+        "who they are, `open` to everybody, or `off`.",
+    )
+    toolsets: Path | None = Field(
+        default=None, description="File (TOML) that says which part of the tools each caller is offered."
     )
     jwt_issuer: str | None = Field(default=None, description="Who signs the tokens that `jwt` takes: their `iss`.")
     jwt_audience: Texts = Field(

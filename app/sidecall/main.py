@@ -8,7 +8,7 @@ from functools import partial
 from fastapi import FastAPI
 from pydantic_core import to_json
 
-from sidecall.access import build_access
+from sidecall.access import build_access, open_toolsets
 from sidecall.auth.browser import Welcome
 from sidecall.auth.hosts import OwnHosts
 from sidecall.authoring.offers import TOOLS_OF, tools_of
@@ -46,7 +46,7 @@ from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
 from sidecall.reload import follow_files
 from sidecall.rest.answers import content_url
-from sidecall.rest.app import Lifespan, build_api
+from sidecall.rest.app import Lifespan, Pages, build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
 from sidecall.rest.remembered import show_entry
@@ -77,13 +77,13 @@ def create_app(
         DefinitionError: A tool cannot be offered.
         KeysUnfit: The file of keys cannot be used.
         StoreUnfit: There is no such kind of store.
+        ToolsetsUnfit: The file of toolsets is none.
         ValidationError: A setting is wrong.
     """
     settings = settings or Settings()
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
     registry = _discover(settings) if registry is None else registry
-    executors = build_executors(settings)
-    admission = Admission(_limits(settings))
+    executors, admission = build_executors(settings), Admission(_limits(settings))
     ledger = build_ledger(settings)
     metrics, redaction = _metrics(registry, executors, admission, ledger, lifecycle), Redaction(settings.log_redact)
     watch = _watch(settings, metrics, redaction)
@@ -107,12 +107,14 @@ def create_app(
         trouble=lambda: ledger.trouble,
         results=results,
         receivers=AllowedHosts(settings.webhook_hosts),
+        toolsets=open_toolsets(settings, registry.names),
     )
     return _build_api(settings, parts, _lifespan(settings, parts, ledger, executors, watch))
 
 
 def _build_api(settings: Settings, parts: Parts, lifespan: Lifespan) -> Application:
-    return build_api(parts, lifespan, build_access(settings), _welcome(settings))
+    pages = Pages(docs=settings.docs, metrics=settings.metrics)
+    return build_api(parts, lifespan, build_access(settings, parts.toolsets), _welcome(settings), pages)
 
 
 def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str | None]:

@@ -181,8 +181,13 @@ async def test_whoami_says_who_one_is(
     known = (await client.get("/whoami", headers=keys["boss"])).json()
     unasked = (await (await make_client()).get("/whoami")).json()
 
-    assert known == {"subject": "boss", "tenant": "default", "scopes": ["approvals:decide", "tools:call"]}
-    assert unasked == {"subject": "anonymous", "tenant": "default", "scopes": ["*"]}
+    assert known == {
+        "subject": "boss",
+        "tenant": "default",
+        "scopes": ["approvals:decide", "tools:call"],
+        "toolset": None,
+    }
+    assert unasked == {"subject": "anonymous", "tenant": "default", "scopes": ["*"], "toolset": None}
 
 
 @BOTH_WAYS

@@ -43,7 +43,7 @@ async def test_a_token_opens_what_its_scopes_say(make_client: MakeClient, issuer
         'Bearer realm="sidecall", error="insufficient_scope", scope="server:operate", '
         f'resource_metadata="{AUDIENCE}{DOCUMENT}"'
     )
-    assert answers[3].json() == {"subject": "ann", "tenant": "default", "scopes": ["calls:read"]}
+    assert answers[3].json() == {"subject": "ann", "tenant": "default", "scopes": ["calls:read"], "toolset": None}
 
 
 @BOTH_WAYS

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from fastapi import FastAPI
 from pydantic import BaseModel
@@ -18,6 +20,7 @@ from sidecall.http.cors import share_with
 from sidecall.http.door import Door
 from sidecall.http.head import HeadAsGet
 from sidecall.http.request_id import RequestId, RequestIdHeader
+from sidecall.registry import Registry
 from sidecall.rest import explorer, openapi
 from sidecall.rest.examples import ANSWERS, APPROVAL
 from sidecall.rest.parts import Parts
@@ -75,11 +78,26 @@ _DESCRIPTION = """Run the tools of AI agents behind plain HTTP.
 answers with the message to give back. Press *Try it out* on either."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Which pages are served beside the API: its explanation, and the numbers of its operation.
+
+    These are `on` for callers who may read them, `open` for everybody, or `off`.
+    """
+
+    docs: bool = True
+    metrics: Literal["on", "open", "off"] = "on"
+
+
+_ALL_PAGES = Pages()
+
+
 def build_api(
     parts: Parts,
     lifespan: Lifespan | None = None,
     access: Access | None = None,
     welcome: Welcome | None = None,
+    pages: Pages = _ALL_PAGES,
 ) -> Application:
     """Build the application around parts that are ready.
 
@@ -88,9 +106,12 @@ def build_api(
         lifespan: Entered before anything is served.
         access: Knows the callers; without it all are one caller, who may do everything.
         welcome: Under which names it is served, and to which web pages; without it on loopback, to its own.
+        pages: What is served beside it.
     """
+    is_proved = access is not None and access.is_proved
+    is_open = partial(_is_open, with_metrics=not is_proved or pages.metrics == "open")
     app = Application(
-        wrappers=_wrappers(access, welcome or Welcome(OwnHosts("localhost"))),
+        wrappers=_wrappers(access, welcome or Welcome(OwnHosts("localhost")), is_open),
         inner=[HeadAsGet, RequestIdHeader],
         door=partial(Door, shortcuts=make_shortcuts(parts)),
         title="Sidecall",
@@ -99,6 +120,7 @@ def build_api(
         description=_DESCRIPTION,
         license_info={"name": "MIT", "identifier": "MIT"},
         openapi_tags=[{"name": name, "description": text} for name, text in _TAGS.items()],
+        openapi_url="/openapi.json" if pages.docs else None,
         docs_url=None,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
@@ -108,19 +130,27 @@ def build_api(
     )
     app.state.parts = parts
     app.state.access = access
-    for routes in (tools, tool_calls, calls, replays, contents, approvals, whoami, metadata, health, metrics):
-        # As they are: including a router builds every route of it again, at the first request.
-        app.router.routes.extend(routes.router.routes)
-    explorer.install(app)
+    _add_routes(app, pages)
     problems.install(app)
-    is_proved = access is not None and access.is_proved
-    secure = partial(add_security, is_open=_is_open, is_proved=is_proved)
-    show = partial(show_served, registry=parts.registry)
+    is_for_all = partial(_is_open, with_metrics=pages.metrics == "open")
+    secure = partial(add_security, is_open=is_for_all, is_proved=is_proved)
+    # Where callers are told apart it is for everybody, and says nothing of what some see.
+    show = partial(show_served, registry=parts.registry if access is None else Registry())
     openapi.install(app, _REQUEST_MODELS, ANSWERS | APPROVAL, _PROBES, show, secure)
     return app
 
 
-def _wrappers(access: Access | None, welcome: Welcome) -> list[Wrapper]:
+def _add_routes(app: Application, pages: Pages) -> None:
+    for routes in (tools, tool_calls, calls, replays, contents, approvals, whoami, metadata, health):
+        # As they are: including a router builds every route of it again, at the first request.
+        app.router.routes.extend(routes.router.routes)
+    if pages.metrics != "off":
+        app.router.routes.extend(metrics.router.routes)
+    if pages.docs:
+        explorer.install(app)
+
+
+def _wrappers(access: Access | None, welcome: Welcome, is_open: Callable[[str], bool]) -> list[Wrapper]:
     """List what every request passes through, from the outside in."""
     share, refuse = share_with(welcome.origins), problems.refuse
     rule = partial(PageRule, welcome=welcome, share=share, refuse=refuse, is_exempt=_PROBES.__contains__)
@@ -130,18 +160,13 @@ def _wrappers(access: Access | None, welcome: Welcome) -> list[Wrapper]:
             Authentication,
             access=access,
             refuse=refuse,
-            is_open=_is_open if access.is_proved else _is_named_by_nobody,
+            is_open=is_open,
             permit=permit if access.is_proved else permit_all,
         )
         wrappers.append(asked)
     return wrappers
 
 
-def _is_open(path: str) -> bool:
+def _is_open(path: str, *, with_metrics: bool) -> bool:
     """Return whether a path is for everybody: what orchestrators probe, and the page that explains the API."""
-    return path in _OPEN or path.startswith((explorer.ASSETS, WELL_KNOWN))
-
-
-def _is_named_by_nobody(path: str) -> bool:
-    """Return whether it does not matter who is named: that takes the metrics beside, where everybody may read them."""
-    return path == "/metrics" or _is_open(path)
+    return path in _OPEN or path.startswith((explorer.ASSETS, WELL_KNOWN)) or (with_metrics and path == "/metrics")

@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
-from sidecall.core.context import ANONYMOUS, Caller
+from sidecall.core.context import ANONYMOUS, Caller, Toolset
 from sidecall.http.reply import Reply
 from sidecall.registry import Registry
 
@@ -33,7 +33,7 @@ def make_listing(body: bytes) -> Listing:
 
 
 # What of a caller decides about what it sees; None of whoever sees all that there is.
-Sight = frozenset[str] | None
+Sight = tuple[frozenset[str], Toolset | None] | None
 
 
 class Listings:
@@ -63,9 +63,10 @@ class Listings:
                 del self._known[next(iter(self._known))]
 
     def _see(self, caller: Caller) -> Sight:
-        return (
-            None if caller is ANONYMOUS or caller.may(*self._registry.scopes) else caller.scopes & self._registry.scopes
-        )
+        scopes = self._registry.scopes
+        if caller is ANONYMOUS or (caller.toolset is None and caller.may(*scopes)):
+            return None
+        return scopes if caller.may(*scopes) else caller.scopes & scopes, caller.toolset
 
 
 def has(if_none_match: str | None, etag: str) -> bool:

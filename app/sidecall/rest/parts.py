@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from sidecall.auth.middleware import caller_of
+from sidecall.auth.toolsets import NO_TOOLSETS, Toolsets
 from sidecall.core.approval import Approvals
 from sidecall.core.contents import Contents
 from sidecall.core.context import Caller
@@ -49,6 +50,7 @@ class Parts:
     metrics: Metrics = field(default_factory=Metrics)
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
     quotas: Quotas | None = None
+    toolsets: Toolsets = NO_TOOLSETS
     backlog: Backlog = field(default_factory=Backlog)
     trouble: Callable[[], str | None] = lambda: None
     excerpts: Excerpts = field(default_factory=Excerpts)

@@ -18,6 +18,7 @@ class Identity(BaseModel):
     subject: str = Field(description="The caller's name; `anonymous` where nobody is asked.")
     tenant: str = Field(description="Whose calls, approvals, contents and stored items it shares.")
     scopes: list[str] = Field(description="What it may do; `*` is everything.")
+    toolset: str | None = Field(description="The part of the tools that it sees; null: all that its scopes allow.")
 
 
 @router.get(
@@ -29,5 +30,6 @@ class Identity(BaseModel):
 )
 async def get_identity(caller: CallerDep) -> Response:
     """Answer with the caller's name, tenant and scopes."""
-    identity = Identity(subject=caller.subject, tenant=caller.tenant, scopes=sorted(caller.scopes))
+    toolset = None if caller.toolset is None else caller.toolset.name
+    identity = Identity(subject=caller.subject, tenant=caller.tenant, scopes=sorted(caller.scopes), toolset=toolset)
     return Reply(to_json(identity)).to_response()
