@@ -38,6 +38,8 @@ ORDINARY = {
     "max_content_bytes": None,
     "background": False,
     "idempotency": None,
+    "scopes": (),
+    "is_for_all": True,
 }
 
 

@@ -12,9 +12,9 @@ from sidecall.main import create_app
 from sidecall.rest.routes.permissions import find_scope
 from sidecall.settings import Settings
 from tests.kit.asgi import BOTH_WAYS
+from tests.kit.callers.keys import write_keys
 from tests.kit.calls import write_call
 from tests.kit.clients import MakeClient
-from tests.kit.keys import write_keys
 
 SCOPES = {
     "agent": ("tools:call",),

@@ -12,9 +12,9 @@ import respx
 from sidecall.access import TokensUnfit, build_access
 from sidecall.settings import Settings
 from tests.kit.asgi import BOTH_WAYS
+from tests.kit.callers.keys import write_keys
+from tests.kit.callers.tokens import AUDIENCE, ISSUER, KEYS_URL, Issuer
 from tests.kit.clients import MakeClient
-from tests.kit.keys import write_keys
-from tests.kit.tokens import AUDIENCE, ISSUER, KEYS_URL, Issuer
 
 DOCUMENT = "/.well-known/oauth-protected-resource"
 JWT = {"jwt_issuer": ISSUER, "jwt_keys_url": KEYS_URL, "jwt_audience": AUDIENCE}

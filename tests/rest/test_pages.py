@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.kit.callers.keys import write_keys
 from tests.kit.clients import MakeClient
-from tests.kit.keys import write_keys
 
 DOCS = ["/docs", "/", "/openapi.json", "/docs/assets/swagger-ui.css"]
 SAFE = {

@@ -7,9 +7,9 @@ import httpx
 import pytest
 
 from sidecall import ToolContext, tool
+from tests.kit.callers.keys import write_keys
 from tests.kit.calls import write_call
 from tests.kit.clients import MakeClient
-from tests.kit.keys import write_keys
 
 KEY = {"Idempotency-Key": "1"}
 

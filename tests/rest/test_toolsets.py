@@ -111,7 +111,7 @@ async def test_a_toolset_that_there_is_not_is_refused(make_client: MakeClient, f
     for client in (await make_client(*TOOLS, toolsets=file), await make_client(*TOOLS)):
         refused = await client.get("/tools?toolset=none")
 
-        assert (refused.status_code, refused.json()["detail"]) == (422, "There is no toolset 'none'.")
+        assert (refused.status_code, refused.json()["detail"]) == (404, "There is no toolset 'none'.")
 
 
 async def test_a_call_that_is_remembered_keeps_its_callers_toolset(file: Path) -> None:

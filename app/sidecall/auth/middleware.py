@@ -11,7 +11,7 @@ from sidecall.core.errors import RequestError
 # Where it stands in the scope where it is said how to get a token.
 METADATA = "sidecall.resource_metadata"
 # Where the caller stands there. No part of `state`, where others keep what is theirs.
-_CALLER = "sidecall.caller"
+CALLER = "sidecall.caller"
 
 
 # Answers a request with an error.
@@ -80,7 +80,7 @@ class Authentication:
 
     def _let_in(self, caller: Caller, path: str, scope: Scope) -> None:
         self._permit(scope["method"], path, caller)
-        scope[_CALLER] = caller
+        scope[CALLER] = caller
         if self._hidden:
             scope["headers"] = [header for header in scope["headers"] if header[0] not in self._hidden]
 
@@ -94,5 +94,5 @@ def path_of(scope: Scope) -> str:
 
 def caller_of(scope: Scope) -> Caller:
     """Return who sends a request; anonymous where nobody tells callers apart."""
-    caller: Caller = scope.get(_CALLER, ANONYMOUS)
+    caller: Caller = scope.get(CALLER, ANONYMOUS)
     return caller

@@ -12,7 +12,7 @@ from starlette.types import Scope
 
 from sidecall.auth.access import Authenticator
 from sidecall.core.context import ANONYMOUS, Caller, Toolset
-from sidecall.core.errors import InvalidParameter, SidecallError
+from sidecall.core.errors import RequestError, SidecallError
 
 # Callers whose toolset need not be looked for again.
 _REMEMBERED = 1024
@@ -21,6 +21,10 @@ _WILDCARDS = frozenset("*?[")
 
 class ToolsetsUnfit(SidecallError):
     """The file of toolsets cannot be used."""
+
+
+class UnknownToolset(RequestError):
+    """There is no such toolset."""
 
 
 class _Entry(BaseModel):
@@ -63,12 +67,12 @@ class Toolsets:
         """Find a toolset by its name.
 
         Raises:
-            InvalidParameter: There is none.
+            UnknownToolset: There is none.
         """
         try:
             return self._by_name[name]
         except KeyError:
-            raise InvalidParameter(f"There is no toolset {name[:_SHOWN]!r}.") from None
+            raise UnknownToolset(f"There is no toolset {name[:_SHOWN]!r}.") from None
 
     def find_missing(self, names: Iterable[str]) -> list[str]:
         """List what the toolsets name and is none of these tools; patterns may find nothing."""

@@ -19,6 +19,7 @@ from sidecall.auth.caller_header import InvalidCaller
 from sidecall.auth.challenge import challenge
 from sidecall.auth.methods import IssuerUnreachable, Unauthenticated
 from sidecall.auth.scopes import MissingScope
+from sidecall.auth.toolsets import UnknownToolset
 from sidecall.core.calls.errors import (
     CallbackRefused,
     CallEnded,
@@ -68,6 +69,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     ForeignPage: (403, "foreign-page"),
     GuardrailTripped: (403, "guardrail-tripped"),
     UnknownTool: (404, "unknown-tool"),
+    UnknownToolset: (404, "unknown-toolset"),
     UnknownApproval: (404, "unknown-approval"),
     UnknownContent: (404, "unknown-content"),
     UnknownCall: (404, "unknown-call"),

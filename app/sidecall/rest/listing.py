@@ -47,12 +47,13 @@ class Listings:
         self._version = registry.version
         self._known: dict[tuple[bytes, Sight], Listing] = {}
 
-    def find(self, query: bytes, caller: Caller = ANONYMOUS) -> Listing | None:
-        """Return the answer to this query of this caller, unless it is not known."""
+    def find(self, query: bytes, caller: Caller | None = None) -> Listing | None:
+        """Return the answer to this query of this caller, None where none are told apart, unless it is not known."""
         if self._version != self._registry.version:
             self._version = self._registry.version
             self._known = {}
-        return self._known.get((query, self._see(caller)))
+        sight = None if caller is None else self._see(caller)
+        return self._known.get((query, sight))
 
     def keep(self, query: bytes, listing: Listing, version: int, caller: Caller = ANONYMOUS) -> None:
         """Remember it, if all with the same scopes are answered the same and the registry is still of this version."""

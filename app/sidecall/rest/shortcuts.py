@@ -7,7 +7,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope
 
 from sidecall.auth.browser import HEADERS
-from sidecall.auth.middleware import caller_of
+from sidecall.auth.middleware import CALLER
 from sidecall.http.context import make_context
 from sidecall.http.door import Shortcut
 from sidecall.http.preferences import PLAIN, read_preferences
@@ -32,7 +32,7 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
         if (
             scope["method"] != "GET"
             or _SHOWN_CONTEXT in scope[HEADERS]
-            or (listing := parts.listings.find(scope["query_string"], caller_of(scope))) is None
+            or (listing := parts.listings.find(scope["query_string"], scope.get(CALLER))) is None
         ):
             return None
         if_none_match = scope[HEADERS].get(b"if-none-match")

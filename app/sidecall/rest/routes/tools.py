@@ -77,6 +77,7 @@ class ToolDetail(BaseModel):
         },
         304: {"description": "You have this listing already."},
         **CALLER_PROBLEM,
+        404: {"model": Problem, "description": "There is no such toolset."},
         422: {"model": Problem, "description": "A parameter is wrong."},
     },
 )

@@ -31,10 +31,12 @@ class Issuer:
         """Return what is published."""
         return KeySet(list(self.keys.values())).as_dict(private=False)
 
-    def sign(self, kid: str = "first", header: Mapping[str, Any] | None = None, **changes: Any) -> str:
-        """Sign a token of ann's with these claims; None leaves one out."""
+    def sign(
+        self, kid: str = "first", header: Mapping[str, Any] | None = None, ends_in: int = 600, **changes: Any
+    ) -> str:
+        """Sign a token of ann's with these claims, which ends in so many seconds; None leaves one out."""
         now = int(time.time())
-        claims = {"iss": ISSUER, "aud": AUDIENCE, "sub": "ann", "exp": now + 600, "iat": now, "scope": "tools:call"}
+        claims = {"iss": ISSUER, "aud": AUDIENCE, "sub": "ann", "exp": now + ends_in, "iat": now, "scope": "tools:call"}
         kept = {name: value for name, value in (claims | changes).items() if value is not None}
         head = {"alg": "ES256", "kid": kid, **(header or {})}
         return jwt.encode(head, kept, self.keys[kid], algorithms=[head["alg"]])
