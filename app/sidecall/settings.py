@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
-from pydantic_settings import NoDecode
+from pydantic_settings import NoDecode, SettingsConfigDict
 
 from sidecall.access_settings import AccessSettings
 from sidecall.core.errors import SidecallError
@@ -27,6 +27,8 @@ class Settings(AccessSettings, WebhookSettings):
     Raises:
         ValidationError: A value is out of its range; the message names the setting.
     """
+
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")

@@ -38,6 +38,7 @@ ORDINARY = {
     "max_content_bytes": None,
     "background": False,
     "idempotency": None,
+    "cache": None,
     "scopes": (),
     "is_for_all": True,
 }
