@@ -14,9 +14,7 @@ from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, search
 
 async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
     """Definition, schemas, options and what the linter says."""
-    client = await make_client(search)
-
-    shown = (await client.get("/tools/search")).json()
+    shown = (await (await make_client(search)).get("/tools/search")).json()
 
     assert shown == {
         "name": "search",
