@@ -19,6 +19,8 @@ from pydantic_core import to_jsonable_python
 
 MODEL = os.environ.get("OPENAI_MODEL") or "gpt-5"
 SIDECALL_URL = os.environ.get("SIDECALL_URL") or "http://127.0.0.1:8000"
+# Where the server wants a key.
+SIDECALL_HEADERS = {"Authorization": f"Bearer {key}"} if (key := os.environ.get("SIDECALL_API_KEY")) else {}
 LIMIT = ModelCallLimitMiddleware(run_limit=10, exit_behavior="error")
 # What a tool may read as `context`; put here who your user is.
 CONTEXT = {"user": os.environ.get("USER", "somebody")}
@@ -81,7 +83,7 @@ def decide(question: Mapping[str, Any]) -> dict[str, str]:
 async def run(prompt: str) -> None:
     """Let the agent work until it answers with text."""
     # Sidecall has a deadline for each tool, so there is none here.
-    async with httpx.AsyncClient(base_url=SIDECALL_URL, timeout=None) as sidecall:
+    async with httpx.AsyncClient(base_url=SIDECALL_URL, headers=SIDECALL_HEADERS, timeout=None) as sidecall:
         definitions = (await sidecall.get("/tools")).raise_for_status().json()
         agent = create_agent(
             ChatOpenAI(model=MODEL),

@@ -11,6 +11,8 @@ from openai import OpenAI, OpenAIError, omit
 
 MODEL = os.environ.get("OPENAI_MODEL") or "gpt-5"
 SIDECALL_URL = os.environ.get("SIDECALL_URL") or "http://127.0.0.1:8000"
+# Where the server wants a key.
+SIDECALL_HEADERS = {"Authorization": f"Bearer {key}"} if (key := os.environ.get("SIDECALL_API_KEY")) else {}
 MAX_TURNS = 10
 
 
@@ -104,7 +106,7 @@ def ask_sidecall(method: str, path: str, **options: Any) -> httpx.Response:
     """Return what Sidecall answers, or stop: a 4xx is for this program to mend, not for the model."""
     try:
         # Sidecall has a deadline for each tool, so there is none here.
-        response = httpx.request(method, SIDECALL_URL + path, timeout=None, **options)
+        response = httpx.request(method, SIDECALL_URL + path, timeout=None, headers=SIDECALL_HEADERS, **options)
     except httpx.HTTPError as error:
         sys.exit(f"No Sidecall at {SIDECALL_URL} ({error}); start one with: sidecall serve")
     # 409: somebody else has just decided about the call.

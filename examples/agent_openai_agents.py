@@ -21,6 +21,8 @@ from openai import OpenAIError
 
 MODEL = os.environ.get("OPENAI_MODEL") or "gpt-5"
 SIDECALL_URL = os.environ.get("SIDECALL_URL") or "http://127.0.0.1:8000"
+# Where the server wants a key.
+SIDECALL_HEADERS = {"Authorization": f"Bearer {key}"} if (key := os.environ.get("SIDECALL_API_KEY")) else {}
 # What a tool may read as `context`; put here who your user is.
 CONTEXT = {"user": os.environ.get("USER", "somebody")}
 
@@ -80,7 +82,7 @@ async def run(prompt: str) -> None:
     set_tracing_disabled(True)
     set_default_openai_api("chat_completions")  # Which every endpoint has; leave it out for OpenAI's Responses API.
     # Sidecall has a deadline for each tool, so there is none here.
-    async with httpx.AsyncClient(base_url=SIDECALL_URL, timeout=None) as sidecall:
+    async with httpx.AsyncClient(base_url=SIDECALL_URL, headers=SIDECALL_HEADERS, timeout=None) as sidecall:
         agent = Agent(name="assistant", model=MODEL, tools=[*await list_tools(sidecall)])
         result = await Runner.run(agent, prompt, max_turns=10)
     print(result.final_output)

@@ -61,9 +61,30 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     (
         "Callers",
-        "Who may call, who does, and what one caller may have: [names and web pages](security.md), "
-        "[behind a gateway](deploy.md#behind-a-gateway).",
-        ("hosts", "origins", "caller_header", "max_concurrency_per_caller", "rate_limit"),
+        "Who may call, who does, and what one caller may have: [callers](callers.md), "
+        "[names and web pages](security.md).",
+        (
+            "auth",
+            "allow_unauthenticated",
+            "keys_file",
+            "jwt_issuer",
+            "jwt_audience",
+            "jwt_keys_url",
+            "jwt_algorithms",
+            "jwt_scopes_claim",
+            "jwt_tenant_claim",
+            "caller_header",
+            "tenant_header",
+            "scopes_header",
+            "gateways",
+            "toolsets",
+            "docs",
+            "metrics",
+            "hosts",
+            "origins",
+            "max_concurrency_per_caller",
+            "rate_limit",
+        ),
     ),
     (
         "Contents and approvals",

@@ -11,6 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from sidecall.auth.hosts import OwnHosts
+from sidecall.cli.listening import OpenToAll, refuse_open
 from sidecall.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -91,7 +92,8 @@ def test_every_setting_in_the_example_environment_reaches_the_server() -> None:
 
 def test_tools_do_not_get_the_key_of_the_agent() -> None:
     """Though it stands in the same file."""
-    assert _services()["sidecall"]["environment"]["OPENAI_API_KEY"] == ""
+    for name in ("OPENAI_API_KEY", "SIDECALL_API_KEY"):
+        assert _services()["sidecall"]["environment"][name] == ""
 
 
 def test_health_is_asked_for_as_the_image_has_it() -> None:
@@ -105,12 +107,25 @@ def test_example_environment_has_settings_only() -> None:
     settings = re.findall(r"^#?SIDECALL_([A-Z_]+)=", example, re.MULTILINE)
 
     assert settings
-    assert {name.lower() for name in settings} <= Settings.model_fields.keys()
+    assert {name.lower() for name in settings} - {"api_key"} <= Settings.model_fields.keys()
 
 
 def test_only_this_machine_reaches_the_published_port() -> None:
-    """Sidecall asks nobody for credentials."""
-    assert _services()["sidecall"]["ports"] == ["127.0.0.1:8000:8000"]
+    """So that it may insist on asking nobody for credentials, which a setting takes back."""
+    server = _services()["sidecall"]
+
+    assert server["ports"] == ["127.0.0.1:8000:8000"]
+    insists = server["environment"]["SIDECALL_ALLOW_UNAUTHENTICATED"]
+    assert insists == "${SIDECALL_ALLOW_UNAUTHENTICATED:-true}"
+
+
+def test_the_image_alone_asks_for_credentials_or_does_not_start() -> None:
+    """It listens for everybody, and nothing in it insists."""
+    environment = dict(pair.split("=") for pair in re.findall(r"SIDECALL_\w+=\S+", _only("ENV")))
+    settings = Settings(**{name.removeprefix("SIDECALL_").lower(): value for name, value in environment.items()})
+
+    with pytest.raises(OpenToAll):
+        refuse_open(settings)
 
 
 def test_tools_are_mounted_for_reading() -> None:

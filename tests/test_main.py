@@ -142,7 +142,7 @@ async def test_calls_and_people_share_the_approvals_of_a_server(here: Path) -> N
     with pytest.raises(ApprovalRequired) as caught:
         await parts.pipeline.run(write_request("remember", {"text": "a"}))
 
-    assert [approval.id for approval in (await parts.approvals.list()).approvals] == [caught.value.approval.id]
+    assert [approval.id for approval in (await parts.approvals.list("default")).approvals] == [caught.value.approval.id]
 
 
 @tool

@@ -38,6 +38,13 @@ def test_each_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, name
         ("caller_header", "X Forwarded User"),
         ("caller_header", "X-Forwarded-User:"),
         ("caller_header", "X-Förwarded-User"),
+        ("gateways", "10.0.0.0/33"),
+        ("gateways", "gateway.example.com"),
+        ("auth", "none,api_key"),
+        ("jwt_issuer", "http://issuer.example.com"),
+        ("jwt_keys_url", "issuer.example.com/keys"),
+        ("jwt_keys_url", "http://localhost.example.com/keys"),
+        ("auth", "api_key,api_key"),
         ("rate_limit", "100"),
         ("rate_limit", "0/minute"),  # nobody could call at all
         ("rate_limit", "-1/minute"),
@@ -130,3 +137,45 @@ async def test_web_pages_may_use_it(make_client: MakeClient, origins: tuple[str,
 
     assert response.status_code == status
     assert response.headers.get("access-control-allow-origin") == (origins[0] if origins else None)
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"auth": "gateway"}, "say in SIDECALL_CALLER_HEADER in which header it names callers"),
+        ({"auth": "jwt"}, "set SIDECALL_JWT_ISSUER and SIDECALL_JWT_AUDIENCE"),
+        ({"gateways": "10.0.0.1"}, "SIDECALL_GATEWAYS has no effect without SIDECALL_CALLER_HEADER"),
+        ({"tenant_header": "X-Tenant"}, "SIDECALL_TENANT_HEADER has no effect without SIDECALL_CALLER_HEADER"),
+        ({"scopes_header": "X-Scopes"}, "SIDECALL_SCOPES_HEADER has no effect without SIDECALL_CALLER_HEADER"),
+    ],
+)
+def test_what_needs_another_setting_says_so(settings: dict[str, str], complaint: str) -> None:
+    """A setting that has no effect would be taken for one that has."""
+    with pytest.raises(ValidationError, match=complaint):
+        Settings(**settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("settings", "headers", "answered"),
+    [
+        # Named by a header, as before; believed from everybody, or from those who are named.
+        ({"scopes_header": "X-Scopes"}, {"X-User": "ann", "X-Scopes": "a b"}, ("ann", "default", ["a", "b"])),
+        ({"tenant_header": "X-Tenant"}, {"X-User": "ann", "X-Tenant": "acme"}, ("ann", "acme", ["*"])),
+        ({"gateways": "10.0.0.1"}, {"X-User": "ann"}, ("anonymous", "default", ["*"])),
+        ({"gateways": "127.0.0.0/8"}, {"X-User": "ann"}, ("ann", "default", ["*"])),
+        # Proved by a gateway, on loopback unless others are named.
+        ({"auth": "gateway"}, {"X-User": "ann"}, ("ann", "default", ["*"])),
+        ({"auth": "gateway"}, {}, None),
+        ({"auth": "gateway", "gateways": "10.0.0.1"}, {"X-User": "ann"}, None),
+    ],
+)
+async def test_a_gateway_is_believed_where_it_is_named(
+    make_client: MakeClient, settings: dict[str, str], headers: dict[str, str], answered: tuple[str, str, list[str]]
+) -> None:
+    """The settings `auth`, `tenant_header`, `scopes_header` and `gateways`; the client's address is 127.0.0.1."""
+    client = await make_client(who, caller_header="X-User", **settings)
+
+    response = await client.get("/whoami", headers=headers)
+
+    said = tuple(response.json().get(name) for name in ("subject", "tenant", "scopes"))
+    assert (said if response.status_code == 200 else None) == answered

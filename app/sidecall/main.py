@@ -7,10 +7,9 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from pydantic_core import to_json
 
+from sidecall.access import build_access, open_toolsets
 from sidecall.auth.browser import Welcome
-from sidecall.auth.caller_header import CallerHeader
 from sidecall.auth.hosts import OwnHosts
-from sidecall.auth.middleware import Authenticator
 from sidecall.authoring.offers import TOOLS_OF, tools_of
 from sidecall.core.contents import JSON, TEXT, Contents
 from sidecall.core.context import Caller
@@ -24,12 +23,6 @@ from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import refuse_unfit
 from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, follow_all, start_all
 from sidecall.history.history import History, NoHistory
-from sidecall.history.in_database import SqlBlocks
-from sidecall.history.in_memory import MemoryBlocks
-from sidecall.history.noted import NotedCalls
-from sidecall.history.packing import Packer
-from sidecall.history.places import HistoryBounds
-from sidecall.history.showing import Showing
 from sidecall.http.application import Application
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
@@ -40,8 +33,7 @@ from sidecall.jobs.webhooks.courier import Courier
 from sidecall.jobs.webhooks.receivers import AllowedHosts
 from sidecall.jobs.webhooks.signing import read_key
 from sidecall.ledger.base import Ledger
-from sidecall.ledger.opening import IN_MEMORY, open_history, open_ledger
-from sidecall.ledger.sql.ledger import LedgerBounds
+from sidecall.ledger.opening import IN_MEMORY
 from sidecall.lifecycle import Lifecycle
 from sidecall.mcp.changes import ListChanges
 from sidecall.mcp.endpoint import McpEndpoint
@@ -50,7 +42,6 @@ from sidecall.mcp.parts import McpParts
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.cached.answers import Caching
-from sidecall.pipeline.format import refuse
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Rate
 from sidecall.pipeline.stage import Stages
@@ -58,12 +49,13 @@ from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
 from sidecall.reload import follow_files
 from sidecall.rest.answers import content_url
-from sidecall.rest.app import Lifespan, build_api
+from sidecall.rest.app import Lifespan, Pages, build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
 from sidecall.rest.remembered import show_entry
 from sidecall.secrets import secrets_in, warn_of_missing
 from sidecall.settings import Settings
+from sidecall.storage import build_history, build_ledger
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import Metrics
@@ -89,7 +81,9 @@ def create_app(
 
     Raises:
         DefinitionError: A tool cannot be offered.
+        KeysUnfit: The file of keys cannot be used.
         StoreUnfit: There is no such kind of store.
+        ToolsetsUnfit: The file of toolsets is none.
         ValidationError: A setting is wrong.
     """
     settings = _begin_log(settings or Settings())
@@ -120,6 +114,7 @@ def create_app(
         history=history,
         results=results,
         receivers=AllowedHosts(settings.webhook_hosts),
+        toolsets=open_toolsets(settings, registry.names),
     )
     return _build_api(settings, parts, ledger, executors, watch)
 
@@ -137,7 +132,8 @@ def _build_api(
     lifespan = _lifespan(settings, parts, ledger, executors, watch, changes)
     mcp = _make_mcp_parts(parts, changes)
     ways = {"/mcp": McpEndpoint(mcp)} if settings.mcp else NO_WAYS
-    app = build_api(parts, lifespan, _authenticator(settings), _welcome(settings), ways)
+    pages = Pages(docs=settings.docs, metrics=settings.metrics)
+    app = build_api(parts, lifespan, build_access(settings, parts.toolsets), _welcome(settings), pages, ways)
     app.state.mcp = mcp
     return app
 
@@ -158,45 +154,6 @@ def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str
 
 def _discover(settings: Settings) -> Registry:
     return Registry(discover(settings.tools, use_entry_points=settings.entry_points))
-
-
-def build_ledger(settings: Settings) -> Ledger:
-    """Make the ledger that the settings ask for; it is opened when the server starts.
-
-    Raises:
-        StoreUnfit: There is no such kind of ledger.
-    """
-    bounds = LedgerBounds(
-        settings.approval_ttl,
-        settings.max_approvals,
-        settings.max_waiting_bytes,
-        settings.artifact_ttl,
-        settings.max_artifact_bytes,
-        settings.max_store_bytes,
-        settings.max_item_bytes,
-        settings.max_approval_rules,
-    )
-    return open_ledger(settings.store or IN_MEMORY, bounds, refuse)
-
-
-def build_history(settings: Settings) -> History | NoHistory:
-    """Make the history that the settings ask for, beside the ledger; it is opened when the server starts.
-
-    Raises:
-        StoreUnfit: There is no such kind of ledger.
-    """
-    if settings.history == "off":
-        return NoHistory()
-    most = settings.max_history_value_bytes
-    showing = Showing(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
-    bounds = HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
-    database = open_history(settings.store or IN_MEMORY)
-    blocks = MemoryBlocks(bounds) if database is None else SqlBlocks(database, bounds)
-    return History(NotedCalls(settings.history_buffer_bytes, showing), Packer(), blocks, settings.history_ttl)
-
-
-def _authenticator(settings: Settings) -> Authenticator | None:
-    return None if settings.caller_header is None else CallerHeader(settings.caller_header)
 
 
 def _welcome(settings: Settings) -> Welcome:

@@ -41,6 +41,7 @@ class Registry:
     """The tools of a server, in the order they were registered.
 
     Readers always see one complete set: `replace` swaps it in a single assignment, and `version` says which it is.
+    `is_conditional` says that some decide by the caller whether they are there, `scopes` what some ask of callers.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Registry:
         """
         self.version = 0
         self.is_conditional = False
+        self.scopes: frozenset[str] = frozenset()
         self._hooks = SharedHooks(
             tuple(map(make_callback, callbacks)),
             tuple(map(make_input_guardrail, tool_input_guardrails)),
@@ -121,4 +123,5 @@ class Registry:
         self._offered = list(fresh.values())
         self._tools = {name: known.get(id(tool)) or self._hooks.apply_to(tool) for name, tool in fresh.items()}
         self.is_conditional = any(callable(tool.options.is_enabled) for tool in fresh.values())
+        self.scopes = frozenset(scope for tool in fresh.values() for scope in tool.options.scopes)
         self.version += 1

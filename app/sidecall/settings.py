@@ -10,26 +10,19 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
+from sidecall.access_settings import AccessSettings
 from sidecall.core.errors import SidecallError
 from sidecall.settings_history import HistorySettings
 from sidecall.telemetry.modes import LogFormat, TracingMode
 from sidecall.webhook_settings import WebhookSettings
 
 _PREFIX = "SIDECALL_"
-# A name in ASCII, also one with a wildcard in front; IPv6, with or without brackets.
-_HOST = re.compile(
-    r"\*|(\*\.)?[\w-]+(\.[\w-]+)*\.?|\[[0-9a-fA-F:.]+\]|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*", re.ASCII
-)
-_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/@?#*]+")
-_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _RATE = re.compile(r"[1-9][0-9]{0,8}/(second|minute|hour|day)")
-# Browsers leave the port out that a scheme implies.
-_IMPLIED_PORTS = {"http": ":80", "https": ":443"}
 _USUAL_SECRETS = Path("/run/secrets")  # Where orchestrators put them.
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-class Settings(HistorySettings, WebhookSettings):
+class Settings(AccessSettings, HistorySettings, WebhookSettings):
     """What an operator may set; each is read from the variable `SIDECALL_` plus its name in capitals.
 
     Raises:
@@ -82,20 +75,6 @@ class Settings(HistorySettings, WebhookSettings):
     max_concurrency: int = Field(default=10_000, ge=1, description="Most calls that run at once, per worker.")
     max_concurrency_per_caller: int | None = Field(
         default=None, ge=1, description="Most calls that run or wait at once for one caller; more get 429."
-    )
-    hosts: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(),
-        description="More names under which clients reach this server, separated by commas: `tools.example.com`, "
-        "`*.example.com` for all below it, `*` for any.",
-    )
-    origins: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(),
-        description="Web pages that may use this server beside its own, by their origins, separated by commas: "
-        "`https://app.example.com`.",
-    )
-    caller_header: str | None = Field(
-        default=None,
-        description="Header in which a gateway that you trust says who calls; without it all are one caller.",
     )
     rate_limit: str | None = Field(
         default=None,
@@ -231,7 +210,7 @@ class Settings(HistorySettings, WebhookSettings):
             raise ValueError(f"{value} comes from a Kubernetes Service named sidecall; set enableServiceLinks: false")
         return value
 
-    @field_validator("tools", "hosts", "origins", "log_redact", mode="before")
+    @field_validator("tools", "log_redact", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -245,36 +224,12 @@ class Settings(HistorySettings, WebhookSettings):
             raise ValueError("write an address, such as 127.0.0.1, 0.0.0.0 or ::1")
         return bare
 
-    @field_validator("caller_header")
-    @classmethod
-    def _is_header(cls, name: str | None) -> str | None:
-        if name is not None and _HEADER.fullmatch(name) is None:
-            raise ValueError("write the name of a header, such as X-Forwarded-User")
-        return name
-
     @field_validator("rate_limit")
     @classmethod
     def _is_rate(cls, rate: str | None) -> str | None:
         if rate is not None and _RATE.fullmatch(rate) is None:
             raise ValueError("write calls per second, minute, hour or day, such as 100/minute")
         return rate
-
-    @field_validator("hosts")
-    @classmethod
-    def _are_hosts(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            if _HOST.fullmatch(name) is None:
-                raise ValueError(f"{name!r} is no host: write a name, an address or *.example.com, without a port")
-        return names
-
-    @field_validator("origins")
-    @classmethod
-    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
-        origins = tuple(origin.lower().removesuffix("/") for origin in origins)
-        for origin in origins:
-            if _ORIGIN.fullmatch(origin) is None:
-                raise ValueError(f"{origin!r} is no origin: write https://app.example.com, with its port if it has one")
-        return tuple(origin.removesuffix(_IMPLIED_PORTS.get(origin.partition(":")[0], "/")) for origin in origins)
 
 
 class UnknownSetting(SidecallError):

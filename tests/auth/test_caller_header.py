@@ -1,17 +1,27 @@
 """A gateway's header says who calls, and nothing else does."""
 
+from typing import Any
+
 import pytest
-from starlette.datastructures import Headers
 
-from sidecall.auth.caller_header import CallerHeader, InvalidCaller
-from sidecall.core.context import ANONYMOUS, Caller
+from sidecall.auth.caller_header import (
+    PEER,
+    CallerHeader,
+    GatewayHeaders,
+    Gateways,
+    InvalidCaller,
+    NamedOrAnonymous,
+)
+from sidecall.core.context import ANONYMOUS, EVERYTHING, Caller
 
 
-def _sent(*values: bytes) -> Headers:
-    return Headers(raw=[(b"accept", b"*/*"), *((b"x-forwarded-user", value) for value in values)])
+def _sent(*values: bytes) -> dict[str, Any]:
+    return {"headers": [(b"accept", b"*/*"), *((b"x-forwarded-user", value) for value in values)]}
 
 
-CALLERS = CallerHeader("X-Forwarded-User")
+HEADER = CallerHeader(GatewayHeaders("X-Forwarded-User"))
+CALLERS = NamedOrAnonymous(HEADER)
+MORE = CallerHeader(GatewayHeaders("X-User", "X-Tenant", "X-Scopes"))
 
 
 @pytest.mark.parametrize(
@@ -30,15 +40,15 @@ CALLERS = CallerHeader("X-Forwarded-User")
         (b"anonymous", "anonymous"),
     ],
 )
-async def test_the_header_names_the_caller(value: bytes, subject: str) -> None:
-    """In UTF-8; tenant and scopes are what everybody has."""
-    assert await CALLERS.authenticate(_sent(value)) == Caller(subject)
+def test_the_header_names_the_caller(value: bytes, subject: str) -> None:
+    """In UTF-8; without headers for more it is of the one tenant and may do everything."""
+    assert CALLERS.authenticate(_sent(value)) == Caller(subject, scopes=EVERYTHING)
 
 
 @pytest.mark.parametrize("values", [(), (b"",), (b"  ",)], ids=["missing", "empty", "blank"])
-async def test_whoever_is_not_named_is_anonymous(values: tuple[bytes, ...]) -> None:
+def test_whoever_is_not_named_is_anonymous(values: tuple[bytes, ...]) -> None:
     """As everybody is where no gateway tells them apart."""
-    assert await CALLERS.authenticate(_sent(*values)) is ANONYMOUS
+    assert CALLERS.authenticate(_sent(*values)) is ANONYMOUS
 
 
 @pytest.mark.parametrize(
@@ -56,24 +66,79 @@ async def test_whoever_is_not_named_is_anonymous(values: tuple[bytes, ...]) -> N
         ((b"", b"ann"), "must come once; it came 2 times"),
     ],
 )
-async def test_what_names_nobody_for_certain_is_refused(values: tuple[bytes, ...], complaint: str) -> None:
+def test_what_names_nobody_for_certain_is_refused(values: tuple[bytes, ...], complaint: str) -> None:
     """Two values may be the client's and the gateway's; what was sent is not shown."""
     with pytest.raises(InvalidCaller) as refused:
-        await CALLERS.authenticate(_sent(*values))
+        CALLERS.authenticate(_sent(*values))
 
     assert refused.value.message == f"The header X-Forwarded-User {complaint}."
 
 
-async def test_what_was_refused_once_is_refused_again() -> None:
+def test_what_was_refused_once_is_refused_again() -> None:
     """Only what names a caller is remembered."""
     with pytest.raises(InvalidCaller):
-        await CALLERS.authenticate(_sent(b"\x01"))
+        CALLERS.authenticate(_sent(b"\x01"))
     with pytest.raises(InvalidCaller):
-        await CALLERS.authenticate(_sent(b"\x01"))
+        CALLERS.authenticate(_sent(b"\x01"))
 
 
-async def test_the_same_name_is_the_same_caller() -> None:
+def test_the_same_name_is_the_same_caller() -> None:
     """Read once."""
-    callers = CallerHeader("x-forwarded-user")
+    callers = NamedOrAnonymous(CallerHeader(GatewayHeaders("x-forwarded-user")))
 
-    assert await callers.authenticate(_sent(b"ann")) is await callers.authenticate(_sent(b"ann"))
+    assert callers.authenticate(_sent(b"ann")) is callers.authenticate(_sent(b"ann"))
+
+
+@pytest.mark.parametrize(
+    ("sent", "caller"),
+    [
+        ({}, None),
+        ({"x-tenant": "acme", "x-scopes": "*"}, None),  # of nobody
+        ({"x-user": "ann"}, Caller("ann")),  # who may do nothing
+        (
+            {"x-user": "ann", "x-scopes": "tools:call  calls:read"},
+            Caller("ann", scopes=frozenset(("tools:call", "calls:read"))),
+        ),
+        ({"x-user": "ann", "x-tenant": "acme", "x-scopes": "*"}, Caller("ann", "acme", EVERYTHING)),
+        ({"x-user": "ann", "x-tenant": ""}, Caller("ann")),
+    ],
+)
+def test_a_gateway_says_tenant_and_scopes_too(sent: dict[str, str], caller: Caller | None) -> None:
+    """Where headers for them are named."""
+    assert MORE.recognize({"headers": [(name.encode(), value.encode()) for name, value in sent.items()]}) == caller
+
+
+@pytest.mark.parametrize("name", ["x-tenant", "x-scopes"])
+def test_each_header_comes_once(name: str) -> None:
+    """One of two may be the client's own."""
+    sent = [(b"x-user", b"ann"), (name.encode(), b"a"), (name.encode(), b"b")]
+
+    with pytest.raises(InvalidCaller):
+        MORE.recognize({"headers": sent})
+
+
+@pytest.mark.parametrize(
+    ("peer", "is_believed"),
+    [
+        (("10.1.2.3", 1), True),
+        (("10.2.0.1", 1), False),
+        (("::ffff:10.1.2.3", 1), True),
+        (("::1", 1), True),
+        (("fe80::1", 1), False),
+        (("testclient", 1), False),
+        (None, False),  # a Unix socket
+    ],
+)
+def test_only_named_peers_are_believed(peer: tuple[str, int] | None, is_believed: bool) -> None:
+    """Of anybody else the header counts for nothing."""
+    header = CallerHeader(GatewayHeaders("X-Forwarded-User"), Gateways(["10.1.0.0/16", "::1"]))
+
+    assert (header.recognize({**_sent(b"ann"), "client": peer}) is not None) is is_believed
+
+
+def test_what_a_proxy_says_of_its_client_makes_nobody_a_gateway() -> None:
+    """The address counts from which the request came."""
+    header = CallerHeader(GatewayHeaders("X-Forwarded-User"), Gateways(["10.1.0.0/16"]))
+
+    assert header.recognize({**_sent(b"ann"), "client": ("10.1.2.3", 0), PEER: ("127.0.0.1", 1)}) is None
+    assert header.recognize({**_sent(b"ann"), "client": ("9.9.9.9", 0), PEER: ("10.1.2.3", 1)}) is not None

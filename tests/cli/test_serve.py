@@ -126,8 +126,11 @@ def test_a_port_that_is_taken_stops_the_start(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_an_address_of_no_interface_stops_the_start(tmp_path: Path, workers: str) -> None:
+def test_an_address_of_no_interface_stops_the_start(
+    tmp_path: Path, workers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is of those that documents use, and nobody has."""
+    monkeypatch.setenv("SIDECALL_ALLOW_UNAUTHENTICATED", "true")
     (tmp_path / "mine.py").touch()
 
     result = serve("--host", "192.0.2.1", "--port", "0", "--tools", "mine.py", "--workers", workers, cwd=tmp_path)

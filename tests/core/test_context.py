@@ -17,10 +17,10 @@ def _context(**fields: Any) -> ToolContext:
 
 
 def test_nobody_in_particular_asks_by_default() -> None:
-    """Without authentication everybody is anonymous and has no scopes."""
+    """Without authentication everybody is anonymous and may do everything."""
     context = _context()
 
-    assert context.caller == Caller(subject="anonymous", tenant="default", scopes=frozenset())
+    assert context.caller == Caller(subject="anonymous", tenant="default", scopes=frozenset("*"))
     assert (context.state, context.context, context.headers) == (None, {}, {})
 
 

@@ -39,6 +39,8 @@ ORDINARY = {
     "background": False,
     "idempotency": None,
     "cache": None,
+    "scopes": (),
+    "is_for_all": True,
 }
 
 

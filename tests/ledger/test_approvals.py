@@ -60,7 +60,7 @@ async def ask(approvals: Approvals, id: str = "call_1") -> Approval:
 
 async def shown(approvals: Approvals, status: Any = None) -> list[str]:
     """List the ids of what people see."""
-    return [approval.id for approval in (await approvals.list(status)).approvals]
+    return [approval.id for approval in (await approvals.list("default", status)).approvals]
 
 
 async def find(approvals: Approvals, approval_id: str) -> Approval:

@@ -33,7 +33,7 @@ class Desk:
 
     async def ids(self, **options: Any) -> tuple[list[str], str | None]:
         """List the ids of calls on a page, and where the next one begins."""
-        page = await self.approvals.list(**options)
+        page = await self.approvals.list("default", **options)
         return [approval.tool_call.id for approval in page.approvals], page.cursor
 
 
@@ -168,7 +168,7 @@ async def test_a_list_leaves_large_arguments_and_answers_out(ledger: Place, text
     message = ToolMessage(content=text * 2)
     await desk.approvals.answer(waiting.id, message)
 
-    [listed] = (await desk.approvals.list()).approvals
+    [listed] = (await desk.approvals.list("default")).approvals
 
     assert listed.tool_call.args == ({"text": text} if is_shown else None)
     assert listed.args_bytes == len(text) + 11

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecall import Registry, StructuredTool, ToolCall, ToolContext, ToolException, tool
+from sidecall import Caller, Registry, StructuredTool, ToolCall, ToolContext, ToolException, tool
 from sidecall.core.approval import Approval, ApprovalRequired, Decision
 from sidecall.core.errors import ApprovalConflict, InvalidDecision, UnknownApproval
 from sidecall.core.invocation import CallRequest
@@ -60,7 +60,7 @@ class Desk:
 
     async def decide(self, approval_id: str, decision: Decision = APPROVE) -> Approval:
         """Decide as eve."""
-        return await decide(self.pipeline, self.approvals, approval_id, decision, "eve")
+        return await decide(self.pipeline, self.approvals, approval_id, decision, Caller("eve"))
 
 
 @pytest.fixture
@@ -272,7 +272,7 @@ async def test_a_call_for_which_there_is_no_room_waits_on_as_it_came(desk: Desk)
     await is_full.wait()
     edited = Decision(decision="approve", args={"order": 8})
     with pytest.raises(Overloaded):
-        await decide(full, desk.approvals, waiting, edited, "eve")
+        await decide(full, desk.approvals, waiting, edited, Caller("eve"))
     staying.cancel()
     await asyncio.wait([staying])
     shown = (await desk.approvals.get(waiting)).approval

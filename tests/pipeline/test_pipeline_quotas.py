@@ -150,9 +150,9 @@ async def test_an_approved_call_was_counted_when_it_came() -> None:
     """The person's word costs the caller nothing, and is not refused for what the caller did."""
     server = Server(1)
     said = [await server.call("risky", ANN), await server.call("risky", ANN)]
-    [waiting] = (await server.approvals.list()).approvals
+    [waiting] = (await server.approvals.list("default")).approvals
 
-    decided = await decide(server.pipeline, server.approvals, waiting.id, Decision(decision="approve"), "eve")
+    decided = await decide(server.pipeline, server.approvals, waiting.id, Decision(decision="approve"), Caller("eve"))
 
     assert said == ["ApprovalRequired", "QuotaExceeded"]
     assert decided.message is not None

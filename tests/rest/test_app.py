@@ -109,7 +109,14 @@ async def test_the_document_says_who_answers(make_client: MakeClient) -> None:
     assert document["info"]["title"] == "Sidecall"
     assert document["info"]["version"] == __version__
     assert document["info"]["license"] == {"name": "MIT", "identifier": "MIT"}
-    assert [tag["name"] for tag in document["tags"]] == ["tools", "tool calls", "contents", "approvals", "operations"]
+    assert [tag["name"] for tag in document["tags"]] == [
+        "tools",
+        "callers",
+        "tool calls",
+        "contents",
+        "approvals",
+        "operations",
+    ]
 
 
 @pytest.mark.parametrize("path", ["/redoc", "/docs/oauth2-redirect"])

@@ -259,4 +259,4 @@ async def test_predicates_are_asked_about_the_caller() -> None:
     app = create_app(Settings(caller_header=HEADER), Registry([watched]))
     peer = await exchange(app, scope_of("GET", "/tools", [JSON, (HEADER.lower(), "ann"), ("x-tenant", "acme")]))
 
-    assert (peer.status, seen) == (200, [Caller("ann", "default", frozenset())])
+    assert (peer.status, seen) == (200, [Caller("ann", "default", frozenset("*"))])

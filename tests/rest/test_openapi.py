@@ -103,6 +103,8 @@ def test_every_operation_has_a_stable_name() -> None:
         "decide_approval": "POST /approvals/{approval_id}",
         "list_approval_rules": "GET /approvals/rules",
         "revoke_approval_rule": "DELETE /approvals/rules/{rule_id}",
+        "get_identity": "GET /whoami",
+        "get_resource_metadata": "GET /.well-known/oauth-protected-resource",
         "get_health": "GET /healthz",
         "get_readiness": "GET /readyz",
         "get_metrics": "GET /metrics",

@@ -1,15 +1,23 @@
-"""Name callers by a header that a trusted gateway sets."""
+"""Name callers by headers that a trusted gateway sets."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
+from ipaddress import ip_address, ip_network
 
-from starlette.datastructures import Headers
+from starlette.types import Scope
 
-from sidecall.core.context import ANONYMOUS, Caller
+from sidecall.auth.methods import values_of
+from sidecall.core.context import ANONYMOUS, EVERYTHING, Caller
 from sidecall.core.errors import RequestError
+from sidecall.core.store.tenant import DEFAULT_TENANT
 
+# Who has sent a request, where a proxy on the way to this server says that it was somebody else.
+PEER = "sidecall.peer"
 # As long as an e-mail address, and then some.
 _LONGEST = 256
-# Callers whose header need not be read again.
+_LONGEST_SCOPES = 4096
+# Callers whose headers need not be read again.
 _REMEMBERED = 1024
 
 
@@ -17,31 +25,104 @@ class InvalidCaller(RequestError):
     """The header that says who calls does not name one caller."""
 
 
-class CallerHeader:
-    """Take callers from the header in which a gateway names them; whoever is not named is anonymous."""
+@dataclass(frozen=True, slots=True)
+class GatewayHeaders:
+    """The headers in which a gateway names callers; without one of scopes whoever is named may do everything."""
 
-    def __init__(self, header: str) -> None:
-        self._header = header
+    subject: str
+    tenant: str | None = None
+    scopes: str | None = None
+
+
+class Gateways:
+    """The addresses whose word on who calls is taken."""
+
+    def __init__(self, networks: Iterable[str]) -> None:
+        self._networks = [ip_network(network) for network in networks]
+        self._has = lru_cache(_REMEMBERED)(self._contains)
+
+    def sent(self, scope: Scope) -> bool:
+        """Return whether a request comes from one of them."""
+        peer = scope.get(PEER) or scope.get("client")
+        return peer is not None and self._has(peer[0])
+
+    def _contains(self, peer: str) -> bool:
+        try:
+            address = ip_address(peer)
+        except ValueError:
+            return False
+        address = getattr(address, "ipv4_mapped", None) or address
+        return any(address.version == network.version and address in network for network in self._networks)
+
+
+# Believed where no other gateway is named.
+LOOPBACK = ("127.0.0.0/8", "::1/128")
+
+
+class CallerHeader:
+    """Take callers from the headers in which a gateway names them, if it is one of those that are believed."""
+
+    def __init__(self, headers: GatewayHeaders, gateways: Gateways | None = None) -> None:
+        """Know the headers; without `gateways` whoever sends them is believed."""
+        self._headers = headers
+        self._gateways = gateways
         self._read = lru_cache(_REMEMBERED)(self._caller)
 
-    async def authenticate(self, headers: Headers) -> Caller:
-        """Return who sends a request with these headers.
+    def recognize(self, scope: Scope) -> Caller | None:
+        """Return whom a gateway names; None where nobody is named, or somebody else does it.
 
         Raises:
-            InvalidCaller: The header comes twice, or is too long, or not in printable UTF-8.
+            InvalidCaller: A header comes twice, or is too long, or not in printable UTF-8.
         """
-        values = headers.getlist(self._header)
-        if len(values) > 1:
-            # One of them may be the client's own, which the gateway should have replaced.
-            raise InvalidCaller(f"The header {self._header} must come once; it came {len(values)} times.")
-        return self._read(values[0]) if values else ANONYMOUS
+        if self._gateways is not None and not self._gateways.sent(scope):
+            return None
+        names = self._headers
+        subject = _only(scope, names.subject)
+        if subject is None:
+            return None
+        tenant = None if names.tenant is None else _only(scope, names.tenant)
+        scopes = None if names.scopes is None else (_only(scope, names.scopes) or b"")
+        return self._read(subject, tenant, scopes)
 
-    def _caller(self, value: str) -> Caller:
-        try:
-            # Each character is a byte so far; blanks of other kinds may be the end of a letter.
-            subject = value.strip(" \t").encode("latin-1").decode()
-        except UnicodeDecodeError:
-            raise InvalidCaller(f"The header {self._header} must be UTF-8.") from None
-        if len(subject) > _LONGEST or not subject.isprintable():
-            raise InvalidCaller(f"The header {self._header} must hold up to {_LONGEST} printable characters.")
-        return Caller(subject) if subject else ANONYMOUS
+    def _caller(self, subject: bytes, tenant: bytes | None, scopes: bytes | None) -> Caller | None:
+        names = self._headers
+        name = _decode(names.subject, subject, _LONGEST)
+        if not name:
+            return None
+        where = None if tenant is None else _decode(names.tenant or "", tenant, _LONGEST)
+        may = EVERYTHING if scopes is None else _decode(names.scopes or "", scopes, _LONGEST_SCOPES).split(" ")
+        return Caller(name, where or DEFAULT_TENANT, frozenset(filter(None, may)))
+
+
+class NamedOrAnonymous:
+    """Take callers as they are named, and let all others be one, who may do everything."""
+
+    def __init__(self, header: CallerHeader) -> None:
+        self._header = header
+
+    def authenticate(self, scope: Scope) -> Caller:
+        """Return who sends a request.
+
+        Raises:
+            InvalidCaller: It is not said for certain.
+        """
+        return self._header.recognize(scope) or ANONYMOUS
+
+
+def _only(scope: Scope, header: str) -> bytes | None:
+    values = list(values_of(scope, header.lower().encode()))
+    if len(values) > 1:
+        # One of them may be the client's own, which the gateway should have replaced.
+        raise InvalidCaller(f"The header {header} must come once; it came {len(values)} times.")
+    return values[0] if values else None
+
+
+def _decode(header: str, value: bytes, longest: int) -> str:
+    try:
+        # Blanks of other kinds may be the end of a letter.
+        text = value.strip(b" \t").decode()
+    except UnicodeDecodeError:
+        raise InvalidCaller(f"The header {header} must be UTF-8.") from None
+    if len(text) > longest or not text.isprintable():
+        raise InvalidCaller(f"The header {header} must hold up to {longest} printable characters.")
+    return text

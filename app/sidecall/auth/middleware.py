@@ -1,61 +1,88 @@
 """Settle who calls, once for each request, in front of every door."""
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sidecall.auth.access import Access
 from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.errors import RequestError
 
-# Where the caller stands in the scope. No part of `state`, where others keep what is theirs.
-_CALLER = "sidecall.caller"
-
-
-class Authenticator(Protocol):
-    """Whoever knows callers by the headers of their requests."""
-
-    async def authenticate(self, headers: Headers) -> Caller:
-        """Return who sends a request with these headers.
-
-        Raises:
-            RequestError: The headers do not say it, or not for certain.
-        """
+# Where it stands in the scope where it is said how to get a token.
+METADATA = "sidecall.resource_metadata"
+# Where the caller stands there. No part of `state`, where others keep what is theirs.
+CALLER = "sidecall.caller"
 
 
 # Answers a request with an error.
 Refuse = Callable[[Scope, Receive, Send, RequestError], Awaitable[None]]
+# Raises an error where a caller may not send a request of this method and path.
+Permit = Callable[[str, str, Caller], None]
+
+
+def permit_all(_method: str, _path: str, _caller: Caller) -> None:
+    """Let every caller send every request."""
 
 
 class Authentication:
-    """Write the caller of each request into its scope, and refuse a request whose caller is not known."""
+    """Write the caller of each request into its scope, and refuse a request whose caller is not known, or may not."""
 
     def __init__(
-        self, app: ASGIApp, authenticator: Authenticator, refuse: Refuse, is_open: Callable[[str], bool]
+        self,
+        app: ASGIApp,
+        access: Access,
+        refuse: Refuse,
+        is_open: Callable[[str], bool],
+        permit: Permit = permit_all,
     ) -> None:
         """Stand in front of an application.
 
         Args:
             app: What is served to those who are known.
-            authenticator: Knows the callers.
+            access: Knows the callers.
             refuse: Answers the others.
             is_open: Returns whether a path is served to everybody, without a look at who they are.
+            permit: Says what they may do.
         """
         self._app = app
-        self._authenticator = authenticator
+        self._authenticator = access.authenticator
         self._refuse = refuse
         self._is_open = is_open
+        self._permit = permit
+        self._hidden = frozenset(access.hidden)
+        self._resource = access.resource
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
-        if scope["type"] == "http" and not self._is_open(path_of(scope)):
-            try:
-                scope[_CALLER] = await self._authenticator.authenticate(Headers(scope=scope))
-            except RequestError as error:
-                await self._refuse(scope, receive, send, error)
-                return
+        if scope["type"] != "http":
+            return self._app(scope, receive, send)
+        path = path_of(scope)
+        if self._is_open(path):
+            return self._app(scope, receive, send)
+        if self._resource is not None:
+            scope[METADATA] = self._resource.find_document(scope)
+        try:
+            found = self._authenticator.authenticate(scope)
+            if not isinstance(found, Caller):
+                return self._wait(found, path, scope, receive, send)
+            self._let_in(found, path, scope)
+        except RequestError as error:
+            return self._refuse(scope, receive, send, error)
+        return self._app(scope, receive, send)
+
+    async def _wait(self, found: Awaitable[Caller], path: str, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            self._let_in(await found, path, scope)
+        except RequestError as error:
+            await self._refuse(scope, receive, send, error)
+            return
         await self._app(scope, receive, send)
+
+    def _let_in(self, caller: Caller, path: str, scope: Scope) -> None:
+        self._permit(scope["method"], path, caller)
+        scope[CALLER] = caller
+        if self._hidden:
+            scope["headers"] = [header for header in scope["headers"] if header[0] not in self._hidden]
 
 
 def path_of(scope: Scope) -> str:
@@ -67,5 +94,5 @@ def path_of(scope: Scope) -> str:
 
 def caller_of(scope: Scope) -> Caller:
     """Return who sends a request; anonymous where nobody tells callers apart."""
-    caller: Caller = scope.get(_CALLER, ANONYMOUS)
+    caller: Caller = scope.get(CALLER, ANONYMOUS)
     return caller

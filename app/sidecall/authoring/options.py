@@ -26,6 +26,8 @@ from sidecall.core.retry import Retry
 from sidecall.core.run.typed_context import ReadContext
 
 HandlerOption = StrictBool | Annotated[str, Field(min_length=1)] | Callable[..., Any]
+# As OAuth has them, which separates several by spaces.
+ScopeOption = Annotated[str, Field(pattern=r"^[\x21\x23-\x5b\x5d-\x7e]{1,256}$")]
 SwitchOption = StrictBool | Callable[..., Any]
 
 
@@ -64,6 +66,7 @@ class OptionFields(BaseModel):
     background: bool = False
     idempotency: Idempotency | None = None
     cache: Cache | None = None
+    scopes: list[ScopeOption] | None = None
 
     def _compile_options(self, own: ReadContext | None = None) -> ToolOptions:
         """Compile the options, once; `own` reads the context for functions around the tool that say no type of it.
@@ -74,11 +77,12 @@ class OptionFields(BaseModel):
         _refuse_unfit(self)
         if self.retry is not None and not (self.annotations and self.annotations.idempotent):
             raise InvalidToolOption("option `retry` is for tools with annotations=ToolAnnotations(idempotent=True).")
-        given = {field.name: getattr(self, field.name) for field in fields(ToolOptions)}
+        given = {field.name: getattr(self, field.name) for field in fields(ToolOptions) if field.init}
         made = {
             **given,
             "handle_validation_error": self.handle_validation_error or False,
             "tags": tuple(self.tags or ()),
+            "scopes": tuple(self.scopes or ()),
             "metadata": self.metadata or {},
             "extras": self.extras or {},
             "annotations": self.annotations or ToolAnnotations(),

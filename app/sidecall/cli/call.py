@@ -16,6 +16,7 @@ from pydantic_core import from_json, to_json
 from rich.console import Console
 
 from sidecall.cli.options import Tools, load_registry, read_settings
+from sidecall.cli.remote import credentials
 from sidecall.core.errors import SEE_LOG, ToolCallFailed
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
@@ -112,7 +113,7 @@ def _showing_failures() -> Iterator[None]:
 
 def _call_remote(url: str, name: str, args: str | None, pairs: list[str], beside: dict[str, Any]) -> dict[str, Any]:
     try:
-        with httpx.Client(base_url=url, timeout=_PATIENCE) as client:
+        with httpx.Client(base_url=url, timeout=_PATIENCE, headers=credentials()) as client:
             detail = client.get(f"/tools/{name}")
             schema = detail.json()["args_schema"] if detail.is_success else {}
             body = {"name": name, "args": _read_arguments(args, pairs, schema), "id": _ID, **beside}

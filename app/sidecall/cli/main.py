@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 from rich.console import Console
 from rich.markup import escape
 
-from sidecall.cli import approvals, call, calls, check, mcp, new, openapi, serve, tools
+from sidecall.cli import approvals, call, calls, check, keys, mcp, new, openapi, serve, tools
 from sidecall.cli.refusals import word_refusal
 from sidecall.core.errors import SidecallError
 from sidecall.loading import add_project
@@ -33,6 +33,7 @@ cli.command()(tools.tools)
 cli.command()(call.call)
 cli.add_typer(calls.calls, name="calls")
 cli.add_typer(approvals.approvals, name="approvals")
+cli.add_typer(keys.keys, name="keys")
 cli.command()(new.new)
 cli.command()(check.check)
 cli.command()(openapi.openapi)
@@ -78,6 +79,8 @@ def _word(item: ErrorDetails) -> str:
     reason = str(item.get("ctx", {}).get("error", item["msg"]))
     if setting in _UNSHOWN:
         return f"setting SIDECALL_{setting}: {reason}"
+    if not setting:  # It is about several, which it names.
+        return reason
     return f"setting SIDECALL_{setting}: {reason}; it is {repr(item['input'])[:_MOST_OF_VALUE]}"
 
 

@@ -1,5 +1,6 @@
 """Ask a running server."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -15,6 +16,8 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 _PATIENCE = httpx.Timeout(10.0, read=600.0)
 
 Url = Annotated[str, typer.Option(envvar="SIDECALL_URL", help="The running server.")]
+# Not as an option, which other people on the machine could read.
+_KEY = "SIDECALL_API_KEY"
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
@@ -34,7 +37,7 @@ def reach(url: str) -> Iterator[httpx.Client]:
         NoServer: Nobody answers there, or somebody else, or no longer.
     """
     try:
-        with httpx.Client(base_url=url, timeout=_PATIENCE) as client:
+        with httpx.Client(base_url=url, timeout=_PATIENCE, headers=credentials()) as client:
             yield client
     except (httpx.TransportError, httpx.InvalidURL) as error:
         why = str(error) or type(error).__name__
@@ -44,6 +47,12 @@ def reach(url: str) -> Iterator[httpx.Client]:
         ) from None
     except (ValueError, LookupError, TypeError) as error:
         raise NoServer(f"{url} does not answer as a Sidecall server: {error!r}") from None
+
+
+def credentials() -> dict[str, str]:
+    """Return the headers by which this program proves who calls, with the key or token in `SIDECALL_API_KEY`."""
+    key = os.environ.get(_KEY, "").strip()
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def ask(client: httpx.Client, method: str, path: str, **request: Any) -> Any:

@@ -1,6 +1,5 @@
 """sidecall serve: run the server."""
 
-import errno
 import faulthandler
 import gc
 import logging
@@ -16,6 +15,8 @@ from typing import Annotated, Any
 import typer
 import uvicorn
 
+from sidecall.access import build_access
+from sidecall.cli.listening import find_address, listen, refuse_open
 from sidecall.cli.options import Tools, load_registry, read_settings, write_count
 from sidecall.cli.refusals import word_refusal
 from sidecall.cli.store import choose_store
@@ -36,11 +37,6 @@ from sidecall.telemetry.logs import make_log_config
 from sidecall.telemetry.standard_streams import leave_at_once, redirect_streams, say_last
 
 logger = logging.getLogger("sidecall")
-
-_REMEDIES = {
-    errno.EADDRNOTAVAIL: "no interface of this machine has this address; choose another with --host or SIDECALL_HOST",
-    errno.EACCES: "ports below 1024 are for root; choose another with --port or SIDECALL_PORT",
-}
 
 
 def serve(
@@ -66,7 +62,7 @@ def serve(
     logger.info("serving %s: %s", write_count(len(registry), "tool"), ", ".join(registry.names) or "none")
     for finding in (f"{tool.source}: {text}" for tool in registry for text in tool.unmet):
         logger.warning("not done here: %s", finding)
-    _listen(settings).close()  # Before anybody is told to try it; nobody is let in to be dropped.
+    listen(settings).close()  # Before anybody is told to try it; nobody is let in to be dropped.
     if settings.port:
         logger.info("try http://%s:%s/docs", settings.host, settings.port)
     if settings.workers == 1:
@@ -74,14 +70,14 @@ def serve(
     else:
         seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
         raise typer.Exit(
-            Supervisor(settings.workers, partial(_serve_in_worker, settings), _listen(settings, 2048), seconds).run()
+            Supervisor(settings.workers, partial(_serve_in_worker, settings), listen(settings, 2048), seconds).run()
         )
 
 
 def _prepare(settings: Settings) -> Registry:
     """Load the tools; what keeps them from being served is a line of the log, since it has begun."""
     try:
-        _find_address(settings)
+        find_address(settings)
     except (OSError, UnicodeError) as error:
         logger.error(
             "SIDECALL_HOST (or --host) is %r, which is no address: %s; write one without a port, such as 127.0.0.1, "
@@ -91,6 +87,8 @@ def _prepare(settings: Settings) -> Registry:
         )
         raise typer.Exit(1) from None
     try:
+        refuse_open(settings)
+        build_access(settings)  # Which workers do again, each for itself.
         return load_registry(settings)
     except SidecallError as error:
         logger.error("%s", error.message)
@@ -105,29 +103,6 @@ def _find_store(settings: Settings) -> Settings:
     except SidecallError as error:
         logger.error("%s", error.message)
     raise typer.Exit(1)
-
-
-def _find_address(settings: Settings) -> tuple[int, Any]:
-    """Return the family of the address to listen on, and the address; a name may have several, and has one here."""
-    found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    return found[0][0], found[0][4]
-
-
-def _listen(settings: Settings, backlog: int = 0) -> socket.socket:
-    """Bind the address, and listen there where connections may wait; end where that cannot be."""
-    family, address = _find_address(settings)
-    sock = socket.socket(family)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind(address)
-        if backlog:
-            sock.listen(backlog)
-    except OSError as error:
-        sock.close()
-        remedy = _REMEDIES.get(error.errno or 0, "choose another with --port or SIDECALL_PORT")
-        logger.error("cannot listen on %s:%s: %s; %s", *address[:2], error.strerror or error, remedy)
-        sys.exit(START_FAILED)
-    return sock
 
 
 def _serve_alone(settings: Settings, registry: Registry) -> None:

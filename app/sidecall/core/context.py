@@ -2,8 +2,9 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import Any, Generic, Protocol
 
 from typing_extensions import TypeVar
@@ -13,17 +14,48 @@ from sidecall.core.run.usage import Usage
 from sidecall.core.store.protocol import Store
 from sidecall.core.store.tenant import DEFAULT_TENANT
 
+# The scope that stands for all scopes.
+ANY_SCOPE = "*"
+EVERYTHING = frozenset((ANY_SCOPE,))
+
+
+@dataclass(frozen=True, slots=True)
+class Toolset:
+    """A part of the tools: those of these names, patterns of names and tags, or all, without some."""
+
+    name: str
+    tools: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    def has(self, name: str, tags: Sequence[str]) -> bool:
+        """Return whether a tool of this name, with these tags, is in it."""
+        if any(fnmatchcase(name, pattern) for pattern in self.without):
+            return False
+        if not self.tools and not self.tags:
+            return True
+        return any(fnmatchcase(name, pattern) for pattern in self.tools) or not set(tags).isdisjoint(self.tags)
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: an authenticated program, or `anonymous`."""
+    """Who asks: an authenticated program, or `anonymous`; the scope `*` stands for all scopes.
+
+    With a toolset it sees no other tools.
+    """
 
     subject: str = "anonymous"
     tenant: str = DEFAULT_TENANT
     scopes: frozenset[str] = frozenset()
+    toolset: Toolset | None = None
+
+    def may(self, *scopes: str) -> bool:
+        """Return whether it has all of these scopes."""
+        return ANY_SCOPE in self.scopes or self.scopes.issuperset(scopes)
 
 
-ANONYMOUS = Caller()
+# Who calls where nobody is asked: it may do everything.
+ANONYMOUS = Caller(scopes=EVERYTHING)
 
 
 # Characters of an id that are logged; who sends one may make it as long as a body.

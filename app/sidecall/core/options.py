@@ -65,7 +65,8 @@ class ToolOptions:
     calls of a batch. `max_content_bytes` bounds what the model reads of one answer; None means the server's bound.
 
     Calls of a `background` tool are answered with where to ask for their answers. With `idempotency="tool_call_id"` a
-    call runs once for each id that a model gives it. `cache` says how long answers are given again.
+    call runs once for each id that a model gives it. `cache` says how long answers are given again, `scopes` what a
+    caller needs to see and call it.
     """
 
     return_direct: bool = False
@@ -97,3 +98,9 @@ class ToolOptions:
     background: bool = False
     idempotency: Idempotency | None = None
     cache: Cache | None = None
+    scopes: tuple[str, ...] = ()
+    # Whether every caller may see it.
+    is_for_all: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_for_all", self.is_enabled is True and not self.scopes)

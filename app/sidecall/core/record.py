@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Self
 
@@ -17,7 +18,7 @@ from sidecall.core.pointer import format_path
 # As deep as JSON from outside may be; what is nested deeper in this process mostly leads back to itself.
 _DEEPEST = 200
 # What proves who somebody is belongs to the request, and must not lie about longer than that.
-_SECRET_HEADERS = frozenset(("authorization", "cookie", "proxy-authorization"))
+_SECRET_HEADERS = frozenset(("authorization", "cookie", "proxy-authorization", "x-api-key"))
 
 
 class CallNotRecorded(SidecallError):
@@ -102,7 +103,8 @@ class CallRecord(BaseModel):
     @field_serializer("caller")
     def _write_caller(self, caller: Caller) -> dict[str, Any]:
         # In a fixed order, so that the same caller is always written the same.
-        return {"subject": caller.subject, "tenant": caller.tenant, "scopes": sorted(caller.scopes)}
+        written = {"subject": caller.subject, "tenant": caller.tenant, "scopes": sorted(caller.scopes)}
+        return written if caller.toolset is None else {**written, "toolset": asdict(caller.toolset)}
 
 
 def _copy_headers(headers: Mapping[str, str]) -> dict[str, str]:

@@ -16,6 +16,10 @@ from starlette.types import Receive, Scope, Send
 
 from sidecall.auth.browser import ForeignHost, ForeignPage
 from sidecall.auth.caller_header import InvalidCaller
+from sidecall.auth.challenge import challenge
+from sidecall.auth.methods import IssuerUnreachable, Unauthenticated
+from sidecall.auth.scopes import MissingScope
+from sidecall.auth.toolsets import UnknownToolset
 from sidecall.core.calls.errors import (
     CallbackRefused,
     CallEnded,
@@ -62,10 +66,13 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     InvalidCaller: (400, "invalid-caller"),
     InvalidPreference: (400, "invalid-preference"),
     InvalidKey: (400, "invalid-key"),
+    Unauthenticated: (401, "unauthenticated"),
+    MissingScope: (403, "missing-scope"),
     ForeignPage: (403, "foreign-page"),
     GuardrailTripped: (403, "guardrail-tripped"),
     UnknownTool: (404, "unknown-tool"),
     UnknownRule: (404, "unknown-rule"),
+    UnknownToolset: (404, "unknown-toolset"),
     UnknownApproval: (404, "unknown-approval"),
     UnknownContent: (404, "unknown-content"),
     UnknownCall: (404, "unknown-call"),
@@ -95,6 +102,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     TooManyApprovals: (503, "too-many-approvals"),
     TooManyJobs: (503, "too-many-jobs"),
     StoreUnavailable: (503, "store-unavailable"),
+    IssuerUnreachable: (503, "issuer-unreachable"),
 }
 
 
@@ -171,7 +179,7 @@ async def _answer_request_error(request: Request, error: Exception) -> Response:
         response.headers["Content-Range"] = f"bytes */{error.size}"
     if isinstance(error, Overloaded):
         response.headers["Retry-After"] = str(error.retry_after)
-    response.headers.update(quota_headers(error.quota))
+    response.headers.update(quota_headers(error.quota) | challenge(request.scope, error))
     return response
 
 

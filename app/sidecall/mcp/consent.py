@@ -111,9 +111,8 @@ async def resume(parts: McpParts, request: CallRequest, message: RpcMessage) -> 
 
 
 async def _decide(parts: McpParts, request: CallRequest, record: ApprovalRecord, decision: Decision) -> ToolMessage:
-    approval_id, by = record.approval.id, request.caller.subject
     try:
-        approval = await decide(parts.pipeline, parts.approvals, approval_id, decision, by)
+        approval = await decide(parts.pipeline, parts.approvals, record.approval.id, decision, request.caller)
     except ApprovalConflict:
         return await parts.run(request)
     except InvalidDecision as error:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sidecall.auth.scopes import DECIDE, DECIDE_OWN
 from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence
 from sidecall.mcp.revisions import CAPABILITIES_KEY
 from sidecall.mcp.wire import RpcMessage
@@ -35,8 +36,8 @@ class Exchange:
         return self.tell(token)
 
     def can_ask(self, message: RpcMessage) -> bool:
-        """Return whether the client can put a form before a person and send the call again."""
-        if not self.is_modern:
+        """Return whether the client can put a form before a person who may decide, and send the call again."""
+        if not (self.is_modern and self.caller.may(DECIDE, DECIDE_OWN)):
             return False
         asks: Any = message.meta[CAPABILITIES_KEY].get("elicitation")
         # An empty object means forms.

@@ -34,22 +34,27 @@ class ToolPages:
         """
         if self._version != self._registry.version:
             self._version, self._known = self._registry.version, {}
-        if isinstance(cursor, str | None) and (known := self._known.get(cursor)) is not None:
+        is_for_all = self._is_for_all(caller)
+        if is_for_all and isinstance(cursor, str | None) and (known := self._known.get(cursor)) is not None:
             return known
         version = self._version
         tools = [tool for tool in await self._pipeline.visible(caller) if tool.declaration is None]
-        body = to_json(self._make(tools, cursor))
-        if not self._registry.is_conditional and version == self._registry.version:
+        body = to_json(self._make(tools, cursor, is_for_all=is_for_all))
+        if is_for_all and version == self._registry.version:
             self._known[cursor] = body
         return body
 
-    def _make(self, tools: list[CompiledTool], cursor: Any) -> dict[str, Any]:
+    def _is_for_all(self, caller: Caller) -> bool:
+        """Return whether other callers are shown the same."""
+        return not self._registry.is_conditional and not self._registry.scopes and caller.toolset is None
+
+    def _make(self, tools: list[CompiledTool], cursor: Any, *, is_for_all: bool) -> dict[str, Any]:
         start = 0 if cursor is None else _find_start(tools, cursor)
         shown, rest = tools[start : start + self._page], tools[start + self._page :]
         page: dict[str, Any] = {"tools": render_definitions(shown, "mcp")}
         if rest:
             page["nextCursor"] = shown[-1].name
-        return make_complete(page | hint_caching(is_public=not self._registry.is_conditional))
+        return make_complete(page | hint_caching(is_public=is_for_all))
 
 
 def _find_start(tools: list[CompiledTool], cursor: Any) -> int:

@@ -7,11 +7,13 @@ from datetime import UTC, datetime, timedelta
 
 from uuid_utils import uuid7
 
+from sidecall.auth.scopes import DECIDE_OWN, require_scope
 from sidecall.core.approval import Approval, ApprovalRecord, Decision
+from sidecall.core.context import Caller
 from sidecall.core.deadline import Deadline
 from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.decisions.rules import ApprovalRule
-from sidecall.core.errors import CallRejected, CallUnanswered, InvalidDecision
+from sidecall.core.errors import CallRejected, CallUnanswered, InvalidDecision, UnknownApproval
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import TooManyApprovals
@@ -41,7 +43,7 @@ async def decide(
     approvals: Approvals,
     approval_id: str,
     decision: Decision,
-    by: str,
+    by: Caller,
     terms: Terms = _NONE,
 ) -> Approval:
     """Run an approved call from the top of the pipeline, or answer a rejected one with the person's reason.
@@ -51,7 +53,8 @@ async def decide(
     kept before anything runs.
 
     Raises:
-        UnknownApproval: There is none.
+        UnknownApproval: There is none in the tenant of whoever decides.
+        MissingScope: Whoever approves has sent the call, and may not approve their own.
         ApprovalConflict: It is decided already.
         Overloaded: There is no room to run the call now, or to keep what the person wrote; it goes on waiting.
         InvalidDecision: The person's own arguments do not fit; the call goes on waiting.
@@ -59,18 +62,22 @@ async def decide(
         CallNotRecorded: The call came from this process, with objects that are not kept; it goes on waiting.
     """
     record = await approvals.get(approval_id)
+    if record.tenant != by.tenant:
+        raise UnknownApproval
+    if decision.decision == "approve" and is_own(record, by):
+        require_scope(by, DECIDE_OWN)
     call = record.require_pending()
     _refuse_unclear(record, decision)
-    keeping = _Keeping(terms.rules, _make_rule(pipeline, record, decision, by))
+    keeping = _Keeping(terms.rules, _make_rule(pipeline, record, decision, by.subject))
     if decision.decision == "reject" and not record.is_inside:
-        await approvals.decide(approval_id, decision, by)
+        await approvals.decide(approval_id, decision, by.subject)
         async with _reopening(approvals, approval_id):
             await keeping.keep()
         return await _answer(approvals, approval_id, refuse(CallRejected(decision.reason), call.tool_call), call)
     rejection = CallRejected(decision.reason).message if decision.decision == "reject" else None
     sent = replace(call.to_request(), approved=True, rejection=rejection, deadline=terms.deadline)
     request = await _edit(pipeline, sent, decision)
-    await approvals.decide(approval_id, decision, by)
+    await approvals.decide(approval_id, decision, by.subject)
     async with _reopening(approvals, approval_id):
         entered = await _enter(pipeline, request, keeping)
     try:
@@ -160,6 +167,11 @@ def _make_rule(pipeline: Pipeline, record: ApprovalRecord, decision: Decision, b
         expires_at=None if decision.expires_in is None else now + timedelta(seconds=decision.expires_in),
         approval_id=record.approval.id,
     )
+
+
+def is_own(record: ApprovalRecord, caller: Caller) -> bool:
+    """Return whether this caller has sent the call."""
+    return (record.tenant, record.approval.requested_by) == (caller.tenant, caller.subject)
 
 
 async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolMessage) -> ToolMessage:

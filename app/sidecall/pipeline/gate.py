@@ -75,7 +75,7 @@ class Gate:
         # A call that was remembered was counted when it came.
         if self._quotas is not None and not request.is_counted:
             self._count(self._quotas, request, tool)
-        if tool is None or tool.options.is_enabled is not True:
+        if tool is None or not tool.options.is_for_all or request.caller.toolset is not None:
             return self._enter_if_visible(request, tool)
         plan = self._plans.of(tool)
         try:

@@ -18,11 +18,18 @@ async def visible(
     tools: Iterable[CompiledTool], caller: Caller, context: Mapping[str, Any] = NO_CONTEXT
 ) -> list[CompiledTool]:
     """List the tools that are enabled for this caller, in order; their predicates are asked at the same time."""
-    offered = [tool for tool in tools if tool.options.is_enabled is not False]
+    offered = [tool for tool in tools if tool.options.is_enabled is not False and is_permitted(tool, caller)]
     if all(tool.options.is_enabled is True for tool in offered):
         return offered
     answers = await asyncio.gather(*(is_visible(tool, caller, context) for tool in offered))
     return [tool for tool, answer in zip(offered, answers, strict=True) if answer]
+
+
+def is_permitted(tool: CompiledTool, caller: Caller) -> bool:
+    """Return whether a caller has the scopes that a tool asks for, and the tool is in its toolset."""
+    if caller.toolset is not None and not caller.toolset.has(tool.name, tool.options.tags):
+        return False
+    return not tool.options.scopes or caller.may(*tool.options.scopes)
 
 
 async def is_visible(tool: CompiledTool, caller: Caller, context: Mapping[str, Any] = NO_CONTEXT) -> bool:
@@ -39,6 +46,8 @@ async def ask_visible(tool: CompiledTool, caller: Caller, context: Mapping[str, 
     Raises:
         MissingContext: The predicate wants another context than was sent.
     """
+    if not is_permitted(tool, caller):
+        return False
     predicate = tool.options.is_enabled
     if isinstance(predicate, bool):
         return predicate

@@ -45,7 +45,7 @@ async def answer_call(
     try:
         sent = read_call_text(body)
     except NotAToolCall as error:
-        name_served(error, parts.registry)
+        name_served(error, parts.registry, context.caller)
         raise
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)

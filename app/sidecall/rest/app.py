@@ -2,26 +2,45 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from fastapi import FastAPI
 from pydantic import BaseModel
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from sidecall.auth.access import Access
 from sidecall.auth.browser import PageRule, Welcome
 from sidecall.auth.hosts import OwnHosts
-from sidecall.auth.middleware import Authentication, Authenticator
+from sidecall.auth.middleware import Authentication, permit_all
+from sidecall.auth.resource import WELL_KNOWN
 from sidecall.http import problems
 from sidecall.http.application import Application, Wrapper
 from sidecall.http.cors import share_with
 from sidecall.http.door import NO_WAYS, Door
 from sidecall.http.head import HeadAsGet
 from sidecall.http.request_id import RequestId, RequestIdHeader
+from sidecall.registry import Registry
 from sidecall.rest import explorer, openapi
 from sidecall.rest.examples import ANSWERS, APPROVAL
 from sidecall.rest.parts import Parts
-from sidecall.rest.routes import approvals, calls, contents, health, metrics, replays, rules, tool_calls, tools
+from sidecall.rest.routes import (
+    approvals,
+    calls,
+    contents,
+    health,
+    metadata,
+    metrics,
+    replays,
+    rules,
+    tool_calls,
+    tools,
+    whoami,
+)
+from sidecall.rest.routes.permissions import permit
+from sidecall.rest.security_schemes import add_security
 from sidecall.rest.served import show_served
 from sidecall.rest.shortcuts import make_shortcuts
 from sidecall.rest.wire import (
@@ -47,9 +66,10 @@ _REQUEST_MODELS: list[type[BaseModel]] = [
     replays.ReplayWish,
 ]
 _PROBES = frozenset({"/healthz", "/readyz"})
-_OPEN = _PROBES | {"/metrics", "/", "/docs", "/openapi.json"}
+_OPEN = _PROBES | {"/", "/docs", "/openapi.json"}
 _TAGS = {
     "tools": "What can be called.",
+    "callers": "Who calls.",
     "tool calls": "Calling it.",
     "contents": "What was cut out of answers, and what was sent for tools.",
     "approvals": "Deciding about it.",
@@ -61,11 +81,26 @@ _DESCRIPTION = """Run the tools of AI agents behind plain HTTP.
 answers with the message to give back. Press *Try it out* on either."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Which pages are served beside the API: its explanation, and the numbers of its operation.
+
+    These are `on` for callers who may read them, `open` for everybody, or `off`.
+    """
+
+    docs: bool = True
+    metrics: Literal["on", "open", "off"] = "on"
+
+
+_ALL_PAGES = Pages()
+
+
 def build_api(
     parts: Parts,
     lifespan: Lifespan | None = None,
-    authenticator: Authenticator | None = None,
+    access: Access | None = None,
     welcome: Welcome | None = None,
+    pages: Pages = _ALL_PAGES,
     ways: Mapping[str, ASGIApp] = NO_WAYS,
 ) -> Application:
     """Build the application around parts that are ready.
@@ -73,12 +108,15 @@ def build_api(
     Args:
         parts: What the routes use.
         lifespan: Entered before anything is served.
-        authenticator: Knows the callers; without one all are one caller.
+        access: Knows the callers; without it all are one caller, who may do everything.
         welcome: Under which names it is served, and to which web pages; without it on loopback, to its own.
+        pages: What is served beside it.
         ways: Other ways in than REST, by their paths.
     """
+    is_proved = access is not None and access.is_proved
+    is_open = partial(_is_open, with_metrics=not is_proved or pages.metrics == "open")
     app = Application(
-        wrappers=_wrappers(authenticator, welcome or Welcome(OwnHosts("localhost"))),
+        wrappers=_wrappers(access, welcome or Welcome(OwnHosts("localhost")), is_open),
         inner=[HeadAsGet, RequestIdHeader],
         door=partial(Door, shortcuts=make_shortcuts(parts), ways=ways),
         title="Sidecall",
@@ -87,6 +125,7 @@ def build_api(
         description=_DESCRIPTION,
         license_info={"name": "MIT", "identifier": "MIT"},
         openapi_tags=[{"name": name, "description": text} for name, text in _TAGS.items()],
+        openapi_url="/openapi.json" if pages.docs else None,
         docs_url=None,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
@@ -95,26 +134,45 @@ def build_api(
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.parts = parts
-    for routes in (tools, tool_calls, calls, replays, contents, rules, approvals, health, metrics):
-        # As they are: including a router builds every route of it again, at the first request.
-        app.router.routes.extend(routes.router.routes)
+    app.state.access = access
+    _add_routes(app, pages)
     app.router.routes.extend(Route(path, way, include_in_schema=False) for path, way in ways.items())
-    explorer.install(app)
     problems.install(app)
-    openapi.install(app, _REQUEST_MODELS, ANSWERS | APPROVAL, _PROBES, partial(show_served, registry=parts.registry))
+    is_for_all = partial(_is_open, with_metrics=pages.metrics == "open")
+    secure = partial(add_security, is_open=is_for_all, is_proved=is_proved)
+    # Where callers are told apart it is for everybody, and says nothing of what some see.
+    show = partial(show_served, registry=parts.registry if access is None else Registry())
+    openapi.install(app, _REQUEST_MODELS, ANSWERS | APPROVAL, _PROBES, show, secure)
     return app
 
 
-def _wrappers(authenticator: Authenticator | None, welcome: Welcome) -> list[Wrapper]:
+def _add_routes(app: Application, pages: Pages) -> None:
+    for routes in (tools, tool_calls, calls, replays, contents, rules, approvals, whoami, metadata, health):
+        # As they are: including a router builds every route of it again, at the first request.
+        app.router.routes.extend(routes.router.routes)
+    if pages.metrics != "off":
+        app.router.routes.extend(metrics.router.routes)
+    if pages.docs:
+        explorer.install(app)
+
+
+def _wrappers(access: Access | None, welcome: Welcome, is_open: Callable[[str], bool]) -> list[Wrapper]:
     """List what every request passes through, from the outside in."""
     share, refuse = share_with(welcome.origins), problems.refuse
     rule = partial(PageRule, welcome=welcome, share=share, refuse=refuse, is_exempt=_PROBES.__contains__)
     wrappers: list[Wrapper] = [RequestId, rule]
-    if authenticator is not None:
-        wrappers.append(partial(Authentication, authenticator=authenticator, refuse=refuse, is_open=_is_open))
+    if access is not None:
+        asked = partial(
+            Authentication,
+            access=access,
+            refuse=refuse,
+            is_open=is_open,
+            permit=permit if access.is_proved else permit_all,
+        )
+        wrappers.append(asked)
     return wrappers
 
 
-def _is_open(path: str) -> bool:
+def _is_open(path: str, *, with_metrics: bool) -> bool:
     """Return whether a path is for everybody: what orchestrators probe, and the page that explains the API."""
-    return path in _OPEN or path.startswith(explorer.ASSETS)
+    return path in _OPEN or path.startswith((explorer.ASSETS, WELL_KNOWN)) or (with_metrics and path == "/metrics")

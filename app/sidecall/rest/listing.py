@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
+from sidecall.core.context import ANONYMOUS, Caller, Toolset
 from sidecall.http.reply import Reply
 from sidecall.registry import Registry
 
@@ -31,8 +32,12 @@ def make_listing(body: bytes) -> Listing:
     return Listing(etag, Reply(body, 200, headers), Reply(b"", 304, headers))
 
 
+# What of a caller decides about what it sees; None of whoever sees all that there is.
+Sight = tuple[frozenset[str], Toolset | None] | None
+
+
 class Listings:
-    """Remember answers by the request's query, until the registry changes.
+    """Remember answers by the request's query and what of the tools its caller may see, until the registry changes.
 
     Nothing is remembered while a tool decides by the caller whether it is offered.
     """
@@ -40,22 +45,29 @@ class Listings:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._version = registry.version
-        self._known: dict[bytes, Listing] = {}
+        self._known: dict[tuple[bytes, Sight], Listing] = {}
 
-    def find(self, query: bytes) -> Listing | None:
-        """Return the answer to this query, unless it is not known."""
+    def find(self, query: bytes, caller: Caller | None = None) -> Listing | None:
+        """Return the answer to this query of this caller, None where none are told apart, unless it is not known."""
         if self._version != self._registry.version:
             self._version = self._registry.version
             self._known = {}
-        return self._known.get(query)
+        sight = None if caller is None else self._see(caller)
+        return self._known.get((query, sight))
 
-    def keep(self, query: bytes, listing: Listing, version: int) -> None:
-        """Remember it, if every caller is answered the same and the registry is still of this version."""
+    def keep(self, query: bytes, listing: Listing, version: int, caller: Caller = ANONYMOUS) -> None:
+        """Remember it, if all with the same scopes are answered the same and the registry is still of this version."""
         is_fresh = version == self._version == self._registry.version
         if is_fresh and not self._registry.is_conditional:
-            self._known[query] = listing
+            self._known[query, self._see(caller)] = listing
             if len(self._known) > _MOST:
                 del self._known[next(iter(self._known))]
+
+    def _see(self, caller: Caller) -> Sight:
+        scopes = self._registry.scopes
+        if caller is ANONYMOUS or (caller.toolset is None and caller.may(*scopes)):
+            return None
+        return scopes if caller.may(*scopes) else caller.scopes & scopes, caller.toolset
 
 
 def has(if_none_match: str | None, etag: str) -> bool:

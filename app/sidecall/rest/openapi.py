@@ -17,7 +17,8 @@ CALLER_PROBLEM: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The header that names the caller is wrong."}
 }
 _PAGE_PROBLEMS = {
-    "403": "A web page sends it that may not use this server.",
+    "401": "It does not prove who sends it, where this server wants that.",
+    "403": "The caller lacks the scope for it, or a web page sends it that may not use this server.",
     "421": "The server is not known by the name in `Host`.",
 }
 
@@ -52,6 +53,7 @@ def install(
     examples: Mapping[str, Any],
     probes: Collection[str],
     show: Callable[[dict[str, Any]], dict[str, Any]],
+    secure: Callable[[dict[str, Any]], None],
 ) -> None:
     """Make `app.openapi()` describe the request models too, and problems with their own media type.
 
@@ -61,12 +63,14 @@ def install(
         examples: Answers as they are shown.
         probes: The paths that are served under every name, and to every web page.
         show: Makes of the document what is shown while the present tools are served.
+        secure: Adds how callers prove who they are.
     """
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
             app.openapi_schema = _document(app, request_models)
             _mend(app.openapi_schema["paths"], examples, probes)
+            secure(app.openapi_schema)
         return show(app.openapi_schema)
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI documents this as the way to extend it

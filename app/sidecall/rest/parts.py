@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from sidecall.auth.middleware import caller_of
+from sidecall.auth.toolsets import NO_TOOLSETS, Toolsets
 from sidecall.core.contents import Contents
 from sidecall.core.context import Caller
 from sidecall.core.decisions.places import ApprovalRules, Approvals
@@ -24,6 +25,7 @@ from sidecall.jobs.webhooks.receivers import AllowedHosts
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas import Quotas
+from sidecall.pipeline.visible import is_visible
 from sidecall.registry import Registry
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.excerpts import Excerpts
@@ -50,6 +52,7 @@ class Parts:
     metrics: Metrics = field(default_factory=Metrics)
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
     quotas: Quotas | None = None
+    toolsets: Toolsets = NO_TOOLSETS
     backlog: Backlog = field(default_factory=Backlog)
     trouble: Callable[[], str | None] = lambda: None
     excerpts: Excerpts = field(default_factory=Excerpts)
@@ -60,7 +63,13 @@ class Parts:
     def run(self, request: CallRequest) -> Awaitable[ToolMessage]:
         """Answer a call in its place among others; that of a tool which knows its calls again runs once."""
         tool = self.find_known_again(request.call.name)
-        return self.pipeline.run(request) if tool is None else self.jobs.run(request, tool)
+        return self.pipeline.run(request) if tool is None else self._run_once(request, tool)
+
+    async def _run_once(self, request: CallRequest, tool: CompiledTool) -> ToolMessage:
+        # Nothing is remembered of a tool that the caller does not see, as of one that is not there.
+        if not await is_visible(tool, request.caller, request.context):
+            return await self.pipeline.run(request)
+        return await self.jobs.run(request, tool)
 
     def find_known_again(self, name: str) -> CompiledTool | None:
         """Find the tool of this name, if it is one that knows its calls again."""

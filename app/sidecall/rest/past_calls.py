@@ -3,8 +3,10 @@
 from heapq import merge
 from operator import attrgetter
 
+from sidecall.auth.scopes import OPERATE, READ, require_scope
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallPage
 from sidecall.core.calls.errors import CallEnded, UnknownCall
+from sidecall.core.context import Caller
 from sidecall.core.record import CallRecord
 from sidecall.rest.parts import Parts
 
@@ -23,29 +25,35 @@ async def list_calls(parts: Parts, wanted: CallFilter, limit: int, cursor: str |
     return CallPage(chosen, chosen[-1].id if has_more and chosen else None)
 
 
-async def find_call(parts: Parts, call_id: str, tenant: str) -> CallEntry:
-    """Find a call as it stands now.
+async def find_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
+    """Find a call that a caller may see, as it stands now: its own, or with the scope for it one of its tenant.
 
     Raises:
-        UnknownCall: This tenant has none of that id, or it is not kept any more.
+        UnknownCall: There is none, or it is not kept any more.
     """
     try:
-        return await parts.jobs.get(call_id, tenant)
+        entry = await parts.jobs.get(call_id, caller.tenant)
     except UnknownCall:
-        return await parts.history.get(call_id, tenant)
+        entry = await parts.history.get(call_id, caller.tenant)
+    if entry.caller != caller.subject and not caller.may(READ):
+        raise UnknownCall
+    return entry
 
 
-async def cancel_call(parts: Parts, call_id: str, tenant: str, by: str) -> CallEntry:
+async def cancel_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
     """Cancel a call that goes on without its client.
 
     Raises:
-        UnknownCall: This tenant has none of that id.
+        UnknownCall: There is none that the caller may see.
+        MissingScope: It is another's, and the caller may not cancel those.
         CallEnded: It has ended.
     """
+    entry = await find_call(parts, call_id, caller)
+    if entry.caller != caller.subject:
+        require_scope(caller, OPERATE)
     try:
-        return await parts.jobs.cancel(call_id, tenant, by)
+        return await parts.jobs.cancel(call_id, caller.tenant, caller.subject)
     except UnknownCall:
-        entry = await parts.history.get(call_id, tenant)
         raise CallEnded(f"The call has ended already: it is {entry.status}.") from None
 
 

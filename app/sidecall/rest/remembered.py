@@ -17,6 +17,7 @@ from sidecall.http.reply import Reply
 from sidecall.jobs.endings import may_repeat
 from sidecall.jobs.keys import make_call_key, make_replay_key
 from sidecall.jobs.submission import Submission, Submitted
+from sidecall.pipeline.visible import is_visible
 from sidecall.rest.dialects import DialectName, write_answer
 from sidecall.rest.parts import Parts
 from sidecall.rest.past_calls import find_sent
@@ -68,7 +69,7 @@ async def answer_replay(
     record = await find_sent(parts, call_id, context.caller.tenant)
     name = record.tool_call.name
     tool = parts.registry.get(name)
-    if tool is None:
+    if tool is None or not await is_visible(tool, context.caller, record.context):
         raise UnknownTool(f"The call cannot be repeated: there is no tool {name} any more.")
     if not (insists or may_repeat(tool)):
         raise NotRepeatable(

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.errors import NotAToolCall
 from sidecall.core.tool import CompiledTool
+from sidecall.pipeline.visible import is_permitted
 from sidecall.registry import Registry
 from sidecall.rest.dialects import EXAMPLES
 from sidecall.rest.sample import make_sample
@@ -25,7 +27,7 @@ _FORMS: tuple[DefinitionFormat, ...] = ("openai", "anthropic", "gemini")  # of l
 
 
 @contextmanager
-def naming_served(registry: Registry) -> Iterator[None]:
+def naming_served(registry: Registry, caller: Caller) -> Iterator[None]:
     """Let the example of a refusal name a tool that is served.
 
     Raises:
@@ -34,29 +36,29 @@ def naming_served(registry: Registry) -> Iterator[None]:
     try:
         yield
     except NotAToolCall as error:
-        name_served(error, registry)
+        name_served(error, registry, caller)
         raise
 
 
-def name_served(error: NotAToolCall, registry: Registry) -> None:
-    """Let the example of a refusal name a tool that is served."""
-    tool = _choose_tool(registry)
+def name_served(error: NotAToolCall, registry: Registry, caller: Caller) -> None:
+    """Let the example of a refusal name a tool that is served, and that its caller may see."""
+    tool = _choose_tool(registry, caller)
     if tool is not None and "example" in error.members:
         error.members = {**error.members, "example": _rewrite(error.members["example"], tool)}
 
 
 def show_served(document: dict[str, Any], registry: Registry) -> dict[str, Any]:
     """Return the OpenAPI document with examples about a tool that is served."""
-    tool = _choose_tool(registry)
+    tool = _choose_tool(registry, ANONYMOUS)
     return document if tool is None else {**document, "paths": _rewrite_examples(document["paths"], tool)}
 
 
-def _choose_tool(registry: Registry) -> CompiledTool | None:
+def _choose_tool(registry: Registry, caller: Caller) -> CompiledTool | None:
     """Choose what to show instead of the tool that ships, unless that is served, or nothing that everybody may see."""
     known = registry.get(_NAME)
     if known is not None and _ARGS.keys() == known.args_schema.flat.get("properties", {}).keys():
         return None
-    return next((tool for tool in registry if tool.options.is_enabled is True), None)
+    return next((tool for tool in registry if tool.options.is_for_all and is_permitted(tool, caller)), None)
 
 
 def _rewrite(value: Any, tool: CompiledTool) -> Any:

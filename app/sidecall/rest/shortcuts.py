@@ -6,6 +6,7 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
 from sidecall.auth.browser import HEADERS
+from sidecall.auth.middleware import CALLER
 from sidecall.http.body import Bounds, is_plain, read_rest
 from sidecall.http.context import make_context
 from sidecall.http.door import Shortcut
@@ -29,7 +30,7 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
         if (
             scope["method"] != "GET"
             or _SHOWN_CONTEXT in scope[HEADERS]
-            or (listing := parts.listings.find(scope["query_string"])) is None
+            or (listing := parts.listings.find(scope["query_string"], scope.get(CALLER))) is None
         ):
             return None
         if_none_match = scope[HEADERS].get(b"if-none-match")

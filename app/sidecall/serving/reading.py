@@ -11,6 +11,7 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
+from sidecall.auth.caller_header import PEER
 from sidecall.lifecycle import Lifecycle
 from sidecall.serving.flow import Flow
 from sidecall.serving.framing import HASH, SLASH, complete_scope
@@ -127,7 +128,7 @@ class RequestReader(RequestParser):
         complete_scope(self.scope, self.parser.get_method(), version, url, self.root_path)
         before = self.cycle
         self.cycle = Cycle(self, keep_alive=version != "1.0" and self.parser.should_keep_alive())
-        app = self.app if self._is_forwarded else self._plain_app
+        app = self._note_peer() if self._is_forwarded else self._plain_app
         if before is None or before.response_complete:
             self._running = self.cycle
             self._begin(self.cycle, app)
@@ -137,6 +138,11 @@ class RequestReader(RequestParser):
             self.pipeline.appendleft((self.cycle, app))
         if self._lifecycle.is_draining:
             self.cycle.keep_alive = False
+
+    def _note_peer(self) -> Any:
+        """Note who has sent a request that names its client, and return the application that reads the name."""
+        cast("dict[str, Any]", self.scope)[PEER] = self.scope["client"]
+        return self.app
 
     def _begin(self, cycle: RequestResponseCycle, app: Any) -> None:
         # Its context variables are its own; those of here may be what the request before it has set.

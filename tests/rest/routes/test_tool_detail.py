@@ -14,11 +14,9 @@ from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, search
 
 async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
     """Definition, schemas, options and what the linter says."""
-    client = await make_client(search)
+    shown = (await (await make_client(search)).get("/tools/search")).json()
 
-    response = await client.get("/tools/search")
-
-    assert response.json() == {
+    assert shown == {
         "name": "search",
         "description": "Search the web.",
         "definition": {"type": "function", "function": {**NAMED, "parameters": PARAMETERS}},
@@ -26,6 +24,7 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
         "output_schema": {"items": {"type": "string"}, "type": "array"},
         "tags": ["web", "slow"],
         "metadata": {"owner": "search"},
+        "scopes": [],
         "annotations": {"read_only": None, "destructive": None, "idempotent": None},
         "extras": {},
         "return_direct": True,
@@ -37,13 +36,13 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
         "has_preview": False,
         "cache": None,
         "unknown_args": "ignore",
-        "hash": response.json()["hash"],
+        "hash": shown["hash"],
         "hosted": False,
         "strict": True,
         "strict_obstacles": [],
         "notes": [],
     }
-    assert re.fullmatch(r"[0-9a-f]{64}", response.json()["hash"])
+    assert re.fullmatch(r"[0-9a-f]{64}", shown["hash"])
 
 
 async def test_a_tool_shows_why_it_cannot_be_strict(make_client: MakeClient) -> None:

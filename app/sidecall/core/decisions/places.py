@@ -42,9 +42,9 @@ class Approvals(Protocol):
         """
 
     async def list(
-        self, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
+        self, tenant: str, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
     ) -> ApprovalPage:
-        """List approvals, oldest first, no more than `limit`, from where the page before says that there are more."""
+        """List a tenant's approvals, oldest first, no more than `limit`, after the page that the cursor is from."""
 
     async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
         """Claim the decision: of several at once one succeeds.
@@ -84,11 +84,11 @@ class ApprovalRules(Protocol):
     async def find(self, caller: Caller, tool: str, definition: str) -> ApprovalRule | None:
         """Find the rule that holds for a caller's call of a tool that is defined so; None if there is none."""
 
-    async def list(self, limit: int = 100, cursor: str | None = None) -> RulePage:
-        """List rules, oldest first, no more than `limit`, from where the page before says that there are more."""
+    async def list(self, tenant: str, limit: int = 100, cursor: str | None = None) -> RulePage:
+        """List a tenant's rules, oldest first, no more than `limit`, from where the page before says there are more."""
 
-    async def remove(self, rule_id: str) -> None:
-        """Revoke a rule.
+    async def remove(self, rule_id: str, tenant: str) -> None:
+        """Revoke a rule of a tenant.
 
         Raises:
             UnknownRule: There is none.

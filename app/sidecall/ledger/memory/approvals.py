@@ -34,6 +34,7 @@ _FULL = "The calls that wait for a person's approval are so large that this serv
 @dataclass(slots=True)
 class _Entry:
     packed: PackedApproval
+    tenant: str
     fingerprint: str
     status: ApprovalStatus
     is_running: bool
@@ -81,7 +82,7 @@ class MemoryApprovals:
         expires = self._clock() + self._ttl
         number, size = next(self._numbers), packed.size + _BESIDE
         self._entries[record.approval.id] = _Entry(
-            packed, record.fingerprint, "pending", False, expires, expires, number, size
+            packed, record.tenant, record.fingerprint, "pending", False, expires, expires, number, size
         )
         self._ids[record.fingerprint] = record.approval.id
         return record
@@ -116,15 +117,17 @@ class MemoryApprovals:
         return self._entry(approval_id).packed.unpack()
 
     async def list(
-        self, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
+        self, tenant: str, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
     ) -> ApprovalPage:
-        """List approvals, oldest first, `limit` at most, and fewer where they are large."""
+        """List a tenant's approvals, oldest first, `limit` at most, and fewer where they are large."""
         self._forget()
         after = int(cursor or 0)
         listed: list[ListedApproval] = []
         size = last = 0
         for entry in self._entries.values():
-            if entry.number <= after or status not in (None, entry.status) or self._has_expired(entry):
+            if entry.number <= after or entry.tenant != tenant or status not in (None, entry.status):
+                continue
+            if self._has_expired(entry):
                 continue
             if len(listed) == limit or size >= _PAGE_BYTES:
                 return ApprovalPage(listed, str(last))

@@ -40,21 +40,22 @@ class MemoryRules:
         _, rule = self._rules.get((caller.tenant, caller.subject, tool), (0, None))
         return rule if rule is not None and rule.definition == definition else None
 
-    async def list(self, limit: int = 100, cursor: str | None = None) -> RulePage:
-        """List rules, oldest first, no more than `limit`, from where the page before says that there are more."""
+    async def list(self, tenant: str, limit: int = 100, cursor: str | None = None) -> RulePage:
+        """List a tenant's rules, oldest first, no more than `limit`, from where the page before says there are more."""
         self._forget()
-        found = [(number, rule) for number, rule in self._rules.values() if number > int(cursor or 0)]
+        after = int(cursor or 0)
+        found = [(number, rule) for number, rule in self._rules.values() if number > after and rule.tenant == tenant]
         shown = found[:limit]
         return RulePage([rule for _, rule in shown], str(shown[-1][0]) if len(found) > limit else None)
 
-    async def remove(self, rule_id: str) -> None:
-        """Revoke a rule.
+    async def remove(self, rule_id: str, tenant: str) -> None:
+        """Revoke a rule of a tenant.
 
         Raises:
             UnknownRule: There is none.
         """
         self._forget()
-        key = next((key for key, (_, rule) in self._rules.items() if rule.id == rule_id), None)
+        key = next((key for key, (_, rule) in self._rules.items() if (rule.id, rule.tenant) == (rule_id, tenant)), None)
         if key is None:
             raise UnknownRule
         del self._rules[key]

@@ -116,11 +116,11 @@ class SqlApprovals:
         return read_packed(rows[0][0]).approval.message
 
     async def list(
-        self, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
+        self, tenant: str, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
     ) -> ApprovalPage:
-        """List approvals, oldest first, `limit` at most, and fewer where they are large."""
-        values = (int(cursor or 0), self._clock(), limit + 1)
-        of_status = ("AND status = $4", (status,)) if status is not None else ("", ())
+        """List a tenant's approvals, oldest first, `limit` at most, and fewer where they are large."""
+        values = (int(cursor or 0), self._clock(), limit + 1, tenant)
+        of_status = ("AND status = $5", (status,)) if status is not None else ("", ())
         rows = await self._database.read("list_approvals", *values, *of_status[1], where=of_status[0])
         listed: list[ListedApproval] = []
         size = last = 0

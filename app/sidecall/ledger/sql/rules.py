@@ -37,19 +37,19 @@ class SqlRules:
         rows = await self._database.read("find_rule", *whose, definition, self._clock())
         return _to_rule(rows[0]) if rows else None
 
-    async def list(self, limit: int = 100, cursor: str | None = None) -> RulePage:
-        """List rules, oldest first, no more than `limit`, from where the page before says that there are more."""
-        rows = await self._database.read("list_rules", int(cursor or 0), self._clock(), limit + 1)
+    async def list(self, tenant: str, limit: int = 100, cursor: str | None = None) -> RulePage:
+        """List a tenant's rules, oldest first, no more than `limit`, from where the page before says there are more."""
+        rows = await self._database.read("list_rules", int(cursor or 0), self._clock(), limit + 1, tenant)
         shown = rows[:limit]
         return RulePage([_to_rule(row) for row in shown], str(shown[-1][0]) if len(rows) > limit else None)
 
-    async def remove(self, rule_id: str) -> None:
-        """Revoke a rule.
+    async def remove(self, rule_id: str, tenant: str) -> None:
+        """Revoke a rule of a tenant.
 
         Raises:
             UnknownRule: There is none.
         """
-        if await self._database.write("remove_rule", rule_id, self._clock()) is None:
+        if await self._database.write("remove_rule", rule_id, self._clock(), tenant) is None:
             raise UnknownRule
 
     async def forget(self) -> None:

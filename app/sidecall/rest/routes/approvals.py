@@ -7,15 +7,16 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
+from sidecall.auth.scopes import DECIDE
 from sidecall.core.approval import Approval, ApprovalStatus, Decision, ListedApproval
-from sidecall.core.errors import InvalidDecision
+from sidecall.core.errors import InvalidDecision, UnknownApproval
 from sidecall.core.messages import ToolMessage
 from sidecall.core.pointer import format_path
 from sidecall.http.body import read_json
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
-from sidecall.pipeline.decide import Terms, decide
+from sidecall.pipeline.decide import Terms, decide, is_own
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.dialects import DialectName, write_answer
 from sidecall.rest.examples import APPROVAL, DECISIONS
@@ -92,14 +93,14 @@ _ONE: dict[int | str, dict[str, Any]] = {
     },
 )
 async def list_approvals(
-    parts: PartsDep, status: StatusFilter = None, limit: Limit = 100, cursor: Cursor = None
+    parts: PartsDep, caller: CallerDep, status: StatusFilter = None, limit: Limit = 100, cursor: Cursor = None
 ) -> Response:
-    """List approvals, oldest first: those that wait, and those that were decided and have not expired.
+    """List your tenant's approvals, oldest first: those that wait, and those that were decided and have not expired.
 
     A page holds `limit` of them, and fewer when they are large; the header `Link` leads to the next, if there is one.
     Arguments and answers of more than 4 KiB are null here; ask for the approval itself.
     """
-    page = await parts.approvals.list(status, limit, cursor)
+    page = await parts.approvals.list(caller.tenant, status, limit, cursor)
     response = _response(page.approvals)
     if page.cursor is not None:
         query = urlencode({**({} if status is None else {"status": status}), "limit": limit, "cursor": page.cursor})
@@ -114,9 +115,14 @@ async def list_approvals(
     response_model=None,
     responses={**_ONE, **CALLER_PROBLEM, **_UNKNOWN, **_PARAMETER},
 )
-async def get_approval(parts: PartsDep, approval_id: ApprovalId, format: MessageFormat = "langchain") -> Response:
+async def get_approval(
+    parts: PartsDep, caller: CallerDep, approval_id: ApprovalId, format: MessageFormat = "langchain"
+) -> Response:
     """Show one approval; once the call is answered, `message` is what the model has to be told."""
-    return _response(_show((await parts.approvals.get(approval_id)).approval, format))
+    record = await parts.approvals.get(approval_id)
+    if not (is_own(record, caller) or (record.tenant == caller.tenant and caller.may(DECIDE))):
+        raise UnknownApproval
+    return _response(_show(record.approval, format))
 
 
 @router.post(
@@ -147,10 +153,12 @@ async def decide_approval(
 
     With `args` the call runs with these arguments instead of the model's. Each call is decided once. With `always` the
     decision holds for all later calls of this tool by the same caller, until it is revoked or `expires_in` seconds.
+    Where callers have scopes, approving a call of your own takes `approvals:decide_own`.
     """
     decision = _read_decision(await read_json(request, parts.bounds))
-    terms = Terms(deadline, parts.rules)
-    approval = await decide(parts.pipeline, parts.approvals, approval_id, decision, caller.subject, terms)
+    approval = await decide(
+        parts.pipeline, parts.approvals, approval_id, decision, caller, Terms(deadline, parts.rules)
+    )
     await parts.jobs.notice(approval)
     return _response(_show(approval, format))
 

@@ -191,7 +191,7 @@ async def get_tool_call(
 ) -> Response:
     """Show a call; with `Prefer: wait=10` as soon as it has ended, after ten seconds at the latest."""
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
-    entry = await find_call(parts, str(call_id), context.caller.tenant)
+    entry = await find_call(parts, str(call_id), context.caller)
     if preferences.wait is not None:
         entry = await context.while_present(parts.jobs.wait(entry, preferences.wait))
     return _respond(entry, format, preferences.applied)
@@ -223,7 +223,7 @@ async def watch_tool_call(
     `progress` and `partial` come from the server that runs the call, which keeps the last of them until some minutes
     after its end. `Last-Event-ID` goes on after the event of that number.
     """
-    entry = await find_call(parts, str(call_id), caller.tenant)
+    entry = await find_call(parts, str(call_id), caller)
     after = read_last(request)
     if after == LAST and entry.has_ended:
         return Response(status_code=204)
@@ -246,7 +246,7 @@ async def cancel_tool_call(
     parts: PartsDep, caller: CallerDep, call_id: CallId, format: AnswerForm = "langchain"
 ) -> Response:
     """Cancel a call that goes on without its client; what it has done already stays done."""
-    return _respond(await cancel_call(parts, str(call_id), caller.tenant, caller.subject), format, {})
+    return _respond(await cancel_call(parts, str(call_id), caller), format, {})
 
 
 def _respond(entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Response:

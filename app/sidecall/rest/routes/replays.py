@@ -15,6 +15,7 @@ from sidecall.http.preferences import DOCUMENTED, PARAMETERS, read_preferences
 from sidecall.http.problems import Problem
 from sidecall.rest.openapi import json_body
 from sidecall.rest.parts import ContextDep, PartsDep
+from sidecall.rest.past_calls import find_call
 from sidecall.rest.remembered import answer_replay
 from sidecall.rest.routes.calls import AnswerForm, CallId
 
@@ -79,6 +80,7 @@ async def replay_tool_call(
     again with `{"insist": true}` only.
     """
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
+    await find_call(parts, str(call_id), context.caller)
     wish = _read_wish(await read_json(request, parts.bounds) if _has_body(request) else {})
     answer = answer_replay(parts, str(call_id), context, preferences, format, insists=wish.insist)
     return (await context.while_present(answer)).to_response()

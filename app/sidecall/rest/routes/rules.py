@@ -11,7 +11,7 @@ from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
 from sidecall.rest.openapi import CALLER_PROBLEM
-from sidecall.rest.parts import PartsDep
+from sidecall.rest.parts import CallerDep, PartsDep
 
 router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)])
 
@@ -38,12 +38,14 @@ _PARAMETER: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "descript
         **_PARAMETER,
     },
 )
-async def list_approval_rules(parts: PartsDep, limit: RuleLimit = 100, cursor: RuleCursor = None) -> Response:
+async def list_approval_rules(
+    parts: PartsDep, caller: CallerDep, limit: RuleLimit = 100, cursor: RuleCursor = None
+) -> Response:
     """List what people have decided about all calls of a tool by a caller, oldest first.
 
     A rule holds as long as the tool's `hash` is its `definition`.
     """
-    page = await parts.rules.list(limit, cursor)
+    page = await parts.rules.list(caller.tenant, limit, cursor)
     response = Reply(to_json(page.rules)).to_response()
     if page.cursor is not None:
         query = urlencode({"limit": limit, "cursor": page.cursor})
@@ -62,7 +64,7 @@ async def list_approval_rules(parts: PartsDep, limit: RuleLimit = 100, cursor: R
         503: {"model": Problem, "description": "It cannot be done just now."},
     },
 )
-async def revoke_approval_rule(parts: PartsDep, rule_id: RuleId) -> Response:
+async def revoke_approval_rule(parts: PartsDep, caller: CallerDep, rule_id: RuleId) -> Response:
     """Let later calls of the tool be decided about one by one again."""
-    await parts.rules.remove(rule_id)
+    await parts.rules.remove(rule_id, caller.tenant)
     return Response(status_code=204)

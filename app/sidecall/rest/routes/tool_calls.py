@@ -119,7 +119,7 @@ async def create_tool_call(
     body = await read_body(request, parts.bounds)
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
     if dry_run or wants_events(request):
-        with naming_served(parts.registry):
+        with naming_served(parts.registry, context.caller):
             sent = read_call_text(body)
         if dry_run:
             return (await rehearse_call(parts, sent, context, format)).to_response()
@@ -150,7 +150,7 @@ async def create_tool_call_batch(
     """
     refuse_for_batch(read_preferences(request.headers, parts.jobs.limits.wait))
     body = await read_json(request, parts.bounds)
-    with naming_served(parts.registry):
+    with naming_served(parts.registry, context.caller):
         calls = _read_batch(body, parts.max_batch)
     _refuse_callbacks(calls)
     await require_context(parts, calls, context)

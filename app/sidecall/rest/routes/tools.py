@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
+from sidecall.core.context import Toolset
 from sidecall.core.errors import UnknownTool
 from sidecall.core.mistakes.resemblance import find_nearest
 from sidecall.core.options import Condition, ToolAnnotations
@@ -28,6 +29,7 @@ Format = Annotated[DefinitionFormat, Query(description="Whose form the definitio
 Strict = Annotated[bool, Query(description="Say the schemas in OpenAI's strict form where that is possible.")]
 Tags = Annotated[list[str] | None, Query(alias="tag", description="Only tools with one of these tags.")]
 Names = Annotated[list[str] | None, Query(alias="name", description="Only the tools of these names.")]
+OfToolset = Annotated[str | None, Query(description="Only the tools of this toolset, as the operator has named it.")]
 ToolName = Annotated[str, Path(description="The tool's name.", openapi_examples={"tool": {"value": "calculator"}})]
 IfNoneMatch = Annotated[str | None, Header(description="The ETag of the listing you have.")]
 
@@ -46,6 +48,7 @@ class ToolDetail(BaseModel):
     extras: dict[str, Any] = Field(description="Hints of the tool's author for a provider.")
     return_direct: bool
     response_format: str
+    scopes: list[str] = Field(description="What a caller needs to see and call it.")
     timeout: float | None = Field(description="Seconds; null means the server's default.")
     executor: str
     timeout_behavior: str = Field(description="`raise`: the request fails with 500 when the time is up.")
@@ -73,6 +76,7 @@ class ToolDetail(BaseModel):
         },
         304: {"description": "You have this listing already."},
         **CALLER_PROBLEM,
+        404: {"model": Problem, "description": "There is no such toolset."},
         422: {"model": Problem, "description": "A parameter is wrong."},
     },
 )
@@ -85,6 +89,7 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
     strict: Strict = False,
     tag: Tags = None,
     name: Names = None,
+    toolset: OfToolset = None,
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """List the tools in the order they were registered.
@@ -94,17 +99,23 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
     back as `If-None-Match` to be told 304 while nothing has changed.
     """
     query = request.scope["query_string"]
-    listing = parts.listings.find(query)
+    listing = parts.listings.find(query, caller)
     if listing is None:
         version = parts.registry.version
-        chosen = [tool for tool in await parts.pipeline.visible(caller, context) if _is_chosen(tool, tag, name)]
+        wanted = None if toolset is None else parts.toolsets.find(toolset)
+        seen = await parts.pipeline.visible(caller, context)
+        chosen = [tool for tool in seen if _is_chosen(tool, tag, name) and _is_in(tool, wanted)]
         listing = make_listing(to_json(render_definitions(chosen, format, strict=strict)))
-        parts.listings.keep(query, listing, version)
+        parts.listings.keep(query, listing, version, caller)
     return listing.reply_to(if_none_match).to_response()
 
 
 def _is_chosen(tool: CompiledTool, tags: list[str] | None, names: list[str] | None) -> bool:
     return (not tags or not set(tags).isdisjoint(tool.options.tags)) and (not names or tool.name in names)
+
+
+def _is_in(tool: CompiledTool, toolset: Toolset | None) -> bool:
+    return toolset is None or toolset.has(tool.name, tool.options.tags)
 
 
 @router.get(
@@ -143,6 +154,7 @@ def _detail(tool: CompiledTool) -> ToolDetail:
         extras=dict(tool.options.extras),
         return_direct=tool.options.return_direct,
         response_format=tool.options.response_format,
+        scopes=list(tool.options.scopes),
         timeout=tool.options.timeout,
         executor=tool.executor,
         timeout_behavior=tool.options.timeout_behavior,

@@ -1,0 +1,118 @@
+"""Who may call, as the settings have it."""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import replace
+from importlib import import_module
+
+from sidecall.access_settings import AccessSettings
+from sidecall.auth.access import Access, Authenticator
+from sidecall.auth.api_keys import HEADER, ApiKeys, KeyRing
+from sidecall.auth.caller_header import LOOPBACK, CallerHeader, GatewayHeaders, Gateways, NamedOrAnonymous
+from sidecall.auth.key_file import KeyFile, KeysUnfit
+from sidecall.auth.methods import Method, Methods
+from sidecall.auth.resource import ProtectedResource
+from sidecall.auth.toolsets import NO_TOOLSETS, Everybody, Toolsets, WithToolsets, read_toolsets
+from sidecall.core.errors import SidecallError
+
+logger = logging.getLogger("sidecall")
+
+
+class TokensUnfit(SidecallError):
+    """Tokens cannot be taken by this program."""
+
+
+def build_access(settings: AccessSettings, toolsets: Toolsets = NO_TOOLSETS) -> Access | None:
+    """Make what knows callers; None where all are one caller, who may do everything.
+
+    Raises:
+        KeysUnfit: There is no file of keys where one was named, or it is none.
+        TokensUnfit: What it takes to read tokens is not installed.
+    """
+    access = _build_access(settings)
+    if not toolsets:
+        return access
+    access = access or Access(Everybody(), is_proved=False)
+    return replace(access, authenticator=WithToolsets(access.authenticator, toolsets))
+
+
+def open_toolsets(settings: AccessSettings, names: Iterable[str]) -> Toolsets:
+    """Read the file of toolsets, if there is one, and tell of what it names and is none of these tools.
+
+    Raises:
+        ToolsetsUnfit: It is none.
+    """
+    if settings.toolsets is None:
+        return NO_TOOLSETS
+    toolsets = read_toolsets(settings.toolsets)
+    for name in toolsets.find_missing(names):
+        logger.warning("SIDECALL_TOOLSETS names %s, and there is no such tool", name)
+    return toolsets
+
+
+def _build_access(settings: AccessSettings) -> Access | None:
+    if settings.auth == ("none",):
+        header = _build_header(settings, settings.gateways)
+        return None if header is None else Access(NamedOrAnonymous(header), is_proved=False)
+    is_asked = not {"api_key", "jwt"}.isdisjoint(settings.auth)
+    return Access(
+        _build_methods(settings),
+        is_proved=True,
+        hidden=_CREDENTIALS if is_asked else (),
+        resource=_describe(settings) if "jwt" in settings.auth else None,
+    )
+
+
+_CREDENTIALS = (b"authorization", HEADER)
+
+
+def _build_methods(settings: AccessSettings) -> Authenticator:
+    methods: list[Method] = []
+    if "gateway" in settings.auth:
+        header = _build_header(settings, settings.gateways or LOOPBACK)
+        assert header is not None
+        methods.append(header)
+    if "api_key" in settings.auth:
+        methods.append(ApiKeys(_open_ring(settings), is_alone="jwt" not in settings.auth))
+    if "jwt" in settings.auth:
+        methods.append(_build_tokens(settings))
+    return Methods(methods)
+
+
+def _build_tokens(settings: AccessSettings) -> Method:
+    try:
+        tokens, key_sets = import_module("sidecall.auth.tokens"), import_module("sidecall.auth.key_sets")
+    except ModuleNotFoundError as error:
+        if error.name != "joserfc":
+            raise
+        raise TokensUnfit("SIDECALL_AUTH has `jwt`, which needs an extra: pip install 'sidecall[jwt]'") from None
+    rules = tokens.TokenRules(
+        issuer=settings.jwt_issuer,
+        audience=settings.jwt_audience,
+        algorithms=settings.jwt_algorithms,
+        scopes=settings.jwt_scopes_claim,
+        tenant=settings.jwt_tenant_claim,
+    )
+    method: Method = tokens.Tokens(rules, key_sets.IssuerKeys(settings.jwt_issuer, settings.jwt_keys_url))
+    return method
+
+
+def _describe(settings: AccessSettings) -> ProtectedResource:
+    assert settings.jwt_issuer is not None
+    return ProtectedResource(settings.jwt_issuer, settings.jwt_audience)
+
+
+def _build_header(settings: AccessSettings, gateways: tuple[str, ...]) -> CallerHeader | None:
+    if settings.caller_header is None:
+        return None
+    names = GatewayHeaders(settings.caller_header, settings.tenant_header, settings.scopes_header)
+    return CallerHeader(names, Gateways(gateways) if gateways else None)
+
+
+def _open_ring(settings: AccessSettings) -> KeyRing:
+    if "keys_file" in settings.model_fields_set and not settings.keys_file.exists():
+        raise KeysUnfit(f"SIDECALL_KEYS_FILE is {settings.keys_file}, and there is no such file. {_MAKE}")
+    return KeyRing(KeyFile(settings.keys_file))
+
+
+_MAKE = "Make a key with `sidecall keys new NAME --file PATH`."

@@ -1,0 +1,166 @@
+"""What an operator may set about who calls, and from where."""
+
+import re
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+# A name in ASCII, also one with a wildcard in front; IPv6, with or without brackets.
+_HOST = re.compile(
+    r"\*|(\*\.)?[\w-]+(\.[\w-]+)*\.?|\[[0-9a-fA-F:.]+\]|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*", re.ASCII
+)
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/@?#*]+")
+_SAFE = re.compile(r"https://[^/]|http://(localhost|127\.0\.0\.1|\[::1\])(?=[:/]|$)")
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+# Browsers leave the port out that a scheme implies.
+_IMPLIED_PORTS = {"http": ":80", "https": ":443"}
+
+AuthMethod = Literal["none", "api_key", "jwt", "gateway"]
+# Those of public keys: with another one a token could be signed with what everybody may read.
+TokenAlgorithm = Literal[
+    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519", "EdDSA"
+]
+MetricsMode = Literal["on", "open", "off"]
+Texts = Annotated[tuple[str, ...], NoDecode]
+
+
+class AccessSettings(BaseSettings):
+    """What an operator may set about who calls, and from where."""
+
+    model_config = SettingsConfigDict(env_prefix="SIDECALL_", env_ignore_empty=True, frozen=True, extra="forbid")
+
+    auth: Annotated[tuple[AuthMethod, ...], NoDecode] = Field(
+        default=("none",),
+        description="How callers prove who they are, one way or several, separated by commas: `api_key`, `jwt`, "
+        "`gateway`. With `none` whoever reaches the port may do everything, so it listens on loopback only.",
+    )
+    allow_unauthenticated: bool = Field(
+        default=False,
+        description="Whether it listens on other addresses than loopback although everybody may do everything there.",
+    )
+    keys_file: Path = Field(
+        default=Path(".sidecall/keys.jsonl"),
+        description="File with the hashes of the keys that `api_key` takes; `sidecall keys` writes it.",
+    )
+    docs: bool = Field(
+        default=True, description="Whether the page that explains the API is served, and the document behind it."
+    )
+    metrics: MetricsMode = Field(
+        default="on",
+        description="Whether `/metrics` is served: `on` to callers with the scope `server:operate`, where they prove "
+        "who they are, `open` to everybody, or `off`.",
+    )
+    toolsets: Path | None = Field(
+        default=None, description="File (TOML) that says which part of the tools each caller is offered."
+    )
+    jwt_issuer: str | None = Field(default=None, description="Who signs the tokens that `jwt` takes: their `iss`.")
+    jwt_audience: Texts = Field(
+        default=(),
+        description="What they are made for, one of these: their `aud`, separated by commas; this server's address.",
+    )
+    jwt_keys_url: str | None = Field(
+        default=None,
+        description="Where the issuer's public keys are (JWKS); without it the issuer says it, as in OpenID Connect.",
+    )
+    jwt_algorithms: Annotated[tuple[TokenAlgorithm, ...], NoDecode] = Field(
+        default=("RS256", "ES256"), min_length=1, description="How they may be signed, separated by commas."
+    )
+    jwt_scopes_claim: str = Field(default="scope", description="Where they say what the caller may do.")
+    jwt_tenant_claim: str | None = Field(
+        default=None, description="Where they say for which tenant; without it all are of one tenant."
+    )
+    hosts: Texts = Field(
+        default=(),
+        description="More names under which clients reach this server, separated by commas: `tools.example.com`, "
+        "`*.example.com` for all below it, `*` for any.",
+    )
+    origins: Texts = Field(
+        default=(),
+        description="Web pages that may use this server beside its own, by their origins, separated by commas: "
+        "`https://app.example.com`.",
+    )
+    caller_header: str | None = Field(
+        default=None,
+        description="Header in which a gateway that you trust says who calls; without it all are one caller.",
+    )
+    tenant_header: str | None = Field(
+        default=None, description="Header in which it says for which tenant; without it all are of one tenant."
+    )
+    scopes_header: str | None = Field(
+        default=None,
+        description="Header in which it says what the caller may do, separated by spaces; without it everything.",
+    )
+    gateways: Texts = Field(
+        default=(),
+        description="Addresses and networks from which these headers are believed, separated by commas: "
+        "`10.0.0.7,10.1.0.0/16`. With `gateway` the default is loopback.",
+    )
+
+    @field_validator("auth", "hosts", "origins", "gateways", "jwt_audience", "jwt_algorithms", mode="before")
+    @classmethod
+    def _split_list(cls, value: Any) -> Any:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("auth")
+    @classmethod
+    def _are_methods(cls, methods: tuple[AuthMethod, ...]) -> tuple[AuthMethod, ...]:
+        if not methods or len(set(methods)) < len(methods) or ("none" in methods and len(methods) > 1):
+            raise ValueError("write none, or each way once, such as api_key,gateway")
+        return methods
+
+    @field_validator("caller_header", "tenant_header", "scopes_header")
+    @classmethod
+    def _is_header(cls, name: str | None) -> str | None:
+        if name is not None and _HEADER.fullmatch(name) is None:
+            raise ValueError("write the name of a header, such as X-Forwarded-User")
+        return name
+
+    @field_validator("gateways")
+    @classmethod
+    def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
+        for network in networks:
+            try:
+                ip_network(network)
+            except ValueError:
+                raise ValueError(f"{network!r} is no address and no network, such as 10.0.0.7 or 10.1.0.0/16") from None
+        return networks
+
+    @field_validator("hosts")
+    @classmethod
+    def _are_hosts(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if _HOST.fullmatch(name) is None:
+                raise ValueError(f"{name!r} is no host: write a name, an address or *.example.com, without a port")
+        return names
+
+    @field_validator("origins")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        origins = tuple(origin.lower().removesuffix("/") for origin in origins)
+        for origin in origins:
+            if _ORIGIN.fullmatch(origin) is None:
+                raise ValueError(f"{origin!r} is no origin: write https://app.example.com, with its port if it has one")
+        return tuple(origin.removesuffix(_IMPLIED_PORTS.get(origin.partition(":")[0], "/")) for origin in origins)
+
+    @field_validator("jwt_issuer", "jwt_keys_url")
+    @classmethod
+    def _is_safe(cls, address: str | None) -> str | None:
+        if address is not None and _SAFE.match(address) is None:
+            raise ValueError("write an address with https://, or with http:// one on this machine")
+        return address
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> "AccessSettings":
+        if "gateway" in self.auth and self.caller_header is None:
+            raise ValueError(
+                "SIDECALL_AUTH has `gateway`: say in SIDECALL_CALLER_HEADER in which header it names callers"
+            )
+        if "jwt" in self.auth and not (self.jwt_issuer and self.jwt_audience):
+            raise ValueError("SIDECALL_AUTH has `jwt`: set SIDECALL_JWT_ISSUER and SIDECALL_JWT_AUDIENCE")
+        for name in ("tenant_header", "scopes_header", "gateways"):
+            if getattr(self, name) and self.caller_header is None:
+                raise ValueError(f"SIDECALL_{name.upper()} has no effect without SIDECALL_CALLER_HEADER")
+        return self

@@ -1,0 +1,107 @@
+"""Know programs by their keys."""
+
+import hmac
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+
+from starlette.types import Scope
+
+from sidecall.auth.key_file import KeyFile, KeysUnfit
+from sidecall.auth.keys import PREFIX, ApiKey, digest_key
+from sidecall.auth.methods import REFUSE, BadCredential, read_bearer, values_of
+from sidecall.core.context import Caller
+
+logger = logging.getLogger("sidecall")
+
+HEADER = b"x-api-key"
+# Seconds until a file that has changed is noticed.
+_LOOK = 1.0
+# What a key that is not known is compared with, so that it is given as much work as one that is.
+_NOBODY = "0" * 64
+# When the file was changed, which one it is, and how long.
+_State = tuple[int, int, int] | None
+
+
+class KeyRing:
+    """The keys of a file by their hashes, read again when the file has changed."""
+
+    def __init__(self, file: KeyFile, clock: Callable[[], float] = time.monotonic) -> None:
+        """Read the file.
+
+        Raises:
+            KeysUnfit: It is none.
+        """
+        self._file = file
+        self._clock = clock
+        self._state = self._look()
+        self._keys = self._read()
+        self._next = self._clock() + _LOOK
+
+    def __len__(self) -> int:
+        return sum(key.is_valid() for key, _ in self._keys.values())
+
+    def find(self, text: str) -> Caller | None:
+        """Return whose key this is; None where it opens nothing, whatever the reason."""
+        if self._clock() >= self._next:
+            self._refresh()
+        digest = digest_key(text)
+        known = self._keys.get(digest)
+        is_same = hmac.compare_digest(digest, _NOBODY if known is None else known[0].sha256)
+        return known[1] if known is not None and is_same and known[0].is_valid() else None
+
+    def _refresh(self) -> None:
+        self._next = self._clock() + _LOOK
+        state = self._look()
+        if state == self._state:
+            return
+        self._state = state
+        try:
+            self._keys = self._read()
+        except KeysUnfit as error:
+            # Whoever edits it by hand may be in the middle of it.
+            logger.error("the keys that were read before stay valid: %s", error.message)
+        else:
+            logger.info("keys were read again from %s: %d are valid", self._file.path, len(self))
+
+    def _look(self) -> _State:
+        try:
+            found = os.stat(self._file.path)
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_ino, found.st_size
+
+    def _read(self) -> Mapping[str, tuple[ApiKey, Caller]]:
+        return {key.sha256: (key, key.caller) for key in self._file.read()}
+
+
+class ApiKeys:
+    """Take the key of a request from `Authorization: Bearer …` or `X-API-Key`."""
+
+    def __init__(self, ring: KeyRing, *, is_alone: bool) -> None:
+        """Know the keys.
+
+        Args:
+            ring: The keys.
+            is_alone: Whether every bearer is to be a key; else only what looks like one is.
+        """
+        self._ring = ring
+        self._is_alone = is_alone
+
+    def recognize(self, scope: Scope) -> Caller | None:
+        """Return whose key came with a request; None where none did.
+
+        Raises:
+            BadCredential: There is no such key, or several came.
+        """
+        sent = [value.decode("latin-1") for value in values_of(scope, HEADER)]
+        bearer = read_bearer(scope)
+        if bearer is not None and (self._is_alone or bearer.startswith(PREFIX)):
+            sent.append(bearer)
+        if not sent:
+            return None
+        found = self._ring.find(sent[0])
+        if found is None or len(sent) > 1:
+            raise BadCredential(REFUSE)
+        return found

@@ -1,0 +1,82 @@
+"""The file in which keys are kept: one a line, as JSON."""
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from sidecall.auth.keys import ApiKey
+from sidecall.core.errors import SidecallError
+
+
+class KeysUnfit(SidecallError):
+    """The file of keys cannot be used."""
+
+
+class KeyFile:
+    """A file of keys; whoever changes it puts a new one in its place, so that readers see one or the other whole."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> list[ApiKey]:
+        """Read the keys, those that are revoked too; none where there is no file.
+
+        Raises:
+            KeysUnfit: It cannot be read, or a line is no key.
+        """
+        try:
+            lines = self.path.read_text().splitlines()
+        except FileNotFoundError:
+            return []
+        except (OSError, UnicodeDecodeError) as error:
+            raise KeysUnfit(f"{self.path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+        keys = [self._read(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+        twice = {key.id for key in keys if sum(key.id == other.id for other in keys) > 1}
+        if twice:
+            raise KeysUnfit(f"{self.path} has several keys of the id {', '.join(sorted(twice))}.")
+        return keys
+
+    def _read(self, number: int, line: str) -> ApiKey:
+        try:
+            return ApiKey.model_validate_json(line)
+        except ValidationError as error:
+            # Without what it says: somebody may have put a key itself there.
+            wrong = "; ".join(f"{'.'.join(map(str, item['loc'])) or 'line'}: {item['msg']}" for item in error.errors())
+            raise KeysUnfit(
+                f"{self.path}, line {number}, is no key as `sidecall keys new` writes them: {wrong}."
+            ) from None
+
+    def change(self, change: Callable[[list[ApiKey]], Sequence[ApiKey]]) -> None:
+        """Put other keys in the place of the present ones; nobody else changes them meanwhile.
+
+        Raises:
+            KeysUnfit: It cannot be read.
+            OSError: It cannot be written.
+        """
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._lock():
+            text = "".join(f"{key.model_dump_json(exclude_none=True)}\n" for key in change(self.read()))
+            fresh = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+            try:
+                mode = self.path.stat().st_mode & 0o777 if self.path.exists() else 0o600
+                with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as file:
+                    file.write(text)
+                    file.flush()
+                    os.fsync(file.fileno())
+                fresh.replace(self.path)
+            finally:
+                fresh.unlink(missing_ok=True)
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Wait until nobody else changes the file; not itself, which is replaced, but its folder is locked."""
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)

@@ -1,0 +1,140 @@
+"""The part of the tools that each caller is offered, as a file has it."""
+
+import tomllib
+from collections.abc import Awaitable, Iterable, Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from starlette.types import Scope
+
+from sidecall.auth.access import Authenticator
+from sidecall.core.context import ANONYMOUS, Caller, Toolset
+from sidecall.core.errors import RequestError, SidecallError
+
+# Callers whose toolset need not be looked for again.
+_REMEMBERED = 1024
+_WILDCARDS = frozenset("*?[")
+
+
+class ToolsetsUnfit(SidecallError):
+    """The file of toolsets cannot be used."""
+
+
+class UnknownToolset(RequestError):
+    """There is no such toolset."""
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    tools: list[str] = Field(default=[], description="Names and patterns of tools.")
+    tags: list[str] = Field(default=[], description="Tags, of which a tool has one.")
+    without: list[str] = Field(default=[], description="Names and patterns of tools that are left out.")
+    callers: list[str] = Field(default=[], description="Names and patterns of callers who are offered no other tools.")
+    tenants: list[str] = Field(default=[], description="Those of their tenants.")
+
+    def is_for(self, caller: Caller) -> bool:
+        """Return whether a caller is offered this one."""
+        if not self.callers and not self.tenants:
+            return False
+        return _match(self.callers, caller.subject) and _match(self.tenants, caller.tenant)
+
+
+def _match(patterns: list[str], name: str) -> bool:
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+_FILE = TypeAdapter(dict[str, _Entry])
+
+
+class Toolsets:
+    """Toolsets by their names, and whose each is: of several that are a caller's the first counts."""
+
+    def __init__(self, entries: Mapping[str, _Entry] | None = None) -> None:
+        entries = entries or {}
+        self._entries = [(entry, _make(name, entry)) for name, entry in entries.items()]
+        self._by_name = {toolset.name: toolset for _, toolset in self._entries}
+        # Is asked for every request.
+        self.assign = lru_cache(_REMEMBERED)(self._assign)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def find(self, name: str) -> Toolset:
+        """Find a toolset by its name.
+
+        Raises:
+            UnknownToolset: There is none.
+        """
+        try:
+            return self._by_name[name]
+        except KeyError:
+            raise UnknownToolset(f"There is no toolset {name[:_SHOWN]!r}.") from None
+
+    def find_missing(self, names: Iterable[str]) -> list[str]:
+        """List what the toolsets name and is none of these tools; patterns may find nothing."""
+        known = set(names)
+        named = dict.fromkeys(name for entry, _ in self._entries for name in (*entry.tools, *entry.without))
+        return [name for name in named if name not in known and _WILDCARDS.isdisjoint(name)]
+
+    def _assign(self, caller: Caller) -> Caller:
+        """Return a caller with its toolset."""
+        return next((replace(caller, toolset=it) for entry, it in self._entries if entry.is_for(caller)), caller)
+
+
+_SHOWN = 64
+
+
+NO_TOOLSETS = Toolsets()
+
+
+def _make(name: str, entry: _Entry) -> Toolset:
+    return Toolset(name, tuple(entry.tools), tuple(entry.tags), tuple(entry.without))
+
+
+def read_toolsets(path: Path) -> Toolsets:
+    """Read the file of toolsets.
+
+    Raises:
+        ToolsetsUnfit: It cannot be read, or is none.
+    """
+    try:
+        return Toolsets(_FILE.validate_python(tomllib.loads(path.read_text())))
+    except OSError as error:
+        raise ToolsetsUnfit(f"SIDECALL_TOOLSETS is {path}, which cannot be read: {error.strerror}.") from None
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise ToolsetsUnfit(f"SIDECALL_TOOLSETS is {path}, which is no file of toolsets: {wrong}.") from None
+    except ValueError as error:
+        raise ToolsetsUnfit(f"SIDECALL_TOOLSETS is {path}, which is no TOML: {error}.") from None
+
+
+class Everybody:
+    """Take all callers for one, who may do everything."""
+
+    def authenticate(self, _scope: Scope) -> Caller:
+        """Return it."""
+        return ANONYMOUS
+
+
+class WithToolsets:
+    """Offer each caller whom another one knows its toolset."""
+
+    def __init__(self, authenticator: Authenticator, toolsets: Toolsets) -> None:
+        self._authenticator = authenticator
+        self._toolsets = toolsets
+
+    def authenticate(self, scope: Scope) -> Caller | Awaitable[Caller]:
+        """Return who sends a request, at once or later.
+
+        Raises:
+            RequestError: The request does not say it, or not for certain.
+        """
+        found = self._authenticator.authenticate(scope)
+        return self._toolsets.assign(found) if isinstance(found, Caller) else self._wait(found)
+
+    async def _wait(self, found: Awaitable[Caller]) -> Caller:
+        return self._toolsets.assign(await found)

@@ -1,0 +1,69 @@
+"""Where `sidecall serve` listens, and where it will not."""
+
+import errno
+import logging
+import socket
+import sys
+from ipaddress import ip_address
+from typing import Any
+
+from sidecall.core.errors import SidecallError
+from sidecall.serving.supervisor import START_FAILED
+from sidecall.settings import Settings
+
+logger = logging.getLogger("sidecall")
+
+_REMEDIES = {
+    errno.EADDRNOTAVAIL: "no interface of this machine has this address; choose another with --host or SIDECALL_HOST",
+    errno.EACCES: "ports below 1024 are for root; choose another with --port or SIDECALL_PORT",
+}
+
+
+class OpenToAll(SidecallError):
+    """Everybody who reaches the server could do everything."""
+
+
+def find_address(settings: Settings) -> tuple[int, Any]:
+    """Return the family of the address to listen on, and the address; a name may have several, and has one here.
+
+    Raises:
+        OSError: It is none.
+        UnicodeError: It is none.
+    """
+    found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    return found[0][0], found[0][4]
+
+
+def refuse_open(settings: Settings) -> None:
+    """Let a server that asks nobody for credentials listen on loopback only, unless its operator insists.
+
+    Raises:
+        OpenToAll: It would listen elsewhere.
+    """
+    if settings.auth != ("none",) or settings.allow_unauthenticated:
+        return
+    _, address = find_address(settings)
+    # A scope of IPv6 (%eth0) is none of the address.
+    if not ip_address(address[0].partition("%")[0]).is_loopback:
+        raise OpenToAll(
+            f"Whoever reaches {settings.host} could call every tool, since callers need no credentials. Make a key "
+            "with `sidecall keys new NAME` and set SIDECALL_AUTH=api_key; or listen on 127.0.0.1; or, where nobody "
+            "else reaches the port, set SIDECALL_ALLOW_UNAUTHENTICATED=true."
+        )
+
+
+def listen(settings: Settings, backlog: int = 0) -> socket.socket:
+    """Bind the address, and listen there where connections may wait; end where that cannot be."""
+    family, address = find_address(settings)
+    sock = socket.socket(family)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address)
+        if backlog:
+            sock.listen(backlog)
+    except OSError as error:
+        sock.close()
+        remedy = _REMEDIES.get(error.errno or 0, "choose another with --port or SIDECALL_PORT")
+        logger.error("cannot listen on %s:%s: %s; %s", *address[:2], error.strerror or error, remedy)
+        sys.exit(START_FAILED)
+    return sock

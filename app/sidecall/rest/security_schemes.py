@@ -1,0 +1,35 @@
+"""Describe in the OpenAPI document how callers prove who they are, and which scope each request takes."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sidecall.rest.routes.permissions import find_scope
+
+_SCHEMES: dict[str, dict[str, Any]] = {
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A key that `sidecall keys new` has made, or a token, where the server takes them.",
+    },
+    "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "A key, in a header of its own."},
+}
+
+
+def add_security(document: dict[str, Any], is_open: Callable[[str], bool], *, is_proved: bool) -> None:
+    """Name the credentials of each operation, and the scope that it takes.
+
+    Args:
+        document: The OpenAPI document, which is changed.
+        is_open: Returns whether a path is served to everybody.
+        is_proved: Whether callers have to prove who they are; else credentials may be left out.
+    """
+    document["components"]["securitySchemes"] = _SCHEMES
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if is_open(path):
+                operation["security"] = []
+                continue
+            # As one call or one approval is asked for.
+            scope = find_scope(method.upper(), path)
+            scopes = [] if scope is None else [scope]
+            operation["security"] = [{name: scopes} for name in _SCHEMES] + ([] if is_proved else [{}])

@@ -1,0 +1,50 @@
+"""Where what is remembered is kept, as the settings have it."""
+
+from sidecall.history.history import History, NoHistory
+from sidecall.history.in_database import SqlBlocks
+from sidecall.history.in_memory import MemoryBlocks
+from sidecall.history.noted import NotedCalls
+from sidecall.history.packing import Packer
+from sidecall.history.places import HistoryBounds
+from sidecall.history.showing import Showing
+from sidecall.ledger.base import Ledger
+from sidecall.ledger.opening import IN_MEMORY, open_history, open_ledger
+from sidecall.ledger.sql.ledger import LedgerBounds
+from sidecall.pipeline.format import refuse
+from sidecall.settings import Settings
+from sidecall.telemetry.redact import Redaction
+
+
+def build_ledger(settings: Settings) -> Ledger:
+    """Make the ledger that the settings ask for; it is opened when the server starts.
+
+    Raises:
+        StoreUnfit: There is no such kind of ledger.
+    """
+    bounds = LedgerBounds(
+        settings.approval_ttl,
+        settings.max_approvals,
+        settings.max_waiting_bytes,
+        settings.artifact_ttl,
+        settings.max_artifact_bytes,
+        settings.max_store_bytes,
+        settings.max_item_bytes,
+        settings.max_approval_rules,
+    )
+    return open_ledger(settings.store or IN_MEMORY, bounds, refuse)
+
+
+def build_history(settings: Settings) -> History | NoHistory:
+    """Make the history that the settings ask for, beside the ledger; it is opened when the server starts.
+
+    Raises:
+        StoreUnfit: There is no such kind of ledger.
+    """
+    if settings.history == "off":
+        return NoHistory()
+    most = settings.max_history_value_bytes
+    showing = Showing(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
+    bounds = HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
+    database = open_history(settings.store or IN_MEMORY)
+    blocks = MemoryBlocks(bounds) if database is None else SqlBlocks(database, bounds)
+    return History(NotedCalls(settings.history_buffer_bytes, showing), Packer(), blocks, settings.history_ttl)

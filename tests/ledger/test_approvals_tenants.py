@@ -1,0 +1,23 @@
+"""Approvals are listed by tenant."""
+
+from sidecall import Caller
+from tests.kit.ledgers import Clock, Place
+from tests.ledger.test_approvals import Waiting
+
+
+async def test_each_tenant_lists_its_own(ledger: Place, clock: Clock) -> None:
+    """In pages as long as it wants, whatever stands in between."""
+    approvals = ledger.approvals(60, 10, clock)
+    ids: dict[str, list[str]] = {"acme": [], "zeta": []}
+    for number in range(6):
+        tenant = "acme" if number % 2 else "zeta"
+        kept = await Waiting(id=f"call_{number}", caller=Caller("ann", tenant)).ask(approvals)
+        ids[tenant].append(kept.approval.id)
+
+    first = await approvals.list("acme", limit=2)
+    rest = await approvals.list("acme", "pending", limit=2, cursor=first.cursor)
+
+    assert [approval.id for approval in (*first.approvals, *rest.approvals)] == ids["acme"]
+    assert rest.cursor is None
+    assert [approval.id for approval in (await approvals.list("zeta")).approvals] == ids["zeta"]
+    assert (await approvals.list("default")).approvals == []
