@@ -29,7 +29,7 @@ def rules(ledger: Place, clock: Clock) -> ApprovalRules:
 
 async def ids(rules: ApprovalRules) -> list[str]:
     """List the ids of all."""
-    return [rule.id for rule in (await rules.list("default")).rules]
+    return [rule.id for rule in (await rules.list("acme")).rules]
 
 
 async def test_a_rule_is_found_as_it_was_kept(rules: ApprovalRules) -> None:
@@ -38,7 +38,7 @@ async def test_a_rule_is_found_as_it_was_kept(rules: ApprovalRules) -> None:
     await rules.keep(rule)
 
     assert await rules.find(ADA, "refund", "abc") == rule
-    assert (await rules.list("default")).rules == [rule]
+    assert (await rules.list("acme")).rules == [rule]
 
 
 @pytest.mark.parametrize(
@@ -92,17 +92,17 @@ async def test_a_rule_expires(rules: ApprovalRules, clock: Clock) -> None:
     clock.now += 0.1
     assert await rules.find(ADA, "refund", "abc") is None
     with pytest.raises(UnknownRule):
-        await rules.remove("1", "default")
+        await rules.remove("1", "acme")
 
 
 async def test_a_rule_is_revoked_once(rules: ApprovalRules) -> None:
     """It holds no more then."""
     await rules.keep(make_rule())
-    await rules.remove("1", "default")
+    await rules.remove("1", "acme")
 
     assert await rules.find(ADA, "refund", "abc") is None
     with pytest.raises(UnknownRule):
-        await rules.remove("1", "default")
+        await rules.remove("1", "acme")
 
 
 async def test_rules_are_listed_in_pages(rules: ApprovalRules) -> None:
@@ -110,8 +110,19 @@ async def test_rules_are_listed_in_pages(rules: ApprovalRules) -> None:
     await rules.keep(make_rule("1"))
     await rules.keep(make_rule("2", tool="pay"))
 
-    first = await rules.list("default", 1)
-    second = await rules.list("default", 1, first.cursor)
+    first = await rules.list("acme", 1)
+    second = await rules.list("acme", 1, first.cursor)
 
     assert [rule.id for rule in (*first.rules, *second.rules)] == ["1", "2"]
     assert second.cursor is None
+
+
+async def test_a_rule_is_its_tenants_own(rules: ApprovalRules) -> None:
+    """Others neither see nor revoke it."""
+    await rules.keep(make_rule("1"))
+
+    with pytest.raises(UnknownRule):
+        await rules.remove("1", "other")
+
+    assert (await rules.list("other")).rules == []
+    assert await ids(rules) == ["1"]
