@@ -86,8 +86,7 @@ def create_app(
         ToolsetsUnfit: The file of toolsets is none.
         ValidationError: A setting is wrong.
     """
-    settings = _begin_log(settings or Settings())
-    registry = _discover(settings) if registry is None else registry
+    settings, registry = _begin(settings or Settings(), registry)
     executors, admission = build_executors(settings), Admission(_limits(settings))
     ledger, history = build_ledger(settings), build_history(settings)
     metrics, redaction = _metrics(registry, executors, admission, ledger, lifecycle), Redaction(settings.log_redact)
@@ -119,10 +118,10 @@ def create_app(
     return _build_api(settings, parts, ledger, executors, watch)
 
 
-def _begin_log(settings: Settings) -> Settings:
-    """Log as the settings say."""
+def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry]:
+    """Log as the settings say, and find the tools that they name, unless there are some."""
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
-    return settings
+    return settings, _discover(settings) if registry is None else registry
 
 
 def _build_api(

@@ -16,10 +16,10 @@ _INLINE = "sidecall:///inline/"
 # What has a block of its own.
 _SHOWN = frozenset(("image", "audio"))
 
-Block = dict[str, Any]
+McpBlock = dict[str, Any]
 
 
-def write_blocks(message: ToolMessage) -> list[Block]:
+def write_blocks(message: ToolMessage) -> list[McpBlock]:
     """Write a message's content, with a link to the whole where it was cut."""
     content = message.content
     blocks = (
@@ -33,11 +33,11 @@ def write_blocks(message: ToolMessage) -> list[Block]:
     return blocks
 
 
-def _write_text(text: str) -> Block:
+def _write_text(text: str) -> McpBlock:
     return {"type": "text", "text": text}
 
 
-def _write_part(part: Part) -> Block:
+def _write_part(part: Part) -> McpBlock:
     if isinstance(part, str):
         return _write_text(part)
     if not isinstance(part, Media):
@@ -50,7 +50,7 @@ def _write_part(part: Part) -> Block:
     return _write_text(f"[{part.kind} {part.filename or ''}, id {part.file_id}]".replace(" ,", ","))
 
 
-def _embed(part: Media, data: str) -> Block:
+def _embed(part: Media, data: str) -> McpBlock:
     # A file may be one of them too: LangChain's messages pass on no block for audio.
     kind = part.kind if part.kind in _SHOWN else part.type.partition("/")[0]
     if kind in _SHOWN:
@@ -70,7 +70,7 @@ def _decode_text(media_type: str, data: str) -> str | None:
         return None
 
 
-def _link_whole(message: ToolMessage, url: str) -> Block:
+def _link_whole(message: ToolMessage, url: str) -> McpBlock:
     media_type = "text/plain" if isinstance(message.content, str) else "application/json"
     return {
         "type": "resource_link",

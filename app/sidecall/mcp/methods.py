@@ -20,7 +20,7 @@ from sidecall.mcp.wire import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, 
 
 logger = logging.getLogger("sidecall")
 
-Method = Callable[[McpParts, RpcMessage, Exchange], Awaitable[bytes]]
+RpcMethod = Callable[[McpParts, RpcMessage, Exchange], Awaitable[bytes]]
 
 
 async def answer_message(parts: McpParts, message: RpcMessage, exchange: Exchange) -> bytes:
@@ -78,7 +78,7 @@ async def _list_tools(parts: McpParts, message: RpcMessage, exchange: Exchange) 
     return await parts.pages.find(exchange.caller, message.params.get("cursor"))
 
 
-def _list_all(name: str, *items: Any) -> Method:
+def _list_all(name: str, *items: Any) -> RpcMethod:
     """Make the method that answers with a list which never changes."""
     whole = to_json(make_complete({name: items} | hint_caching(is_public=True)))
 
@@ -98,7 +98,7 @@ async def _refuse_prompt(_parts: McpParts, _message: RpcMessage, _exchange: Exch
     raise RpcError(INVALID_PARAMS, "There is no such prompt: this server has none.")
 
 
-_COMMON: Mapping[str, Method] = {
+_COMMON: Mapping[str, RpcMethod] = {
     "tools/list": _list_tools,
     "tools/call": call_tool,
     "resources/list": _list_all("resources"),
@@ -107,5 +107,5 @@ _COMMON: Mapping[str, Method] = {
     "prompts/list": _list_all("prompts"),
     "prompts/get": _refuse_prompt,
 }
-_MODERN: Mapping[str, Method] = {**_COMMON, "server/discover": _discover}
-_HANDSHAKE: Mapping[str, Method] = {**_COMMON, "initialize": _initialize, "ping": _ping}
+_MODERN: Mapping[str, RpcMethod] = {**_COMMON, "server/discover": _discover}
+_HANDSHAKE: Mapping[str, RpcMethod] = {**_COMMON, "initialize": _initialize, "ping": _ping}

@@ -135,8 +135,7 @@ def build_api(
     )
     app.state.parts = parts
     app.state.access = access
-    _add_routes(app, pages)
-    app.router.routes.extend(Route(path, way, include_in_schema=False) for path, way in ways.items())
+    _add_routes(app, pages, ways)
     problems.install(app)
     is_for_all = partial(_is_open, with_metrics=pages.metrics == "open")
     secure = partial(add_security, is_open=is_for_all, is_proved=is_proved)
@@ -146,10 +145,11 @@ def build_api(
     return app
 
 
-def _add_routes(app: Application, pages: Pages) -> None:
+def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp]) -> None:
     for routes in (tools, tool_calls, calls, replays, contents, rules, approvals, whoami, metadata, health):
         # As they are: including a router builds every route of it again, at the first request.
         app.router.routes.extend(routes.router.routes)
+    app.router.routes.extend(Route(path, way, include_in_schema=False) for path, way in ways.items())
     if pages.metrics != "off":
         app.router.routes.extend(metrics.router.routes)
     if pages.docs:
