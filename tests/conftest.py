@@ -22,7 +22,8 @@ from tests.kit.virtual_time import VIRTUAL
 
 
 def pytest_configure() -> None:
-    """Heed Ctrl+C, as the processes that tests start and interrupt then do: a shell's background has it ignored."""
+    """Heed Ctrl+C and hang-ups, as the processes that tests start then do: a shell's background has them ignored."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -18,7 +18,7 @@ async def test_an_answer_is_found_for_a_while_though_it_has_expired(ledger: Plac
     await approvals.answer(waiting, DONE)
 
     assert (before, running, await approvals.find_answer(waiting)) == (None, None, DONE)
-    assert (await approvals.list()).approvals == []
+    assert (await approvals.list("default")).approvals == []
     with pytest.raises(UnknownApproval):
         await approvals.get(waiting)
     with pytest.raises(UnknownApproval):

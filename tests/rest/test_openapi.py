@@ -98,6 +98,7 @@ def test_every_operation_has_a_stable_name() -> None:
         "create_content": "POST /contents",
         "delete_content": "DELETE /contents/{content_id}",
         "get_content": "GET /contents/{content_id}",
+        "summarize_tool_calls": "GET /tool_calls/summary",
         "list_approvals": "GET /approvals",
         "get_approval": "GET /approvals/{approval_id}",
         "decide_approval": "POST /approvals/{approval_id}",

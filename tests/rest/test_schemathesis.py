@@ -64,7 +64,21 @@ _CONTENTS = ["create_content", "get_content"]
 @reproducible
 def test_every_operation_does_what_the_document_says(case: Case) -> None:
     """No crash, no undocumented status or header or type, no body beside its schema, no wrong request accepted."""
+    case.body = _tell_nobody(case.body)
+
     case.call_and_validate()
+
+
+def _tell_nobody(body: Any) -> Any:
+    """Leave out who wants to hear of a call's end: which hosts may be told is for the operator to say."""
+    if isinstance(body, list):
+        return list(map(_tell_nobody, body))
+    if not isinstance(body, dict):
+        return body
+    if "calls" in body:
+        body = {**body, "calls": _tell_nobody(body["calls"])}
+    is_text = isinstance(body.get("callback_url"), str)
+    return {name: value for name, value in body.items() if name != "callback_url"} if is_text else body
 
 
 @schema.hook
@@ -89,10 +103,18 @@ def test_the_contents_do_what_the_document_says(case: Case) -> None:
 
 
 def _waiting() -> str:
+    asyncio.run(_revoke_rules())
     call = ToolCall(name="delete_order", args={"order": 7}, id="")  # Which makes each a new one.
     with pytest.raises(ApprovalRequired) as caught:
         asyncio.run(app.state.parts.pipeline.run(CallRequest(call)))
     return caught.value.approval.id
+
+
+async def _revoke_rules() -> None:
+    """Let no decision of a case before hold for the next."""
+    rules = app.state.parts.rules
+    for rule in (await rules.list("default")).rules:
+        await rules.remove(rule.id, "default")
 
 
 # Left out: arguments that are right in general may still be wrong for this tool, which the person is told with 422.

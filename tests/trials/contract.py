@@ -1,6 +1,7 @@
 """Provoke every answer that the OpenAPI document names, and look at each as a client would."""
 
 import json
+import re
 import sqlite3
 import tempfile
 import time
@@ -15,6 +16,7 @@ from bench.environments import ROOT
 from tests.kit.lines import call
 from tests.kit.servers import Server, total
 from tests.kit.sockets import connection
+from tests.trials.contract_access import ACCESS, PROVED, WITHOUT_ANSWERS, WITHOUT_HISTORY
 from tests.trials.contract_cases import (
     BROKEN,
     BUSY,
@@ -35,6 +37,8 @@ _CONDITIONAL = "tests/trials/served/conditional.py"
 _JSON = {"content-type": "application/json"}
 _MOMENT = 0.02
 _ASKED = "asked-for-by-the-trial"
+_PART = re.compile(r"\{[^}]+\}")
+_NO_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 _MEMBERS = frozenset(("type", "title", "status", "detail", "instance"))
 _RETRYABLE = frozenset((429, 503))
 
@@ -47,9 +51,11 @@ def run() -> Iterator[Finding]:
     """Try the second half of O1."""
     said: list[Judged] = []
     with serving(_CONDITIONAL, SIDECALL_CALLER_HEADER="X-Caller") as server, _client(server) as client:
-        known = _known(client)
-        said += [_tried(client, case, known) for case in (*CASES, *REMEMBERED)]
+        known = _known(client) | {"{rule}": _decide_for_good(client)}
+        said += [_tried(client, case, known) for case in (*CASES, *REMEMBERED, *ACCESS)]
     said += _try_stores()
+    said += _try_histories()
+    said += _try_proofs()
     with serving(TOOLS, SIDECALL_MAX_CONCURRENCY="1", SIDECALL_MAX_QUEUE="0") as server, _client(server) as client:
         said += _while_busy(server, client, BUSY[1:])
     with serving(TOOLS, SIDECALL_MAX_CONCURRENCY_PER_CALLER="1") as server, _client(server) as client:
@@ -104,6 +110,13 @@ def _known(client: httpx.Client) -> dict[str, str]:
     }
 
 
+def _decide_for_good(client: httpx.Client) -> str:
+    """Approve all calls of a caller whom nobody else is, and return the address of that rule."""
+    waiting = client.post("/tool_calls", json=write_tool_call("approved", amount=3), headers={"x-caller": "rita"})
+    client.post(waiting.headers["location"], json={"decision": "approve", "always": True}).raise_for_status()
+    return f"/approvals/rules/{client.get('/approvals/rules').json()[0]['id']}"
+
+
 def _remember(client: httpx.Client, tool_call: Any, prefer: str) -> str:
     """Have a call remembered, and return its address."""
     client.post("/tool_calls", json=tool_call, headers={"prefer": prefer}).raise_for_status()
@@ -128,6 +141,28 @@ def _try_stores() -> Iterator[Judged]:
             while client.get("/readyz").status_code != httpx.codes.OK:
                 time.sleep(_MOMENT)
             yield from [_tried(client, case, known) for case in GONE]
+
+
+def _try_histories() -> Iterator[Judged]:
+    """Try what depends on how much is kept of calls that have ended."""
+    with serving(TOOLS, SIDECALL_HISTORY="off") as server, _client(server) as client:
+        yield from [_tried(client, case, {}) for case in WITHOUT_HISTORY]
+    with serving(TOOLS, SIDECALL_HISTORY="meta") as server, _client(server) as client:
+        ended = client.post("/tool_calls", json=write_tool_call("choose", one="first")).json()["id"]
+        while client.get(f"/tool_calls/{ended}").status_code != httpx.codes.OK:
+            time.sleep(_MOMENT)
+        yield from [_tried(client, case, {"{past}": f"/tool_calls/{ended}"}) for case in WITHOUT_ANSWERS]
+
+
+def _try_proofs() -> Iterator[Judged]:
+    """Try all that is refused to who does not prove who sends it."""
+    unproved = sorted(operation for operation, status in documented() if status == httpx.codes.UNAUTHORIZED)
+    issuer = {"SIDECALL_JWT_ISSUER": "https://issuer.example", "SIDECALL_JWT_AUDIENCE": "https://tools.example"}
+    with serving(TOOLS, SIDECALL_AUTH="jwt", **issuer) as server, _client(server) as client:
+        for operation in unproved:
+            path = _PART.sub(_NO_ID, operation.partition(" ")[2])
+            yield _tried(client, Case(operation, 401, path), {})
+        yield from [_tried(client, case, {}) for case in PROVED]
 
 
 def _tried(client: httpx.Client, case: Case, known: Mapping[str, str]) -> Judged:

@@ -31,7 +31,7 @@ _FOREIGN = {"host": "evil.example"}
 _FROM_A_PAGE = {"origin": "http://evil.example", "sec-fetch-site": "cross-site"}
 
 
-def _pages(operation: str, path: str, body: Any = None) -> tuple[Case, ...]:
+def list_page_cases(operation: str, path: str, body: Any = None) -> tuple[Case, ...]:
     """List what every route but the probes refuses to browsers."""
     return Case(operation, 421, path, body, _FOREIGN), Case(operation, 403, path, body, _FROM_A_PAGE)
 
@@ -42,22 +42,22 @@ def _posts(operation: str, path: str, right: Any) -> tuple[Case, ...]:
         Case(operation, 400, path, b"{"),
         Case(operation, 413, path, b" " * 5_000_000),
         Case(operation, 415, path, json.dumps(right).encode(), {"content-type": "text/plain"}),
-        *_pages(operation, path, right),
+        *list_page_cases(operation, path, right),
     )
 
 
 CALLS, BATCH, DECIDE = "post /tool_calls", "post /tool_calls/batch", "post /approvals/{approval_id}"
-_NAMELESS = {"x-caller": "x" * 1000}
+NAMELESS = {"x-caller": "x" * 1000}
 CASES: tuple[Case, ...] = (
     Case("get /tools", 200, "/tools"),
     Case("get /tools", 304, "/tools", headers={"if-none-match": "*"}),
-    Case("get /tools", 400, "/tools?strict=false", headers=_NAMELESS),
+    Case("get /tools", 400, "/tools?strict=false", headers=NAMELESS),
     Case("get /tools", 422, "/tools?format=cobol"),
-    *_pages("get /tools", "/tools"),
+    *list_page_cases("get /tools", "/tools"),
     Case("get /tools/{name}", 200, "/tools/rows"),
-    Case("get /tools/{name}", 400, "/tools/rows", headers=_NAMELESS),
+    Case("get /tools/{name}", 400, "/tools/rows", headers=NAMELESS),
     Case("get /tools/{name}", 404, "/tools/none"),
-    *_pages("get /tools/{name}", "/tools/rows"),
+    *list_page_cases("get /tools/{name}", "/tools/rows"),
     Case(CALLS, 200, "/tool_calls", write_tool_call("choose", one="first")),
     Case(CALLS, 202, "/tool_calls", write_tool_call("approved", amount=1)),
     Case(CALLS, 403, "/tool_calls", write_tool_call("forbidden")),
@@ -73,18 +73,18 @@ CASES: tuple[Case, ...] = (
     Case(BATCH, 422, "/tool_calls/batch", [1]),
     *_posts(BATCH, "/tool_calls/batch", [write_tool_call("kept")]),
     Case("get /contents/{content_id}", 200, "{content}"),
-    Case("get /contents/{content_id}", 400, "{content}", headers=_NAMELESS),
+    Case("get /contents/{content_id}", 400, "{content}", headers=NAMELESS),
     Case("get /contents/{content_id}", 404, "/contents/none"),
-    *_pages("get /contents/{content_id}", "{content}"),
+    *list_page_cases("get /contents/{content_id}", "{content}"),
     Case("get /approvals", 200, "/approvals?status=pending"),
-    Case("get /approvals", 400, "/approvals", headers=_NAMELESS),
+    Case("get /approvals", 400, "/approvals", headers=NAMELESS),
     Case("get /approvals", 422, "/approvals?status=lost"),
-    *_pages("get /approvals", "/approvals"),
+    *list_page_cases("get /approvals", "/approvals"),
     Case("get /approvals/{approval_id}", 200, "{approval}"),
-    Case("get /approvals/{approval_id}", 400, "{approval}", headers=_NAMELESS),
+    Case("get /approvals/{approval_id}", 400, "{approval}", headers=NAMELESS),
     Case("get /approvals/{approval_id}", 404, "/approvals/none"),
     Case("get /approvals/{approval_id}", 422, "{approval}?format=cobol"),
-    *_pages("get /approvals/{approval_id}", "{approval}"),
+    *list_page_cases("get /approvals/{approval_id}", "{approval}"),
     *_posts(DECIDE, "{approval}", {"decision": "reject"}),
     Case(DECIDE, 404, "/approvals/none", {"decision": "reject"}),
     Case(DECIDE, 422, "{approval}", {"decision": "perhaps"}),
@@ -93,7 +93,7 @@ CASES: tuple[Case, ...] = (
     Case("get /healthz", 200, "/healthz"),
     Case("get /readyz", 200, "/readyz"),
     Case("get /metrics", 200, "/metrics"),
-    *_pages("get /metrics", "/metrics"),
+    *list_page_cases("get /metrics", "/metrics"),
     Case("get nothing", 404, "/nowhere"),
     Case("delete nothing", 405, "/tool_calls"),
 )
@@ -114,7 +114,7 @@ _PLAIN = {"content-type": "text/plain"}
 
 def _reads(operation: str, path: str) -> tuple[Case, ...]:
     """List what every route that reads refuses."""
-    return (Case(operation, 400, path, headers=_NAMELESS), *_pages(operation, path))
+    return (Case(operation, 400, path, headers=NAMELESS), *list_page_cases(operation, path))
 
 
 REMEMBERED: tuple[Case, ...] = (
@@ -145,10 +145,10 @@ REMEMBERED: tuple[Case, ...] = (
     Case(REPLAY, 422, "{call}/replay", {"insist": 7}),
     *_posts(REPLAY, "{call}/replay", _INSIST),
     Case(KEEP, 201, "/contents", b"1\n2", _PLAIN),
-    Case(KEEP, 400, "/contents", b"1", {**_PLAIN, **_NAMELESS}),
+    Case(KEEP, 400, "/contents", b"1", {**_PLAIN, **NAMELESS}),
     Case(KEEP, 413, "/contents", b" " * 5_000_000, _PLAIN),
     Case(KEEP, 415, "/contents", b"--x--", {"content-type": "multipart/form-data; boundary=x"}),
-    *_pages(KEEP, "/contents", {}),
+    *list_page_cases(KEEP, "/contents", {}),
     Case("get /contents/{content_id}", 206, "{content}", headers={"range": "bytes=0-1"}),
     Case("get /contents/{content_id}", 304, "{content}", headers={"if-none-match": "*"}),
     Case("get /contents/{content_id}", 416, "{content}", headers={"range": "bytes=999999999-"}),
@@ -164,4 +164,5 @@ BROKEN = (
     Case(REPLAY, 503, "{call}/replay", _INSIST),
     Case(KEEP, 503, "/contents", b"1", _PLAIN),
     Case(FORGET, 503, "{content}"),
+    Case("delete /approvals/rules/{rule_id}", 503, "/approvals/rules/none"),
 )

@@ -204,7 +204,10 @@ async def _answer_http(request: Request, error: Exception) -> Response:
 
 def _methods(request: Request) -> list[str]:
     """List what may be done here; the framework names the first of several routes only."""
-    methods = {method for route in request.app.routes if _leads_to(route, request) for method in route.methods or ()}
+    routes = [route for route in request.app.routes if _leads_to(route, request)]
+    # A path that is written out stands before one with a name in it.
+    routes = [route for route in routes if route.path == request.scope["path"]] or routes
+    methods = {method for route in routes for method in route.methods or ()}
     return sorted(methods | {"HEAD"} if "GET" in methods else methods)
 
 

@@ -21,15 +21,19 @@ def add_security(document: dict[str, Any], is_open: Callable[[str], bool], *, is
     Args:
         document: The OpenAPI document, which is changed.
         is_open: Returns whether a path is served to everybody.
-        is_proved: Whether callers have to prove who they are; else credentials may be left out.
+        is_proved: Whether callers have to prove who they are; else there is nothing to name.
     """
-    document["components"]["securitySchemes"] = _SCHEMES
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             if is_open(path):
-                operation["security"] = []
-                continue
-            # As one call or one approval is asked for.
-            scope = find_scope(method.upper(), path)
-            scopes = [] if scope is None else [scope]
-            operation["security"] = [{name: scopes} for name in _SCHEMES] + ([] if is_proved else [{}])
+                operation["responses"].pop("401", None)
+            if is_proved:
+                operation["security"] = [] if is_open(path) else _list_credentials(method, path)
+    if is_proved:
+        document["components"]["securitySchemes"] = _SCHEMES
+
+
+def _list_credentials(method: str, path: str) -> list[dict[str, list[str]]]:
+    # As one call or one approval is asked for.
+    scope = find_scope(method.upper(), path)
+    return [{name: [] if scope is None else [scope]} for name in _SCHEMES]

@@ -17,10 +17,18 @@ CallStatus = Literal[
 OPEN: frozenset[CallStatus] = frozenset(("queued", "running", "awaiting_approval"))
 
 
+def _let_message_be_absent(schema: dict[str, Any]) -> None:
+    schema["required"] = [name for name in schema["required"] if name != "message"]
+
+
 class CallEntry(BaseModel):
     """What is known of one call, whether it waits, runs or has ended."""
 
-    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
+    model_config = ConfigDict(
+        frozen=True,
+        json_schema_serialization_defaults_required=True,
+        json_schema_extra=_let_message_be_absent,
+    )
 
     id: str = Field(description="The invocation's id, a UUIDv7; also the `id` of its ToolMessage.")
     name: str = Field(description="The tool.")
@@ -39,7 +47,9 @@ class CallEntry(BaseModel):
     args: Any = Field(default=None, description="Its arguments, without secrets and shortened; null if not kept.")
     approval_id: str | None = Field(default=None, description="The approval that it waits for, or waited for.")
     replay_of: str | None = Field(default=None, description="The call of which this one is a repetition.")
-    message: ToolMessage | None = Field(default=None, description="Its answer, once there is one and where it is kept.")
+    message: ToolMessage | None = Field(
+        default=None, description="Its answer, once there is one and where it is kept; absent in lists."
+    )
 
     @property
     def has_ended(self) -> bool:
