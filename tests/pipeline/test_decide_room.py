@@ -6,6 +6,7 @@ import pytest
 
 from sidecall import tool
 from sidecall.core.approval import Approval, Decision
+from sidecall.core.context import Caller
 from sidecall.core.overload import Overloaded
 from sidecall.executors.inline import InlineExecutor
 from sidecall.pipeline.admission import Admission, Limits
@@ -45,7 +46,7 @@ class Till:
         stages = default_stages({"inline": InlineExecutor()}, self.desk.approvals)
         pipeline = Pipeline(self.desk.registry, stages, admission=Admission(limits))
         first = await self.desk.ask("pay", amount=1)
-        paying = asyncio.create_task(decide(pipeline, self.desk.approvals, first, APPROVE, "eve"))
+        paying = asyncio.create_task(decide(pipeline, self.desk.approvals, first, APPROVE, Caller("eve")))
         await self.is_busy.wait()
         return pipeline, paying
 
@@ -59,11 +60,11 @@ async def test_a_call_is_paid_as_shown_though_an_edit_of_it_found_no_room(desk: 
     waiting = await desk.ask("pay", amount=500)
     pipeline, paying = await till.occupy(Limits(queue=0))
     with pytest.raises(Overloaded):
-        await decide(pipeline, desk.approvals, waiting, FIFTY, "eve")
+        await decide(pipeline, desk.approvals, waiting, FIFTY, Caller("eve"))
     shown = (await desk.approvals.get(waiting)).approval
     till.is_open.set()
     await paying
-    approved = await decide(pipeline, desk.approvals, waiting, APPROVE, "eve")
+    approved = await decide(pipeline, desk.approvals, waiting, APPROVE, Caller("eve"))
 
     assert (shown.status, shown.tool_call.args) == ("pending", {"amount": 500})
     assert approved.tool_call.args == {"amount": 500}
@@ -75,7 +76,7 @@ async def test_a_decision_whose_maker_leaves_before_the_call_begins_changes_noth
     till = Till(desk)
     waiting = await desk.ask("pay", amount=500)
     pipeline, paying = await till.occupy(Limits())
-    deciding = asyncio.create_task(decide(pipeline, desk.approvals, waiting, FIFTY, "eve"))
+    deciding = asyncio.create_task(decide(pipeline, desk.approvals, waiting, FIFTY, Caller("eve")))
     await asyncio.sleep(0)
     deciding.cancel()
     await asyncio.wait([deciding])
