@@ -77,6 +77,7 @@ async def test_everything_has_a_type_and_a_help_text(make_client: MakeClient) ->
         "sidecall_build_info": "gauge",
         "sidecall_log_lines_dropped": "counter",
         "sidecall_store_usable": "gauge",
+        "sidecall_history_calls_dropped": "counter",
         "sidecall_tools": "gauge",
         "sidecall_calls": "counter",
         "sidecall_calls_in_flight": "gauge",
