@@ -71,11 +71,16 @@ def is_door_open() -> bool:
 
 
 @pytest.fixture
-async def make_client(is_door_open: bool) -> AsyncIterator[MakeClient]:
-    """Give a function that makes a client of an application with these tools and settings, in this process."""
+async def make_client(is_door_open: bool, anyio_backend: Any) -> AsyncIterator[MakeClient]:
+    """Give a function that makes a client of an application with these tools and settings, in this process.
+
+    Where time is virtual no history is written: its thread would keep real time.
+    """
     async with AsyncExitStack() as stack:
 
         async def make(*tools: BaseTool, **settings: Any) -> httpx.AsyncClient:
+            if anyio_backend is VIRTUAL:
+                settings.setdefault("history", "off")
             app = create_app(Settings(**settings), Registry(tools))
             if not is_door_open:
                 app.add_middleware(Passing)

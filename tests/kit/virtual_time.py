@@ -50,6 +50,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.timers.append(timer)
         return timer
 
+    async def shutdown_default_executor(self, *_: Any, **__: Any) -> None:
+        """Wait for threads as long as they take: Python's limit on it would be over at once."""
+        await super().shutdown_default_executor()
+
 
 @contextmanager
 def virtual_runner() -> Iterator[asyncio.Runner]:

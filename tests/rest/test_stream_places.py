@@ -88,7 +88,7 @@ async def test_a_stream_that_waited_is_served(make_client: MakeClient) -> None:
 
 async def test_a_client_that_goes_while_its_stream_waits_leaves_the_queue(make_client: MakeClient) -> None:
     """And the next moves up; nothing is sent to who has gone."""
-    client = await make_client(make_hang(), max_concurrency=1, max_queue=1, max_concurrency_per_caller=2, history="off")
+    client = await make_client(make_hang(), max_concurrency=1, max_queue=1, max_concurrency_per_caller=2)
     app = client._transport.app  # type: ignore[attr-defined]
     body = b'{"name": "hang", "args": {}, "id": "gone"}'
     peer = Peer([body])
