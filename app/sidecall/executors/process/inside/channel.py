@@ -63,8 +63,10 @@ class Channel:
         try:
             yield
         finally:
+            # First of all, since a thread that asks again and again may be faster at the lock for as long as it likes.
+            self._is_open = False
             with self._asking:
-                self._is_open = False
+                pass
 
 
 class LogToServer(logging.Handler):
