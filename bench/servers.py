@@ -60,9 +60,17 @@ class Running:
         return f"http://127.0.0.1:{self.port}"
 
     def resident_mb(self, *, peak: bool = False, alone: bool = False) -> float:
-        """Return the memory it holds, or has held at most, with that of the processes it started or `alone`."""
-        pids = [self.pid] if alone else _family(self.pid)
-        return sum(_resident_kib(pid, "VmHWM" if peak else "VmRSS") for pid in pids) * 1024 / 1e6
+        """Return the memory it holds, or has held at most, with that of the processes it started or `alone`.
+
+        What those have in common counts once, as for a container's limit.
+        """
+        others = [] if alone else _family(self.pid)[1:]
+        name = "VmHWM" if peak else "VmRSS"
+        held = _kib(self.pid, "status", name)
+        for pid in others:
+            in_common = _kib(pid, "status", "VmRSS") - _kib(pid, "smaps_rollup", "Pss")
+            held += max(0, _kib(pid, "status", name) - in_common)
+        return held * 1024 / 1e6
 
     def processor_seconds(self) -> float | None:
         """Return the time it has had the processor, with the processes it started; None where nobody counts that."""
@@ -134,9 +142,11 @@ def _ticks(pid: int) -> int:
     return int(fields[11]) + int(fields[12])
 
 
-def _resident_kib(pid: int, field_name: str) -> int:
-    status = Path(f"/proc/{pid}/status")
-    text = status.read_text() if status.exists() else ""
+def _kib(pid: int, file_name: str, field_name: str) -> int:
+    try:
+        text = Path(f"/proc/{pid}/{file_name}").read_text()
+    except OSError:
+        text = ""
     found = re.search(rf"^{field_name}:\s+(\d+)", text, re.MULTILINE)
     if found is None and not Path("/proc/self/status").exists():
         raise Unavailable("this system does not say how much memory a process holds")
