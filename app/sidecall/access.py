@@ -93,7 +93,9 @@ def _build_tokens(settings: AccessSettings) -> Method:
         scopes=settings.jwt_scopes_claim,
         tenant=settings.jwt_tenant_claim,
     )
-    method: Method = tokens.Tokens(rules, key_sets.IssuerKeys(settings.jwt_issuer, settings.jwt_keys_url))
+    method: Method = tokens.Tokens(
+        rules, key_sets.IssuerKeys(settings.jwt_issuer, settings.jwt_keys_url, proxy=settings.outgoing_proxy)
+    )
     return method
 
 
