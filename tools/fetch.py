@@ -90,7 +90,7 @@ def _require_text(response: httpx.Response) -> str:
     Raises:
         ToolException: It cannot.
     """
-    kind = response.headers.get("Content-Type", "text/plain").partition(";")[0].strip().lower()
+    kind: str = response.headers.get("Content-Type", "text/plain").partition(";")[0].strip().lower()
     if not TEXTS.fullmatch(kind):
         name = NAMES.get(kind) or f"something of the type {kind[:60]!r}"
         raise ToolException(f"The address leads to {name}, which this tool cannot read. Use one of a page or a text.")

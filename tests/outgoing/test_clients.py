@@ -20,7 +20,7 @@ HOSTILE = [
     "http://[fe80::1]/", "http://192.0.0.192/", "file:///etc/passwd", "gopher://127.0.0.1:{port}/",
     # And some more.
     "http://127.1:{port}/", "http://[2002:7f00:1::]:{port}/", "http://[2001:0:7f00:1::]/", "http://224.0.0.1/",
-    "http://localhost.:{port}/", "http://LOCALHOST:{port}/", "unix:///var/run/docker.sock", "//127.0.0.1:{port}/",
+    "http://LOCALHOST:{port}/", "unix:///var/run/docker.sock", "//127.0.0.1:{port}/",
     "http://public@127.0.0.1:{port}/", "http://255.255.255.255/", "data:text/plain,x", "http:///x",
 ]  # fmt: skip
 

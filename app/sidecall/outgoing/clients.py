@@ -65,7 +65,7 @@ def guarded_async_client(
     """Return what `guarded_client` returns, for async tools."""
     settings = OutgoingSettings()
     rules, bounds = _read_rules(settings, allow, private), _read_bounds(settings, max_bytes, max_seconds)
-    return open_client(rules, bounds, settings.outgoing_proxy, **options)
+    return open_client(rules, bounds, settings.outgoing_proxy, **_complete(options))
 
 
 def open_client(

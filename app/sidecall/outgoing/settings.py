@@ -43,18 +43,18 @@ class OutgoingSettings(BaseSettings):
 
     @field_validator("outgoing_hosts", "outgoing_private_hosts", "outgoing_ports", mode="before")
     @classmethod
-    def _split_list(cls, value: Any) -> Any:
+    def _split_outgoing(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator("outgoing_hosts", "outgoing_private_hosts")
     @classmethod
-    def _are_hosts(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
+    def _are_outgoing_hosts(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
         parse_hosts(entries)
         return entries
 
     @field_validator("outgoing_proxy")
     @classmethod
-    def _is_proxy(cls, text: str | None) -> str | None:
+    def _is_outgoing_proxy(cls, text: str | None) -> str | None:
         if text is not None:
             url = httpx.URL(text)
             if url.scheme not in ("http", "https") or not url.host:
