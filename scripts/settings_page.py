@@ -114,6 +114,18 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("max_running_jobs", "max_queued_jobs", "max_wait", "idempotency_ttl", "webhook_hosts", "webhook_secret"),
     ),
     (
+        "Going out",
+        "Which hosts tools reach with a [guarded client](security.md#going-out), and what may come back.",
+        (
+            "outgoing_hosts",
+            "outgoing_private_hosts",
+            "outgoing_ports",
+            "outgoing_max_bytes",
+            "outgoing_timeout",
+            "outgoing_proxy",
+        ),
+    ),
+    (
         "History",
         "Calls that have ended: [every call, afterwards](history.md).",
         (
@@ -170,7 +182,7 @@ def show_default(field: FieldInfo) -> str:
         return ""
     if isinstance(default, bool):
         return f"`{str(default).lower()}`"
-    return f"`{','.join(default) if isinstance(default, tuple) else default}`"
+    return f"`{','.join(map(str, default)) if isinstance(default, tuple) else default}`"
 
 
 def _render_group(title: str, sentence: str, names: tuple[str, ...]) -> str:
@@ -185,7 +197,8 @@ def _describe_values(field: FieldInfo) -> str:
     if get_origin(annotation) is Literal:
         return ", ".join(f"`{value}`" for value in get_args(annotation))
     if get_origin(annotation) is tuple:
-        return "texts, separated by commas"
+        kind = next(_take_apart(get_args(annotation)[0]))
+        return f"{_TYPES.get(kind, 'text')}s, separated by commas"
     return ", ".join([_TYPES[annotation], *_describe_bounds(field)])
 
 

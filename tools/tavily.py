@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import httpx
 from pydantic import Field, PrivateAttr
 
-from sidecall import BaseTool, ToolAnnotations, ToolException
+from sidecall import BaseTool, ToolAnnotations, ToolException, guarded_async_client
 
 Depth = Literal["basic", "advanced", "fast", "ultra-fast"]
 TimeRange = Literal["day", "week", "month", "year"]
@@ -21,6 +21,7 @@ _OpenClient = tuple[httpx.AsyncClient, AsyncGenerator[None, None]]
 
 DEFAULT_BASE_URL = "https://api.tavily.com"
 MAX_REASON = 300
+NO_URL = "The address of Tavily is not a URL. Check TAVILY_API_BASE_URL."
 #: What the model reads of each result; the rest is for the program.
 SHOWN = ("title", "url", "content", "score")
 SETTINGS = (
@@ -58,7 +59,7 @@ class TavilySearch(BaseTool):
     api_base_url: str | None = None
     request_timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 20.0
 
-    _clients: dict[asyncio.AbstractEventLoop, _OpenClient] = PrivateAttr(default_factory=dict)
+    _clients: dict[tuple[asyncio.AbstractEventLoop, str], _OpenClient] = PrivateAttr(default_factory=dict)
 
     async def _arun(
         self,
@@ -117,9 +118,9 @@ class TavilySearch(BaseTool):
         headers = {"Authorization": f"Bearer {key}", "X-Client-Source": "sidecall"}
         client = await self._client()
         try:
-            response = await client.post(self._url(), json=body, headers=headers, timeout=self.request_timeout)
+            response = await client.post("search", json=body, headers=headers, timeout=self.request_timeout)
         except (httpx.UnsupportedProtocol, httpx.InvalidURL):
-            raise ToolException("The address of Tavily is not a URL. Check TAVILY_API_BASE_URL.") from None
+            raise ToolException(NO_URL) from None
         except httpx.TimeoutException:
             text = f"Tavily did not answer within {self.request_timeout:g} seconds. Try again later."
             raise ToolException(text, retryable=True) from None
@@ -132,21 +133,31 @@ class TavilySearch(BaseTool):
             raise _refusal(response.status_code, text, _retry_after(response.headers))
         return _object(text)
 
-    def _url(self) -> str:
-        base = self.api_base_url or os.environ.get("TAVILY_API_BASE_URL") or DEFAULT_BASE_URL
-        return f"{base.rstrip('/')}/search"
-
     async def _client(self) -> httpx.AsyncClient:
-        """Return the client of the running event loop, whose connections no other loop can use."""
-        loop = asyncio.get_running_loop()
-        if loop not in self._clients:
-            for ended in [other for other in list(self._clients) if other.is_closed()]:
+        """Return the client of the address and of the running event loop, whose connections no other loop can use."""
+        base = self.api_base_url or os.environ.get("TAVILY_API_BASE_URL") or DEFAULT_BASE_URL
+        key = (asyncio.get_running_loop(), base)
+        if key not in self._clients:
+            for ended in [other for other in list(self._clients) if other[0].is_closed()]:
                 self._clients.pop(ended, None)
-            client = httpx.AsyncClient()
+            client = _open_client(base)
             closing = _close_with_loop(client)
-            self._clients[loop] = (client, closing)
+            self._clients[key] = (client, closing)
             await anext(closing)
-        return self._clients[loop][0]
+        return self._clients[key][0]
+
+
+def _open_client(base: str) -> httpx.AsyncClient:
+    if base == DEFAULT_BASE_URL:
+        return guarded_async_client(base_url=base)
+    try:
+        url = httpx.URL(base)
+        host = f"[{url.host}]" if ":" in url.host else url.host
+        # The operator has set the address, so it need not be a public one.
+        named = f"{host}:{url.port or {'http': 80, 'https': 443}[url.scheme]}"
+        return guarded_async_client(base_url=url, private=[named])
+    except (httpx.InvalidURL, KeyError, ValueError):
+        raise ToolException(NO_URL) from None
 
 
 async def _close_with_loop(client: httpx.AsyncClient) -> AsyncGenerator[None, None]:

@@ -66,6 +66,8 @@ from sidecall.core.run.outputs import (
 from sidecall.core.run.runtime import RunnableConfig, ToolRuntime
 from sidecall.core.run.usage import Usage
 from sidecall.core.store.protocol import Store
+from sidecall.outgoing.clients import guarded_async_client, guarded_client
+from sidecall.outgoing.refusals import OutgoingRefused
 from sidecall.registry import Registry
 from sidecall.version import __version__
 
@@ -101,6 +103,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "InjectedToolArg",
     "InjectedToolCallId",
     "ModelBehaviorError",
+    "OutgoingRefused",
     "ProgrammaticToolCallingTool",
     "REMOVE_ALL_MESSAGES",
     "Registry",
@@ -143,6 +146,8 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "create_retriever_tool",
     "default_tool_error_function",
     "function_tool",
+    "guarded_async_client",
+    "guarded_client",
     "tool",
     "tool_input_guardrail",
     "tool_namespace",

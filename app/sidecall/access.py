@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from importlib import import_module
 
-from sidecall.access_settings import AccessSettings
 from sidecall.auth.access import Access, Authenticator
 from sidecall.auth.api_keys import HEADER, ApiKeys, KeyRing
 from sidecall.auth.caller_header import LOOPBACK, CallerHeader, GatewayHeaders, Gateways, NamedOrAnonymous
@@ -14,6 +13,7 @@ from sidecall.auth.methods import Method, Methods
 from sidecall.auth.resource import ProtectedResource
 from sidecall.auth.toolsets import NO_TOOLSETS, Everybody, Toolsets, WithToolsets, read_toolsets
 from sidecall.core.errors import SidecallError
+from sidecall.settings import Settings
 
 logger = logging.getLogger("sidecall")
 
@@ -22,7 +22,7 @@ class TokensUnfit(SidecallError):
     """Tokens cannot be taken by this program."""
 
 
-def build_access(settings: AccessSettings, toolsets: Toolsets = NO_TOOLSETS) -> Access | None:
+def build_access(settings: Settings, toolsets: Toolsets = NO_TOOLSETS) -> Access | None:
     """Make what knows callers; None where all are one caller, who may do everything.
 
     Raises:
@@ -36,7 +36,7 @@ def build_access(settings: AccessSettings, toolsets: Toolsets = NO_TOOLSETS) -> 
     return replace(access, authenticator=WithToolsets(access.authenticator, toolsets))
 
 
-def open_toolsets(settings: AccessSettings, names: Iterable[str]) -> Toolsets:
+def open_toolsets(settings: Settings, names: Iterable[str]) -> Toolsets:
     """Read the file of toolsets, if there is one, and tell of what it names and is none of these tools.
 
     Raises:
@@ -50,7 +50,7 @@ def open_toolsets(settings: AccessSettings, names: Iterable[str]) -> Toolsets:
     return toolsets
 
 
-def _build_access(settings: AccessSettings) -> Access | None:
+def _build_access(settings: Settings) -> Access | None:
     if settings.auth == ("none",):
         header = _build_header(settings, settings.gateways)
         return None if header is None else Access(NamedOrAnonymous(header), is_proved=False)
@@ -66,7 +66,7 @@ def _build_access(settings: AccessSettings) -> Access | None:
 _CREDENTIALS = (b"authorization", HEADER)
 
 
-def _build_methods(settings: AccessSettings) -> Authenticator:
+def _build_methods(settings: Settings) -> Authenticator:
     methods: list[Method] = []
     if "gateway" in settings.auth:
         header = _build_header(settings, settings.gateways or LOOPBACK)
@@ -79,7 +79,7 @@ def _build_methods(settings: AccessSettings) -> Authenticator:
     return Methods(methods)
 
 
-def _build_tokens(settings: AccessSettings) -> Method:
+def _build_tokens(settings: Settings) -> Method:
     try:
         tokens, key_sets = import_module("sidecall.auth.tokens"), import_module("sidecall.auth.key_sets")
     except ModuleNotFoundError as error:
@@ -93,23 +93,25 @@ def _build_tokens(settings: AccessSettings) -> Method:
         scopes=settings.jwt_scopes_claim,
         tenant=settings.jwt_tenant_claim,
     )
-    method: Method = tokens.Tokens(rules, key_sets.IssuerKeys(settings.jwt_issuer, settings.jwt_keys_url))
+    method: Method = tokens.Tokens(
+        rules, key_sets.IssuerKeys(settings.jwt_issuer, settings.jwt_keys_url, proxy=settings.outgoing_proxy)
+    )
     return method
 
 
-def _describe(settings: AccessSettings) -> ProtectedResource:
+def _describe(settings: Settings) -> ProtectedResource:
     assert settings.jwt_issuer is not None
     return ProtectedResource(settings.jwt_issuer, settings.jwt_audience)
 
 
-def _build_header(settings: AccessSettings, gateways: tuple[str, ...]) -> CallerHeader | None:
+def _build_header(settings: Settings, gateways: tuple[str, ...]) -> CallerHeader | None:
     if settings.caller_header is None:
         return None
     names = GatewayHeaders(settings.caller_header, settings.tenant_header, settings.scopes_header)
     return CallerHeader(names, Gateways(gateways) if gateways else None)
 
 
-def _open_ring(settings: AccessSettings) -> KeyRing:
+def _open_ring(settings: Settings) -> KeyRing:
     if "keys_file" in settings.model_fields_set and not settings.keys_file.exists():
         raise KeysUnfit(f"SIDECALL_KEYS_FILE is {settings.keys_file}, and there is no such file. {_MAKE}")
     return KeyRing(KeyFile(settings.keys_file))

@@ -12,6 +12,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from sidecall.access_settings import AccessSettings
 from sidecall.core.errors import SidecallError
+from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings_history import HistorySettings
 from sidecall.telemetry.modes import LogFormat, TracingMode
 from sidecall.webhook_settings import WebhookSettings
@@ -22,7 +23,7 @@ _USUAL_SECRETS = Path("/run/secrets")  # Where orchestrators put them.
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-class Settings(AccessSettings, HistorySettings, WebhookSettings):
+class Settings(AccessSettings, HistorySettings, WebhookSettings, OutgoingSettings):
     """What an operator may set; each is read from the variable `SIDECALL_` plus its name in capitals.
 
     Raises:

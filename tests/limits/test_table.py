@@ -14,6 +14,7 @@ from tests.kit.forked import origin
 from tests.kit.servers import end, start
 from tests.limits.by_content import BY_CONTENT
 from tests.limits.by_history import BY_HISTORY
+from tests.limits.by_outgoing import BY_OUTGOING
 from tests.limits.by_remembered import BY_REMEMBERED
 from tests.limits.by_request import BY_REQUEST
 from tests.limits.by_socket import BY_SOCKET, LAST, NARROW
@@ -21,7 +22,7 @@ from tests.limits.table import Row, read_rows
 
 __all__ = ["origin"]
 
-TRIED = {**BY_REQUEST, **BY_REMEMBERED, **BY_HISTORY, **BY_CONTENT}
+TRIED = {**BY_REQUEST, **BY_REMEMBERED, **BY_HISTORY, **BY_CONTENT, **BY_OUTGOING}
 ROWS = {row.what: row for row in read_rows()}
 FIELDS = Settings.model_fields
 BOUNDS = [name for name in FIELDS if name.startswith("max_") or name.endswith("_bytes") or "limit" in name]

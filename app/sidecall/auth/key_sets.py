@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import httpx
@@ -12,6 +12,11 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
 from sidecall.auth.methods import IssuerUnreachable
+from sidecall.outgoing.bodies import AnswerBounds
+from sidecall.outgoing.clients import open_client
+from sidecall.outgoing.patterns import HostPattern, normalize_host
+from sidecall.outgoing.refusals import OutgoingRefused
+from sidecall.outgoing.rules import USUAL_PORTS, OutgoingRules
 
 logger = logging.getLogger("sidecall")
 
@@ -21,25 +26,36 @@ _FRESH = 600.0
 _USABLE = 86_400.0
 # Seconds between two questions, whatever tokens come: whoever makes up names of keys makes nobody ask more often.
 _PAUSE = 30.0
-_MOST_BYTES = 1024 * 1024
+_BOUNDS = AnswerBounds(max_bytes=1024 * 1024, max_seconds=20.0)
 _PATIENCE = httpx.Timeout(5.0)
 _DISCOVERY = "/.well-known/openid-configuration"
+_FAILURES = (httpx.HTTPError, httpx.InvalidURL, OutgoingRefused, JoseError, ValueError, LookupError, TypeError)
 
 
 class IssuerKeys:
     """The public keys of one issuer."""
 
-    def __init__(self, issuer: str, url: str | None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        issuer: str,
+        url: str | None,
+        clock: Callable[[], float] = time.monotonic,
+        proxy: str | None = None,
+    ) -> None:
         """Know where keys are.
 
         Args:
             issuer: Who signs.
             url: Where its keys are; None asks the issuer for that first.
             clock: Seconds that only grow.
+            proxy: Through which they are asked for.
         """
         self._issuer = issuer
         self._url = url
         self._clock = clock
+        self._proxy = proxy
+        # The operator has named these; what an issuer itself names has to be public, or at the same host.
+        self._rules = OutgoingRules(private=_name_hosts(issuer, url), ports=None)
         self._keys: KeySet | None = None
         self._got_at = self._asked_at = float("-inf")
         self._lock = asyncio.Lock()
@@ -69,19 +85,27 @@ class IssuerKeys:
             self._asked_at = self._clock()
             try:
                 self._keys = await self._fetch()
-            except (httpx.HTTPError, httpx.InvalidURL, JoseError, ValueError, LookupError, TypeError) as error:
+            except _FAILURES as error:
                 logger.warning("the keys of %s cannot be fetched: %r", self._issuer, error)
             else:
                 self._got_at = self._clock()
 
     async def _fetch(self) -> KeySet:
-        async with httpx.AsyncClient(timeout=_PATIENCE) as client:
+        async with open_client(self._rules, _BOUNDS, self._proxy, timeout=_PATIENCE) as client:
             if self._url is None:
                 said = await _read(client, self._issuer.rstrip("/") + _DISCOVERY)
                 if said["issuer"] != self._issuer:
                     raise ValueError(f"it calls itself {said['issuer']!r}")
                 return KeySet.import_key_set(await _read(client, _require_safe(said["jwks_uri"])))
             return KeySet.import_key_set(await _read(client, self._url))
+
+
+def _name_hosts(*urls: str | None) -> Sequence[HostPattern]:
+    found = [httpx.URL(url) for url in urls if url is not None]
+    return [
+        HostPattern(str(url), normalize_host(url.raw_host.decode("ascii")), url.port or USUAL_PORTS.get(url.scheme))
+        for url in found
+    ]
 
 
 def _require_safe(url: str) -> str:
@@ -96,9 +120,4 @@ async def _read(client: httpx.AsyncClient, url: str) -> Any:
     async with client.stream("GET", url, headers={"Accept": "application/json"}) as response:
         if response.status_code != httpx.codes.OK:  # Wherever it leads is not where the operator has said.
             raise ValueError(f"{url} answers {response.status_code}")
-        body = b""
-        async for piece in response.aiter_bytes():
-            body += piece
-            if len(body) > _MOST_BYTES:
-                raise ValueError(f"{url} answers with more than {_MOST_BYTES} bytes")
-    return json.loads(body)
+        return json.loads(await response.aread())

@@ -5,9 +5,10 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
+from sidecall.outgoing.patterns import PORT_NUMBERS, normalize_host
+from sidecall.outgoing.rules import USUAL_PORTS
+
 _ENTRY = re.compile(r"(?:(https?)://)?(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?/?", re.ASCII | re.I)
-PORTS = {"https": 443, "http": 80}
-_PORTS = range(1, 65_536)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,11 @@ class AllowedHost:
             ValueError: It is none.
         """
         found = _ENTRY.fullmatch(text)
-        if found is None or (found[4] is not None and int(found[4]) not in _PORTS):
+        if found is None or (found[4] is not None and int(found[4]) not in PORT_NUMBERS):
             raise ValueError(f"{text!r} is no host: write hooks.example.com, *.example.com or http://localhost:9000")
         scheme, wildcard, host, port = found.groups()
         scheme = (scheme or "https").lower()
-        number = PORTS[scheme] if port is None else int(port)
+        number = USUAL_PORTS[scheme] if port is None else int(port)
         return cls(scheme, normalize_host(host), number, wildcard is not None)
 
     def covers(self, scheme: str, host: str, port: int) -> bool:
@@ -49,8 +50,3 @@ class AllowedHost:
         except ValueError:
             return self.host == "localhost"
         return True
-
-
-def normalize_host(host: str) -> str:
-    """Write a host as hosts are compared."""
-    return host.lower().strip("[]").removesuffix(".")

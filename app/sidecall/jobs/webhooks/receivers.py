@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import httpx
 
 from sidecall.core.calls.errors import CallbackRefused
-from sidecall.jobs.webhooks.hosts import PORTS, AllowedHost, normalize_host
+from sidecall.jobs.webhooks.hosts import AllowedHost
+from sidecall.outgoing.patterns import normalize_host
+from sidecall.outgoing.rules import USUAL_PORTS
 
 _UNSET = (
     "This server tells nobody that calls have ended. Its operator has to name the hosts where it may: "
@@ -47,9 +49,9 @@ class AllowedHosts:
             raise CallbackRefused(_UNSET)
         url = _read_url(text)
         host = normalize_host(url.raw_host.decode("ascii"))
-        if not host or url.scheme not in PORTS or url.userinfo or url.fragment:
+        if not host or url.scheme not in USUAL_PORTS or url.userinfo or url.fragment:
             raise CallbackRefused(_NO_URL)
-        port = url.port or PORTS[url.scheme]
+        port = url.port or USUAL_PORTS[url.scheme]
         allowed = next((it for it in self._hosts if it.covers(url.scheme, host, port)), None)
         if allowed is None:
             raise CallbackRefused(

@@ -1,21 +1,27 @@
 """Send one message over HTTP, to public addresses only."""
 
 import asyncio
-import socket
+import sys
 import time
 from collections.abc import Sequence
 
 import httpx
 
-from sidecall.jobs.webhooks.addresses import is_public
 from sidecall.jobs.webhooks.receivers import Receiver
 from sidecall.jobs.webhooks.signing import sign
-from sidecall.version import __version__
+from sidecall.outgoing.bodies import AnswerBounds
+from sidecall.outgoing.clients import open_client
+from sidecall.outgoing.patterns import parse_hosts
+from sidecall.outgoing.refusals import OutgoingRefused
+from sidecall.outgoing.rules import OutgoingRules
 
 _TIMEOUT = httpx.Timeout(10.0, connect=5.0)
 # Seconds for all of it; a receiver has only to say that it has the message.
 _PATIENCE = 20.0
-_MOST_ADDRESSES = 3
+# An answer is not read: it may be of any length.
+_BOUNDS = AnswerBounds(sys.maxsize, _PATIENCE)
+_PUBLIC = OutgoingRules(ports=None)
+_NAMED = OutgoingRules(private=parse_hosts(["0.0.0.0/0", "::/0"]), ports=None)
 
 
 class NotSent(Exception):
@@ -31,18 +37,13 @@ class Sender:
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         self._keys = keys
-        # No proxy, no password of a file, and no connection that was made for another host.
-        self._client = httpx.AsyncClient(
-            trust_env=False,
-            follow_redirects=False,
-            timeout=_TIMEOUT,
-            limits=httpx.Limits(max_keepalive_connections=0),
-            verify=httpx.create_ssl_context(),
-        )
+        self._public = open_client(_PUBLIC, _BOUNDS, timeout=_TIMEOUT)
+        self._named = open_client(_NAMED, _BOUNDS, timeout=_TIMEOUT)
 
     async def close(self) -> None:
         """Close what is open."""
-        await self._client.aclose()
+        await self._public.aclose()
+        await self._named.aclose()
 
     async def send(self, receiver: Receiver, message_id: str, body: bytes) -> None:
         """Post a message.
@@ -52,56 +53,18 @@ class Sender:
         """
         try:
             async with asyncio.timeout(_PATIENCE):
-                addresses = await _resolve(receiver)
-                status = await self._post(receiver, addresses, message_id, body)
+                status = await self._post(receiver, message_id, body)
         except TimeoutError:
             raise NotSent("it did not answer in time") from None
+        except OutgoingRefused:
+            raise NotSent("its address is not a public one") from None
         except (httpx.HTTPError, OSError, UnicodeError) as error:
             raise NotSent(f"{type(error).__name__}: {error}") from None
         if not 200 <= status < 300:
             raise NotSent(f"it answered {status}", is_final=status == httpx.codes.GONE)
 
-    async def _post(self, receiver: Receiver, addresses: Sequence[str], message_id: str, body: bytes) -> int:
-        """Try one address after the other until one can be connected to, and return the status of the answer."""
-        *others, last = addresses
-        for address in others:
-            try:
-                return await self._post_to(address, receiver, message_id, body)
-            except (httpx.ConnectError, httpx.ConnectTimeout):
-                continue
-        return await self._post_to(last, receiver, message_id, body)
-
-    async def _post_to(self, address: str, receiver: Receiver, message_id: str, body: bytes) -> int:
-        url = receiver.url
-        headers = {
-            "Host": url.netloc.decode("ascii"),
-            "Content-Type": "application/json",
-            "User-Agent": f"Sidecall/{__version__}",
-            **sign(self._keys, message_id, int(time.time()), body),
-        }
-        # The certificate has to be the host's, whatever address it has.
-        request = self._client.build_request(
-            "POST",
-            url.copy_with(host=address),
-            content=body,
-            headers=headers,
-            extensions={"sni_hostname": receiver.host},
-        )
-        response = await self._client.send(request, stream=True)
-        await response.aclose()  # Unread: it may be of any length.
-        return response.status_code
-
-
-async def _resolve(receiver: Receiver) -> list[str]:
-    """Return the addresses of a receiver.
-
-    Raises:
-        NotSent: One of them is not public, and the operator has not named it.
-        OSError: It has none.
-    """
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(receiver.host, receiver.port, type=socket.SOCK_STREAM)
-    addresses = list(dict.fromkeys(str(info[4][0]) for info in found))
-    if not receiver.is_private and not all(map(is_public, addresses)):
-        raise NotSent("its address is not a public one")
-    return addresses[:_MOST_ADDRESSES]
+    async def _post(self, receiver: Receiver, message_id: str, body: bytes) -> int:
+        headers = {"Content-Type": "application/json", **sign(self._keys, message_id, int(time.time()), body)}
+        client = self._named if receiver.is_private else self._public
+        async with client.stream("POST", receiver.url, content=body, headers=headers) as response:
+            return response.status_code

@@ -1,0 +1,119 @@
+"""Make HTTPX clients that reach public hosts only."""
+
+import os
+import ssl
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+import httpx
+
+from sidecall.outgoing.bodies import AnswerBounds
+from sidecall.outgoing.patterns import parse_hosts
+from sidecall.outgoing.rules import OutgoingRules
+from sidecall.outgoing.settings import OutgoingSettings
+from sidecall.outgoing.transports import AsyncGuardedTransport, GuardedTransport
+from sidecall.version import __version__
+
+# What would lead around the guard, or has no meaning for it.
+_NOT_OURS = frozenset(("transport", "mounts", "proxy", "trust_env", "http1", "http2", "limits", "cert"))
+_TIMEOUT = 10.0
+_MOST_REDIRECTS = 5
+
+
+def guarded_client(
+    *,
+    allow: Iterable[str] = (),
+    private: Iterable[str] = (),
+    max_bytes: int | None = None,
+    max_seconds: float | None = None,
+    **options: Any,
+) -> httpx.Client:
+    """Return a client of HTTPX that reaches public addresses only, as the settings `SIDECALL_OUTGOING_…` say.
+
+    A name is resolved once, all its addresses are looked at, and one of those is connected to. What is refused is an
+    `OutgoingRefused`, a `ToolException` whose text the model reads. Redirects are followed with
+    `follow_redirects=True`, and each is looked at.
+
+    Args:
+        allow: The only hosts to reach, such as `api.example.com`, `*.example.org` or `example.net:8443`.
+        private: Hosts to reach although they are not public: those that an operator, never a model, has chosen.
+        max_bytes: Most bytes of an answer, also unpacked, if less than the operator allows.
+        max_seconds: Most seconds of a request as a whole, if less than the operator allows.
+        options: Those of `httpx.Client`: `headers`, `auth`, `base_url`, `timeout` of each step, `verify` and others.
+
+    Raises:
+        TypeError: An option would lead around this.
+        ValueError: A host is none.
+    """
+    settings = OutgoingSettings()
+    options = _complete(options)
+    tls = _choose_trust(options.pop("verify", True))
+    rules, bounds = _read_rules(settings, allow, private), _read_bounds(settings, max_bytes, max_seconds)
+    transport = GuardedTransport(rules, bounds, tls, settings.outgoing_proxy)
+    return httpx.Client(transport=transport, trust_env=False, **options)
+
+
+def guarded_async_client(
+    *,
+    allow: Iterable[str] = (),
+    private: Iterable[str] = (),
+    max_bytes: int | None = None,
+    max_seconds: float | None = None,
+    **options: Any,
+) -> httpx.AsyncClient:
+    """Return what `guarded_client` returns, for async tools."""
+    settings = OutgoingSettings()
+    rules, bounds = _read_rules(settings, allow, private), _read_bounds(settings, max_bytes, max_seconds)
+    return open_client(rules, bounds, settings.outgoing_proxy, **_complete(options))
+
+
+def open_client(
+    rules: OutgoingRules, bounds: AnswerBounds, proxy: str | None = None, **options: Any
+) -> httpx.AsyncClient:
+    """Return a client with rules of its own, whatever tools may do.
+
+    Raises:
+        TypeError: An option would lead around them.
+    """
+    options = _complete(options)
+    tls = _choose_trust(options.pop("verify", True))
+    transport = AsyncGuardedTransport(rules, bounds, tls, proxy)
+    return httpx.AsyncClient(transport=transport, trust_env=False, **options)
+
+
+def _complete(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a client, with what is usual here where they say nothing."""
+    if strays := sorted(_NOT_OURS & options.keys()):
+        raise TypeError(f"A guarded client has no option {strays[0]!r}: it would lead around the guard.")
+    headers = httpx.Headers({"Accept-Encoding": "gzip", "User-Agent": f"Sidecall/{__version__}"})
+    headers.update(options.get("headers"))
+    return {"timeout": _TIMEOUT, "max_redirects": _MOST_REDIRECTS, **options, "headers": headers}
+
+
+def _choose_trust(verify: Any) -> ssl.SSLContext:
+    if verify is True:
+        return _load_trust(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+    return httpx.create_ssl_context(verify)
+
+
+@lru_cache(4)
+def _load_trust(*_: str | None) -> ssl.SSLContext:
+    # Reading all certificates takes some 30 ms, for which an event loop would stand still with each client.
+    return httpx.create_ssl_context()
+
+
+def _read_rules(settings: OutgoingSettings, allow: Iterable[str], private: Iterable[str]) -> OutgoingRules:
+    return OutgoingRules(
+        allow=parse_hosts(allow),
+        hosts=parse_hosts(settings.outgoing_hosts),
+        private=(*parse_hosts(private), *parse_hosts(settings.outgoing_private_hosts)),
+        ports=settings.outgoing_ports,
+    )
+
+
+def _read_bounds(settings: OutgoingSettings, max_bytes: int | None, max_seconds: float | None) -> AnswerBounds:
+    return AnswerBounds(
+        min(settings.outgoing_max_bytes, max_bytes or settings.outgoing_max_bytes),
+        min(settings.outgoing_timeout, max_seconds or settings.outgoing_timeout),
+    )

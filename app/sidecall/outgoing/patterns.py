@@ -1,0 +1,78 @@
+"""Hosts as operators and authors of tools name them."""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
+from typing import Self
+
+from sidecall.outgoing.addresses import read_address
+
+_ENTRY = re.compile(r"(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?", re.ASCII | re.I)
+PORT_NUMBERS = range(1, 65_536)
+
+
+@dataclass(frozen=True, slots=True)
+class HostPattern:
+    """A host, all hosts below one, or all addresses of a network; at one port, or at those that are open anyway."""
+
+    text: str
+    host: str = ""
+    port: int | None = None
+    is_wildcard: bool = False
+    network: IPv4Network | IPv6Network | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `api.example.com`, `*.example.com:8443`, `[::1]:8080` or `10.1.0.0/16`.
+
+        Raises:
+            ValueError: It is none of them.
+        """
+        if "/" in text:
+            return cls(text, network=_read_network(text))
+        found = _ENTRY.fullmatch(text)
+        if found is None or (found[3] is not None and int(found[3]) not in PORT_NUMBERS):
+            raise _no_host(text)
+        port = None if found[3] is None else int(found[3])
+        return cls(text, normalize_host(found[2]), port, found[1] is not None)
+
+    def covers(self, host: str, port: int) -> bool:
+        """Return whether this is a host, as a URL writes it, at this port."""
+        if self.network is not None:
+            return self.holds(host)
+        is_host = host.endswith(f".{self.host}") if self.is_wildcard else host == self.host
+        return is_host and self.port in (None, port)
+
+    def holds(self, address: str) -> bool:
+        """Return whether an address is one of this network."""
+        found = read_address(address)
+        return self.network is not None and found is not None and found in self.network
+
+
+def parse_hosts(entries: Iterable[str]) -> tuple[HostPattern, ...]:
+    """Read several.
+
+    Raises:
+        ValueError: One of them is none.
+    """
+    if isinstance(entries, str):
+        raise ValueError(f"{entries!r} is one text: write a tuple of hosts")
+    return tuple(map(HostPattern.parse, entries))
+
+
+def normalize_host(host: str) -> str:
+    """Write a host as hosts are compared."""
+    return host.lower().strip("[]").removesuffix(".")
+
+
+def _read_network(text: str) -> IPv4Network | IPv6Network:
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError:
+        raise _no_host(text) from None
+
+
+def _no_host(text: str) -> ValueError:
+    return ValueError(f"{text!r} is no host: write api.example.com, *.example.com, localhost:9000 or 10.1.0.0/16")

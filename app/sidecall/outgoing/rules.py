@@ -1,0 +1,103 @@
+"""Where requests may go."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import httpx
+
+from sidecall.outgoing.addresses import is_public, read_address
+from sidecall.outgoing.patterns import HostPattern, normalize_host
+from sidecall.outgoing.refusals import OutgoingRefused
+
+USUAL_PORTS = {"http": 80, "https": 443}
+_MOST_ADDRESSES = 3
+# Names that lead inside wherever they are asked for.
+_INSIDE = (".localhost", ".local", ".internal", ".svc")
+# The last part of an address in other digits, such as 2130706433 or 0x7f.1.
+_DIGITS = re.compile(r"0x[0-9a-f]*|[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingRules:
+    """What one client may reach.
+
+    Args:
+        allow: What its tool is for; every host where there is none.
+        hosts: What the operator lets all tools reach; every public host where there is none.
+        private: What may be reached although it is not public.
+        ports: Those that are open at every host; None for all.
+    """
+
+    allow: Sequence[HostPattern] = ()
+    hosts: Sequence[HostPattern] = ()
+    private: Sequence[HostPattern] = ()
+    ports: Iterable[int] | None = tuple(USUAL_PORTS.values())
+
+    def check_url(self, url: httpx.URL) -> None:
+        """Look at where a request wants to go, before anything is resolved.
+
+        Raises:
+            OutgoingRefused: It may not.
+        """
+        if url.scheme not in USUAL_PORTS or not url.host:
+            raise OutgoingRefused("Refused. Use a whole address that begins with https:// or http://.")
+        host, port = normalize_host(url.raw_host.decode("ascii")), url.port or USUAL_PORTS[url.scheme]
+        if self.allow and not _cover(self.allow, host, port):
+            raise OutgoingRefused(f"Refused: this tool does not reach {_name(host, port)}. {_list(self.allow)}")
+        if self.hosts and not _cover(self.hosts, host, port) and not _cover(self.private, host, port):
+            raise OutgoingRefused(f"Refused: this server does not reach {_name(host, port)}. {_list(self.hosts)}")
+        if not self._is_open(host, port):
+            raise OutgoingRefused(
+                f"Refused: port {port} is not open to tools. Use an address without a port; only the operator of this "
+                "server can open others, with SIDECALL_OUTGOING_PORTS."
+            )
+        if read_address(host) is not None:
+            self.choose(host, port, [host])
+
+    def check_name(self, url: httpx.URL) -> None:
+        """Look at a name that somebody else resolves.
+
+        Raises:
+            OutgoingRefused: It leads inside.
+        """
+        host, port = normalize_host(url.raw_host.decode("ascii")), url.port or USUAL_PORTS[url.scheme]
+        is_inside = "." not in host or host.endswith(_INSIDE) or _DIGITS.fullmatch(host.rpartition(".")[2])
+        if is_inside and read_address(host) is None and not _cover(self.private, host, port):
+            raise _refuse_private(host)
+
+    def choose(self, host: str, port: int, addresses: Sequence[str]) -> Sequence[str]:
+        """Return to which addresses of a host to connect.
+
+        Raises:
+            OutgoingRefused: One of them is not public, and nobody has allowed that.
+        """
+        if not _cover(self.private, normalize_host(host), port):
+            inside = [address for address in addresses if not is_public(address)]
+            if not all(any(pattern.holds(address) for pattern in self.private) for address in inside):
+                raise _refuse_private(host)
+        return addresses[:_MOST_ADDRESSES]
+
+    def _is_open(self, host: str, port: int) -> bool:
+        named = (*self.allow, *self.hosts, *self.private)
+        is_named = any(pattern.port == port and pattern.covers(host, port) for pattern in named)
+        return self.ports is None or port in self.ports or is_named
+
+
+def _cover(patterns: Iterable[HostPattern], host: str, port: int) -> bool:
+    return any(pattern.covers(host, port) for pattern in patterns)
+
+
+def _name(host: str, port: int) -> str:
+    return host if port in USUAL_PORTS.values() else f"{host}:{port}"
+
+
+def _list(patterns: Iterable[HostPattern]) -> str:
+    return f"It reaches {', '.join(pattern.text for pattern in patterns)} only."
+
+
+def _refuse_private(host: str) -> OutgoingRefused:
+    return OutgoingRefused(
+        f"Refused: {host} is not on the public Internet. Use an address that is; only the operator of this server can "
+        "allow others, with SIDECALL_OUTGOING_PRIVATE_HOSTS."
+    )
