@@ -11,6 +11,7 @@ from sidecall.core.calls.entry import CallFilter
 from sidecall.core.context import Caller
 from sidecall.core.invocation import CallRequest, new_invocation
 from sidecall.core.messages import ToolCall
+from sidecall.core.observer import Outcome
 from sidecall.core.overload import StoreUnavailable
 from sidecall.history.blocks import SPAN, read_heads
 from sidecall.history.history import History
@@ -21,15 +22,10 @@ from sidecall.history.noted import KeptValues, Noted, NotedCalls
 from sidecall.history.packing import Packer, to_milliseconds
 from sidecall.history.places import Blocks, BlockSearch, HistoryBounds
 from sidecall.ledger.opening import open_history
+from tests.history.made import make_id
 from tests.history.past import add, say
 
 BOUNDS = HistoryBounds(1e9, 1000, 10_000_000)
-
-
-def make_id(milliseconds: int, number: int) -> str:
-    """Make an id of this time."""
-    digits = f"{milliseconds:012x}7{number:019x}"
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 def note(milliseconds: int, number: int, tenant: str = "default") -> Noted:
@@ -37,7 +33,7 @@ def note(milliseconds: int, number: int, tenant: str = "default") -> Noted:
     called = (say if number % 3 else add).compiled
     kept = KeptValues({"number": number}, True, str(number), None)
     caller = Caller("ann" if number % 5 else "bob", tenant)
-    outcome = "success" if number % 7 else "timeout"
+    outcome: Outcome = "success" if number % 7 else "timeout"
     return Noted(make_id(milliseconds, number), "1", called, caller, outcome, 0.001, time.monotonic(), False, kept, ())
 
 
@@ -109,7 +105,7 @@ async def test_the_oldest_go_with_their_marks(tmp_path: Path) -> None:
     marked = await blocks.find(BlockSearch(CallFilter("default", caller="bob"), "", "g", "g", 1000))
     assert (len(left), steps > 10) == (100, True)
     assert len(marked) == 20
-    assert len(await database.read("read_history_bodies", where="")) == 100
+    assert (await database.read("measure_history"))[0][0] == 100
     await blocks.close()
 
 

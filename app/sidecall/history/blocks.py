@@ -1,6 +1,6 @@
 """Calls in blocks: what is looked for stands in columns, the rest behind it, so that a call costs a part of a row."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -15,6 +15,9 @@ from sidecall.history.showing import read_shown
 MOST_CALLS = 256
 SPAN = 2000
 ID = 36
+# Behind whatever is kept of the calls of a block.
+_END = 2**30
+_BITS = tuple(1 << index for index in range(MOST_CALLS))
 
 
 class Heads(NamedTuple):
@@ -38,12 +41,19 @@ class Heads(NamedTuple):
             for number, (status, kind) in enumerate(self.ends)
             if wanted.status in (None, status) and wanted.kind in (None, kind)
         }
+        indexes: Sequence[int] = range(len(self.end_of))
+        for of, fitting, known in (
+            (self.end_of, ends, self.ends),
+            (self.name_of, names, self.names),
+            (self.caller_of, callers, self.callers),
+        ):
+            if len(fitting) < len(known):
+                indexes = [index for index in indexes if of[index] in fitting]
         ids = self.ids
-        for index, of in enumerate(zip(self.name_of, self.caller_of, self.end_of, strict=True)):
-            if of[2] in ends and of[0] in names and of[1] in callers:
-                call_id = ids[index * ID : index * ID + ID]
-                if first <= call_id < before:
-                    yield call_id, index
+        for index in indexes:
+            call_id = ids[index * ID : index * ID + ID]
+            if first <= call_id < before:
+                yield call_id, index
 
 
 def _numbers(known: Sequence[str], wanted: Sequence[str] | None) -> set[int]:
@@ -72,13 +82,13 @@ class Block:
     last_id: str
     heads: bytes
     bodies: bytes
-    marks: tuple[str, ...]
+    marks: Mapping[str, int]
     calls: int
 
     @property
     def size(self) -> int:
         """How many bytes it takes, about."""
-        return len(self.heads) + len(self.bodies) + (ID + 40) * (len(self.marks) + 2)
+        return len(self.heads) + len(self.bodies) + (ID + 50) * (len(self.marks) + 2)
 
 
 def read_heads(text: bytes) -> Heads:
@@ -91,18 +101,44 @@ def mark(part: str, value: str) -> str:
     return f"{part}:{value}"
 
 
-def make_marks(heads: Heads) -> tuple[str, ...]:
-    """Return all marks of a block."""
-    statuses = {status for status, _ in heads.ends}
-    kinds = {kind for _, kind in heads.ends if kind is not None}
-    parts = (("name", heads.names), ("caller", heads.callers), ("status", sorted(statuses)), ("kind", sorted(kinds)))
-    return tuple(mark(part, value) for part, values in parts for value in values)
+def make_marks(heads: Heads) -> dict[str, int]:
+    """Return all marks of a block, and of each a bit for each call that has it."""
+    marks: dict[str, int] = {}
+    for part, values, of in (("name", heads.names, heads.name_of), ("caller", heads.callers, heads.caller_of)):
+        marks |= {mark(part, value): bits for value, bits in zip(values, _spread(len(values), of), strict=True)}
+    for (status, kind), bits in zip(heads.ends, _spread(len(heads.ends), heads.end_of), strict=True):
+        for text in [mark("status", status)] + ([] if kind is None else [mark("kind", kind)]):
+            marks[text] = marks.get(text, 0) | bits
+    return marks
 
 
-def unpack_body(bodies: bytes, places: Sequence[int], index: int) -> Body:
-    """Read what is kept of one call."""
-    end = places[index + 1] if index + 1 < len(places) else len(bodies)
-    *body, kept = read_shown(bodies[places[index] : end])
+def _spread(count: int, of: Sequence[int]) -> list[int]:
+    """Return for each of so many numbers the bits of those that have it."""
+    if count == 1:
+        return [(1 << len(of)) - 1]
+    found = [0] * count
+    for number, bit in zip(of, _BITS, strict=False):
+        found[number] |= bit
+    return found
+
+
+class Piece(NamedTuple):
+    """A part of what is kept of the calls of a block: where it begins, and where it ends."""
+
+    begin: int
+    end: int
+
+
+def find_piece(places: Sequence[int], indexes: Sequence[int]) -> Piece:
+    """Return the part in which these calls stand."""
+    after = max(indexes) + 1
+    return Piece(places[min(indexes)], places[after] if after < len(places) else _END)
+
+
+def unpack_body(text: bytes, begin: int, places: Sequence[int], index: int) -> Body:
+    """Read what is kept of one call, from a part that begins there."""
+    end = places[index + 1] - begin if index + 1 < len(places) else len(text)
+    *body, kept = read_shown(text[places[index] - begin : end])
     return Body(*body, *(kept or ()))
 
 

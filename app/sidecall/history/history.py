@@ -41,6 +41,7 @@ class History:
         self._notes = notes
         self._packer = packer
         self._blocks = blocks
+        self._ttl = ttl
         self._listing = BlockReader(blocks, ttl)
         self._backlog: deque[Block] = deque()
         self._writing: asyncio.Task[None] | None = None
@@ -130,7 +131,9 @@ class History:
         await self._settle_if_possible()
         first = None if since is None else int(since // HOUR)
         before = None if until is None else int(-(-until // HOUR))
-        found = await self._blocks.sum_up(tenant, by, first or 0, _EVER if before is None else before)
+        # Of the day in which the oldest hour lies that is kept, the hours before it do not count.
+        oldest = max(first or 0, int(time.time() - self._ttl) // HOUR)
+        found = await self._blocks.sum_up(tenant, by, oldest, _EVER if before is None else before)
         return summarize(by, (first, before), found)
 
     async def _settle_if_possible(self) -> None:
@@ -151,7 +154,7 @@ class History:
             try:
                 await self._blocks.keep(blocks, sums)
             except BaseException:
-                self._packer.sums.update({one[:6]: one.calls for one in sums})
+                self._packer.sums.add(sums)
                 raise
             for block in blocks:
                 self._backlog.popleft()

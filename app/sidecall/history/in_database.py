@@ -2,20 +2,21 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sidecall.history.blocks import Block, make_marks, read_heads
+from sidecall.history.blocks import Block, Piece, make_marks, read_heads
 from sidecall.history.places import BlockSearch, HistoryBounds
-from sidecall.history.sums import HOUR, Sum, SummaryPart
+from sidecall.history.searching import split_bits, write_search
+from sidecall.history.sums import HOUR, HOURS_OF_DAY, FoundSum, Sum, SummaryPart, Sums
 from sidecall.ledger.sql.clauses import first_id
 from sidecall.ledger.sql.database import Database, Row
 
 # Blocks that are forgotten in one step, whose marks go with them, and seconds between two counts of what there is.
 _STEP = 16
 _COUNT_AGAIN = 60.0
-
-_HAS_MARK = "SELECT 1 FROM history_marks o WHERE o.tenant = $1 AND o.last_id = b.last_id AND o.mark"
+# Of each sum there is one row for its hour, and one for its day, so that a long time is not read hour by hour.
+_UNITS = (("hour", 1), ("day", HOURS_OF_DAY))
 
 
 class SqlBlocks:
@@ -43,36 +44,47 @@ class SqlBlocks:
     async def keep(self, blocks: Sequence[Block], sums: Sequence[Sum]) -> None:
         """Keep blocks, and add to sums, in one commit."""
         rows = [(one.tenant, one.last_id, one.first_id, one.calls, one.size, one.heads, one.bodies) for one in blocks]
-        marks = [(one.tenant, text, one.last_id) for one in blocks for text in one.marks]
+        marks = [
+            (one.tenant, text, one.last_id, *split_bits(bits)) for one in blocks for text, bits in one.marks.items()
+        ]
         # In one order, so that servers that write at the same time do not wait for each other in a circle.
+        counts = sorted(_list_counts(sums))
         await self._write_all(
-            ("mark_history_block", marks), ("add_history_sum", sorted(sums)), ("keep_history_block", rows)
+            ("mark_history_block", marks), ("add_history_counts", counts), ("keep_history_block", rows)
         )
         self._calls += sum(block.calls for block in blocks)
         self._bytes += sum(block.size for block in blocks)
 
     async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
         """Return the last ids and heads of blocks, newest first."""
-        statement, where, values = _write_search(search)
+        statement, where, values = write_search(search)
         rows = await self._database.read(statement, *values, where=where)
         return [(last_id, bytes(heads)) for last_id, heads in rows]
 
-    async def read(self, tenant: str, last_ids: Sequence[str]) -> Mapping[str, bytes]:
-        """Return what is kept of the calls of these blocks."""
-        numbers = ", ".join(f"${number}" for number in range(2, len(last_ids) + 2))
-        where = f"WHERE tenant = $1 AND last_id IN ({numbers})"
-        rows = await self._database.read("read_history_bodies", tenant, *last_ids, where=where)
+    async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
+        """Return these parts of what is kept of the calls of blocks."""
+        values: list[Any] = [tenant]
+        wanted = []
+        for last_id, (begin, end) in pieces.items():
+            number = len(values) + 1
+            wanted.append(f"(CAST(${number} AS TEXT), CAST(${number + 1} AS INTEGER), CAST(${number + 2} AS INTEGER))")
+            values += (last_id, begin + 1, end - begin)
+        rows = await self._database.read("read_history_bodies", *values, where=", ".join(wanted))
         return {last_id: bytes(bodies) for last_id, bodies in rows}
 
-    async def sum_up(
-        self, tenant: str, by: SummaryPart, first: int, before: int
-    ) -> Sequence[tuple[str, int, int, int]]:
-        """Return the sums of these hours."""
+    async def sum_up(self, tenant: str, by: SummaryPart, first: int, before: int) -> Sequence[FoundSum]:
+        """Return the sums of these hours: of whole days those of days."""
         if by == "hour":
-            rows: Sequence[Any] = await self._database.read("read_history_hours", tenant, first, before)
+            rows = await self._database.read("read_history_hours", tenant, first, before)
         else:
-            rows = await self._database.read("read_history_sums", tenant, by, first, before)
-        return rows
+            first_day, before_day = -(-first // HOURS_OF_DAY), before // HOURS_OF_DAY
+            if first_day >= before_day:
+                first_day = before_day = -(-before // HOURS_OF_DAY)
+            ends = (first, min(before, first_day * HOURS_OF_DAY)), (max(first, before_day * HOURS_OF_DAY), before)
+            rows = await self._database.read(
+                "read_history_counts", tenant, by, first_day, before_day, *ends[0], *ends[1]
+            )
+        return [FoundSum(value, span, counts) for value, span, *counts in rows]
 
     async def forget(self, now: float) -> bool:
         """Forget a few of the oldest blocks, if they are too old or there are too many."""
@@ -90,11 +102,21 @@ class SqlBlocks:
             self._bytes -= size
         marks = [(row[1], text, row[2]) for row in too_old for text in make_marks(read_heads(bytes(row[5])))]
         await self._write_all(("forget_history_block", [row[:1] for row in too_old]), ("forget_history_mark", marks))
-        hour = int(now - bounds.ttl) // HOUR
-        if hour > self._swept:
+        return await self._forget_counts(int(now - bounds.ttl) // HOUR) or len(too_old) == _STEP
+
+    async def _forget_counts(self, hour: int) -> bool:
+        """Forget the sums of the oldest hour and day if they end before this hour; return whether there may be more."""
+        if hour <= self._swept:
+            return False
+        too_old: list[Row] = []
+        for unit, hours in _UNITS:
+            [(oldest,)] = await self._database.read("find_oldest_history_counts", unit)
+            if oldest is not None and oldest * hours < hour:
+                too_old.append((unit, oldest))
+        await self._write_all(("forget_history_counts", too_old))
+        if not too_old:
             self._swept = hour
-            await self._write_all(("forget_history_sums", [(hour,)]))
-        return len(too_old) == _STEP
+        return bool(too_old)
 
     async def _count(self) -> None:
         """Count what there is; between two counts it is reckoned, where other servers may have changed it."""
@@ -109,20 +131,10 @@ class SqlBlocks:
         await asyncio.gather(*writes)
 
 
-def _write_search(search: BlockSearch) -> tuple[str, str, list[Any]]:
-    """Write a search: its statement, the WHERE of it, and the values of its placeholders."""
-    values: list[Any] = [search.wanted.tenant, search.last, search.first, search.before]
-    groups = search.list_marks()
-    driver = groups.pop(0) if groups and len(groups[0]) == 1 else None
-    clauses = ["b.tenant = $1", "b.last_id < $2", "b.last_id >= $3", "b.first_id < $4"]
-    if driver is not None:
-        values.append(driver[0])
-        clauses += ["m.tenant = $1", "m.mark = $5", "m.last_id = b.last_id", "m.last_id < $2", "m.last_id >= $3"]
-    for group in groups:
-        numbers = ", ".join(f"${number}" for number in range(len(values) + 1, len(values) + len(group) + 1))
-        values += group
-        clauses.append(f"EXISTS ({_HAS_MARK} IN ({numbers}))" if group else "1 = 0")
-    order = "b.last_id" if driver is None else "m.last_id"
-    values.append(search.most)
-    statement = "find_history_blocks" if driver is None else "find_marked_history_blocks"
-    return statement, f"WHERE {' AND '.join(clauses)} ORDER BY {order} DESC LIMIT ${len(values)}", values
+def _list_counts(sums: Sequence[Sum]) -> Iterator[Row]:
+    """Yield the rows of sums, of their hours and of their days."""
+    days = Sums()
+    days.add(Sum(key._replace(hour=key.hour // HOURS_OF_DAY), counts) for key, counts in sums)
+    for unit, counted in (("hour", sums), ("day", list(days.items()))):
+        for (tenant, part, period, value, span), counts in counted:
+            yield (tenant, part, unit, period, value, span, *counts)

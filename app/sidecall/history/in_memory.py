@@ -1,12 +1,11 @@
 """The history of this process, until it ends."""
 
 from bisect import bisect_left, insort
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from sidecall.history.blocks import Block
+from sidecall.history.blocks import Block, Piece
 from sidecall.history.places import BlockSearch, HistoryBounds
-from sidecall.history.sums import HOUR, Sum, SummaryPart
+from sidecall.history.sums import HOUR, FoundSum, Sum, SummaryPart, Sums
 from sidecall.ledger.sql.clauses import first_id
 
 # More would be a burden to a process that is to serve calls.
@@ -23,8 +22,9 @@ class MemoryBlocks:
         self._most_calls = min(bounds.most_calls, MOST_CALLS)
         self._most_bytes = min(bounds.most_bytes, MOST_BYTES)
         self._blocks: list[Block] = []
-        self._sums: Counter[tuple[str, str, int, str, int, int]] = Counter()
+        self._sums = Sums()
         self._calls = self._bytes = 0
+        self._swept = 0
 
     async def open(self) -> None:
         """Do nothing."""
@@ -38,40 +38,38 @@ class MemoryBlocks:
             insort(self._blocks, block, key=_by_last_id)
             self._calls += block.calls
             self._bytes += block.size
-        for one in sums:
-            self._sums[one[:6]] += one.calls
+        self._sums.add(sums)
         while self._calls > self._most_calls or self._bytes > self._most_bytes:
             self._drop_oldest()
 
     async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
         """Return the last ids and heads of blocks, newest first."""
-        groups = [frozenset(group) for group in search.list_marks()]
+        groups = search.list_marks()
         found: list[tuple[str, bytes]] = []
         for index in range(bisect_left(self._blocks, search.last, key=_by_last_id) - 1, -1, -1):
             block = self._blocks[index]
             if block.last_id < search.first or len(found) == search.most:
                 break
             is_near = block.tenant == search.wanted.tenant and block.first_id < search.before
-            if is_near and all(not group.isdisjoint(block.marks) for group in groups):
+            if is_near and _has_all(block, groups):
                 found.append((block.last_id, block.heads))
         return found
 
-    async def read(self, tenant: str, last_ids: Sequence[str]) -> Mapping[str, bytes]:
-        """Return what is kept of the calls of these blocks."""
-        wanted = set(last_ids)
+    async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
+        """Return these parts of what is kept of the calls of blocks."""
         return {
-            block.last_id: block.bodies for block in self._blocks if block.last_id in wanted and block.tenant == tenant
+            block.last_id: block.bodies[slice(*pieces[block.last_id])]
+            for block in self._blocks
+            if block.last_id in pieces and block.tenant == tenant
         }
 
-    async def sum_up(
-        self, tenant: str, by: SummaryPart, first: int, before: int
-    ) -> Sequence[tuple[str, int, int, int]]:
+    async def sum_up(self, tenant: str, by: SummaryPart, first: int, before: int) -> Sequence[FoundSum]:
         """Return the sums of these hours."""
         part = "status" if by == "hour" else by
         return [
-            (str(hour) if by == "hour" else value, is_error, bucket, calls)
-            for (whose, of, hour, value, is_error, bucket), calls in self._sums.items()
-            if whose == tenant and of == part and first <= hour < before
+            FoundSum(str(key.hour) if by == "hour" else key.value, key.span, counts)
+            for key, counts in self._sums.items()
+            if key.tenant == tenant and key.part == part and first <= key.hour < before
         ]
 
     async def forget(self, now: float) -> bool:
@@ -81,13 +79,26 @@ class MemoryBlocks:
             if not self._blocks or self._blocks[0].last_id >= oldest:
                 break
             self._drop_oldest()
-        self._sums = Counter({key: calls for key, calls in self._sums.items() if key[2] >= hour})
+        if hour > self._swept:
+            self._swept = hour
+            self._sums = Sums({key: counts for key, counts in self._sums.items() if key.hour >= hour})
         return bool(self._blocks) and self._blocks[0].last_id < oldest
 
     def _drop_oldest(self) -> None:
         block = self._blocks.pop(0)
         self._calls -= block.calls
         self._bytes -= block.size
+
+
+def _has_all(block: Block, groups: Sequence[Sequence[str]]) -> bool:
+    """Return whether one call of a block has a mark of each of these groups."""
+    common = -1
+    for group in groups:
+        bits = 0
+        for text in group:
+            bits |= block.marks.get(text, 0)
+        common &= bits
+    return common != 0
 
 
 def _by_last_id(block: Block) -> str:

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallPage
-from sidecall.history.blocks import SPAN, Heads, make_entry, read_heads, unpack_body
+from sidecall.history.blocks import SPAN, Heads, find_piece, make_entry, read_heads, unpack_body
 from sidecall.history.packing import to_milliseconds
 from sidecall.history.places import Blocks, BlockSearch
 from sidecall.ledger.sql.clauses import first_id
 
 # Blocks that are looked at first, and at most, at once.
 _FEW = 4
-_MANY = 64
+_MANY = 128
 # Beyond all ids.
 _TOP = "g"
 # Seconds; a moment in seconds is not exact.
@@ -53,7 +53,7 @@ class BlockReader:
         """Find at least `most` of the newest calls, all in all that are not older than the last of them."""
         found: dict[str, _Place] = {}
         first = max(first, first_id(time.time() - self._ttl))
-        last, count = _end_of_blocks(before), _FEW
+        last, count, seen = _end_of_blocks(before), _FEW, 0
         while True:
             blocks = await self._blocks.find(BlockSearch(wanted, first, before, last, count))
             for block, text in blocks:
@@ -66,17 +66,24 @@ class BlockReader:
             sure = sum(call_id >= last for call_id in found)
             if sure >= most:
                 return {call_id: place for call_id, place in found.items() if call_id >= last}
-            count = min(2 * count, _MANY)
+            # As many as hold the rest, if they are like those before.
+            seen += count
+            count = min(max(_FEW, (seen * (most - sure) // sure + 2) if sure else 4 * count), _MANY)
 
     async def _show(self, tenant: str, places: Sequence[_Place]) -> Sequence[tuple[CallEntry, bool]]:
         if not places:
             return []
-        bodies = await self._blocks.read(tenant, sorted({place.block for place in places}))
+        wanted: dict[str, list[int]] = {}
+        heads = {place.block: place.heads for place in places}
+        for place in places:
+            wanted.setdefault(place.block, []).append(place.index)
+        pieces = {block: find_piece(heads[block].places, indexes) for block, indexes in wanted.items()}
+        found = await self._blocks.read(tenant, pieces)
         shown = []
         for place in places:
-            text = bodies.get(place.block)
+            text = found.get(place.block)
             if text is not None:  # It may have been forgotten meanwhile.
-                body = unpack_body(text, place.heads.places, place.index)
+                body = unpack_body(text, pieces[place.block].begin, place.heads.places, place.index)
                 shown.append((make_entry(tenant, place.heads, place.index, body), body.is_whole))
         return shown
 

@@ -15,7 +15,7 @@ from sidecall.core.observer import Outcome
 from sidecall.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
 from sidecall.history.noted import KeptValues, Noted
 from sidecall.history.showing import hide, write_shown
-from sidecall.history.sums import BUCKETS, HOUR, Callers, Sum
+from sidecall.history.sums import BUCKETS, HOUR, WIDTH, Callers, Sum, SumKey, Sums
 from sidecall.ledger.sql.clauses import first_id
 
 _HEX_OF_TIME = 13  # Of an id: eight digits, a hyphen, four digits.
@@ -41,7 +41,7 @@ class Packer:
     def __init__(self) -> None:
         """Begin to tell callers apart."""
         self._callers = Callers()
-        self.sums: Counter[tuple[str, str, int, str, int, int]] = Counter()
+        self.sums = Sums()
 
     def pack(self, noted: Sequence[Noted]) -> Iterator[Block]:
         """Yield blocks of these calls, one after the other so that whoever packs may rest between."""
@@ -58,8 +58,8 @@ class Packer:
 
     def take_sums(self) -> list[Sum]:
         """Return the sums of what was packed, and begin anew."""
-        taken, self.sums = self.sums, Counter()
-        return [Sum._make((*key, calls)) for key, calls in taken.items()]
+        taken, self.sums = self.sums, Sums()
+        return [Sum(key, counts) for key, counts in taken.items()]
 
     def _sum_up(self, tenant: str, calls: Sequence[Noted], offset: float) -> None:
         hours = [int(call.moment - call.seconds + offset) // HOUR for call in calls]
@@ -68,10 +68,13 @@ class Packer:
         sums = self.sums
         for ((name, caller, outcome), bucket, hour), number in Counter(zip(ends, buckets, hours, strict=True)).items():
             status, kind = read_end(outcome)
-            is_error = int(status != "succeeded")
+            errors = 0 if status == "succeeded" else number
+            span, place = divmod(bucket, WIDTH)
             values = [("name", name), ("status", status), ("caller", self._callers.name(cut_id(caller), hour))]
             for part, value in values if kind is None else [*values, ("kind", kind)]:
-                sums[tenant, part, hour, value, is_error, bucket] += number
+                counts = sums[SumKey(tenant, part, hour, value, span)]
+                counts[0] += errors
+                counts[place + 1] += number
 
 
 def _cut_off(calls: Sequence[Noted]) -> Sequence[Noted]:
@@ -83,15 +86,22 @@ def _cut_off(calls: Sequence[Noted]) -> Sequence[Noted]:
 
 
 def _make_block(tenant: str, group: Sequence[Noted], offset: float) -> Block:
-    names, callers, ends = _Numbers(), _Numbers(), _Numbers()
-    name_of = [names[call.tool.name] for call in group]
-    caller_of = [callers[call.caller.subject] for call in group]
-    end_of = [ends[call.outcome] for call in group]
-    bodies = [_write_body(call, offset) for call in group]
+    # Column by column, which is cheaper than call by call.
+    ids, call_ids, tools, callers, outcomes, seconds, moments, _, kept, secrets = zip(*group, strict=True)
+    names, subjects, ends = _Numbers(), _Numbers(), _Numbers()
+    name_of = [names[tool.name] for tool in tools]
+    caller_of = [subjects[caller.subject] for caller in callers]
+    end_of = [ends[outcome] for outcome in outcomes]
+    if any(secrets):
+        kept = tuple(_hide_in(one, hidden) for one, hidden in zip(kept, secrets, strict=True))
+    bodies = [
+        _write_body((call_id, int((moment + offset) * 1e6), int(took * 1e6), tool.options.tags, one))
+        for call_id, moment, took, tool, one in zip(call_ids, moments, seconds, tools, kept, strict=True)
+    ]
     heads = Heads(
-        "".join([call.id for call in group]),
+        "".join(ids),
         list(names),
-        [cut_id(caller) for caller in callers],
+        [cut_id(subject) for subject in subjects],
         [read_end(outcome) for outcome in ends],
         name_of,
         caller_of,
@@ -100,8 +110,8 @@ def _make_block(tenant: str, group: Sequence[Noted], offset: float) -> Block:
     )
     return Block(
         tenant=tenant,
-        first_id=group[0].id,
-        last_id=group[-1].id,
+        first_id=ids[0],
+        last_id=ids[-1],
         heads=to_json(heads),
         bodies=b"".join(bodies),
         marks=make_marks(heads),
@@ -117,14 +127,15 @@ class _Numbers(dict[Any, int]):
         return number
 
 
-def _write_body(call: Noted, offset: float) -> bytes:
-    kept = call.kept
-    if call.secrets and kept is not None:
-        args, is_whole, content, error = kept
-        shown = hide(args, call.secrets)
-        kept = KeptValues(shown, is_whole and shown == args, hide(content, call.secrets), hide(error, call.secrets))
-    ended, took = int((call.moment + offset) * 1e6), int(call.seconds * 1e6)
-    body = (call.call_id, ended, took, call.tool.options.tags, kept)
+def _hide_in(kept: KeptValues | None, secrets: Sequence[str]) -> KeptValues | None:
+    if kept is None or not secrets:
+        return kept
+    args, is_whole, content, error = kept
+    shown = hide(args, secrets)
+    return KeptValues(shown, is_whole and shown == args, hide(content, secrets), hide(error, secrets))
+
+
+def _write_body(body: tuple[Any, ...]) -> bytes:
     try:
         return to_json(body)
     except ValueError:  # A text may have no UTF-8 form, and a program in this process may pass what is no JSON.

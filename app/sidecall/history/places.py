@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sidecall.core.calls.entry import CallFilter
-from sidecall.history.blocks import Block, mark
-from sidecall.history.sums import Sum, SummaryPart
+from sidecall.history.blocks import Block, Piece, mark
+from sidecall.history.sums import FoundSum, Sum, SummaryPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,11 @@ class Blocks(Protocol):
     async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
         """Return the last ids and heads of blocks, newest first."""
 
-    async def read(self, tenant: str, last_ids: Sequence[str]) -> Mapping[str, bytes]:
-        """Return what is kept of the calls of these blocks, by their last ids; without those that are gone."""
+    async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
+        """Return these parts of what blocks keep of their calls, by their last ids; without blocks that are gone."""
 
-    async def sum_up(
-        self, tenant: str, by: SummaryPart, first: int, before: int
-    ) -> Sequence[tuple[str, int, int, int]]:
-        """Return the sums of these hours: value, whether they are of failures, bucket and calls."""
+    async def sum_up(self, tenant: str, by: SummaryPart, first: int, before: int) -> Sequence[FoundSum]:
+        """Return the sums of these hours, of which none is older than what is kept."""
 
     async def forget(self, now: float) -> bool:
         """Forget some of what is too old or too much, in a short step; return whether there may be more."""

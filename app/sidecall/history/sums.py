@@ -1,6 +1,5 @@
 """Sums of calls by the hour, from which summaries are made however many calls there were."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -10,28 +9,62 @@ from pydantic import BaseModel, Field
 from sidecall.core.calls.entry import to_datetime
 
 HOUR = 3600
+HOURS_OF_DAY = 24
 SummaryPart = Literal["name", "status", "kind", "caller", "hour"]
 # By what is summed; an hour is what is left when all statuses of it are put together.
 PARTS = ("name", "status", "kind", "caller")
 # Durations in seconds, four for each doubling, between which others fall: a percentile is right to a tenth.
 _FINE = 4
 BUCKETS = [2.0 ** (number / _FINE) * 1e-6 for number in range(37 * _FINE)]
+# Buckets that one row counts: most calls of one tool fall into one or two rows.
+WIDTH = 16
+_SPANS = len(BUCKETS) // WIDTH + 1
 # Callers of one hour that are told apart in one process, and groups of one summary.
 _MOST_CALLERS = 1000
 MOST_GROUPS = 1000
 _OTHERS = "…"
 
 
-class Sum(NamedTuple):
-    """How many calls of one tenant and hour had this value and this duration."""
+class SumKey(NamedTuple):
+    """What calls have in common that are counted in one row; `span` is which durations they had, of a few spans."""
 
     tenant: str
     part: str
     hour: int
     value: str
-    is_error: int
-    bucket: int
-    calls: int
+    span: int
+
+
+# What did not succeed, and calls of each bucket of a span.
+Counts = list[int]
+
+
+class Sum(NamedTuple):
+    """How many calls had this in common."""
+
+    key: SumKey
+    counts: Counts
+
+
+class Sums(dict[SumKey, Counts]):
+    """Calls that are counted."""
+
+    def __missing__(self, key: SumKey) -> Counts:
+        counts = self[key] = [0] * (WIDTH + 1)
+        return counts
+
+    def add(self, sums: Iterable[Sum]) -> None:
+        """Count what was counted elsewhere."""
+        for key, counts in sums:
+            self[key] = [ours + theirs for ours, theirs in zip(self[key], counts, strict=True)]
+
+
+class FoundSum(NamedTuple):
+    """What was counted of one value and span."""
+
+    value: str
+    span: int
+    counts: Sequence[int]
 
 
 class SummaryGroup(BaseModel):
@@ -74,31 +107,29 @@ class Callers:
         return caller
 
 
-def summarize(
-    by: SummaryPart, hours: tuple[int | None, int | None], found: Iterable[tuple[str, int, int, int]]
-) -> CallSummary:
+def summarize(by: SummaryPart, hours: tuple[int | None, int | None], found: Iterable[FoundSum]) -> CallSummary:
     """Make a summary.
 
     Args:
         by: What the groups have in common.
         hours: The first hour that is counted, and the first that is not.
-        found: Of each sum the value, whether it is of failures, the bucket and the calls.
+        found: The sums of these hours.
     """
-    groups: dict[str, Counter[tuple[int, int]]] = {}
-    total: Counter[tuple[int, int]] = Counter()
-    for value, is_error, bucket, calls in found:
-        groups.setdefault(value, Counter())[is_error, bucket] += calls
-        total[is_error, bucket] += calls
-    others = groups.pop(_OTHERS, Counter())
-    ordered = sorted(groups.items(), key=lambda group: (-group[1].total(), group[0]))
+    groups: dict[str, _Group] = {}
+    total = _Group()
+    for value, span, counts in found:
+        for group in (groups.setdefault(value, _Group()), total):
+            group.add(span, counts)
+    others = groups.pop(_OTHERS, _Group())
+    ordered = sorted(groups.items(), key=lambda group: (-group[1].calls, group[0]))
     for _, left in ordered[MOST_GROUPS:]:
-        others.update(left)
+        others.join(left)
     ordered = ordered[:MOST_GROUPS]
     if by == "hour":
         ordered.sort()
     shown = [_describe(_name_value(by, value), counts) for value, counts in ordered]
     since, until = (None if hour is None else to_datetime(hour * HOUR) for hour in hours)
-    rest = [_describe(None, others)] if others else []
+    rest = [_describe(None, others)] if others.calls else []
     return CallSummary(by=by, since=since, until=until, total=_describe(None, total), groups=[*shown, *rest])
 
 
@@ -106,26 +137,40 @@ def _name_value(by: SummaryPart, value: str) -> str:
     return to_datetime(int(value) * HOUR).isoformat().replace("+00:00", "Z") if by == "hour" else value
 
 
-def _describe(value: str | None, counts: Counter[tuple[int, int]]) -> SummaryGroup:
-    calls = counts.total()
-    buckets: Counter[int] = Counter()
-    for (_, bucket), number in counts.items():
-        buckets[bucket] += number
-    ordered = sorted(buckets.items())
-    errors = sum(number for (is_error, _), number in counts.items() if is_error)
+class _Group:
+    """Counts the calls of one group."""
+
+    def __init__(self) -> None:
+        self.calls = self.errors = 0
+        self.buckets = [0] * (_SPANS * WIDTH)
+
+    def add(self, span: int, counts: Sequence[int]) -> None:
+        errors, *calls = counts
+        self.errors += errors
+        for bucket, number in enumerate(calls, span * WIDTH):
+            self.buckets[bucket] += number
+            self.calls += number
+
+    def join(self, other: "_Group") -> None:
+        self.calls += other.calls
+        self.errors += other.errors
+        self.buckets = [ours + theirs for ours, theirs in zip(self.buckets, other.buckets, strict=True)]
+
+
+def _describe(value: str | None, group: _Group) -> SummaryGroup:
     return SummaryGroup(
         value=value,
-        calls=calls,
-        errors=errors,
-        p50_ms=_find_percentile(ordered, calls * 0.5),
-        p95_ms=_find_percentile(ordered, calls * 0.95),
+        calls=group.calls,
+        errors=group.errors,
+        p50_ms=_find_percentile(group.buckets, group.calls * 0.5),
+        p95_ms=_find_percentile(group.buckets, group.calls * 0.95),
     )
 
 
-def _find_percentile(buckets: Sequence[tuple[int, int]], rank: float) -> float | None:
+def _find_percentile(buckets: Sequence[int], rank: float) -> float | None:
     passed = 0
-    for bucket, number in buckets:
+    for bucket, number in enumerate(buckets):
         passed += number
-        if passed >= rank:
+        if number and passed >= rank:
             return float(f"{2 ** ((bucket - 0.5) / _FINE) / 1000:.3g}")
     return None

@@ -17,12 +17,22 @@ async def list_calls(parts: Parts, wanted: CallFilter, limit: int, cursor: str |
     """List calls, newest first, no more than `limit`, after the one that the page before names."""
     remembered = await parts.jobs.list(wanted, limit, cursor)
     past = await parts.history.list(wanted, limit, cursor)
+    return join_pages(remembered, past, limit)
+
+
+def join_pages(remembered: CallPage, past: CallPage, limit: int) -> CallPage:
+    """Make one page of two that begin at the same place; each knows its own calls as far as it reaches.
+
+    A page may be short, and go on all the same: of the calls that were found some may have been forgotten meanwhile.
+    """
     # Of two of one id that which is remembered counts: a person has decided about it, and both were told of its end.
     found = {entry.id: entry for entry in merge(past.calls, remembered.calls, key=_by_id, reverse=True)}
     found |= {entry.id: entry for entry in remembered.calls}
-    has_more = len(found) > limit or remembered.cursor is not None or past.cursor is not None
-    chosen = list(found.values())[:limit]
-    return CallPage(chosen, chosen[-1].id if has_more and chosen else None)
+    reach = max(remembered.cursor or "", past.cursor or "")
+    sure = [entry for entry in found.values() if entry.id >= reach]
+    if len(sure) > limit:
+        return CallPage(sure[:limit], sure[limit - 1].id)
+    return CallPage(sure, reach or None)
 
 
 async def find_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:

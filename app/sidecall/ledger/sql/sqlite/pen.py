@@ -1,9 +1,12 @@
 """What writes a SQLite file, in a thread or a process of its own: groups of statements, each in one transaction."""
 
+import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from typing import Any, Literal
 
 from sidecall.core.overload import StoreUnfit
@@ -13,6 +16,11 @@ from sidecall.ledger.sql.sqlite.file import SqliteFile
 
 # Changes nothing, but has to be written like any other.
 _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
+
+# Rows that one statement inserts: each time that one is carried out, other threads of this process are in its way.
+_TOGETHER = 32
+_VALUES = re.compile(r"\bVALUES\s*\(([^()]*)\)")
+_PLACEHOLDER = re.compile(r"\?\d+")
 
 Kind = Literal["row", "rows", "many"]
 # A statement, its values or rows of them, and what is wanted of it: its first row, all rows, or to be carried out for
@@ -31,6 +39,18 @@ class Trouble:
 Outcomes = list[Any] | Trouble
 # Hears what became of what was sent, in the order in which it was sent; None when nothing more will come.
 Hear = Callable[[Outcomes | None], None]
+
+
+@cache
+def widen(statement: str) -> str | None:
+    """Return a statement that inserts many rows instead of one; None where it is none that can be made so."""
+    values = _VALUES.search(statement)
+    found = [] if values is None else values[1].replace(" ", "").replace("\n", "").split(",")
+    numbered = [f"?{number}" for number in range(1, len(found) + 1)]
+    if values is None or found != numbered or len(_PLACEHOLDER.findall(statement)) != len(found):
+        return None
+    row = f"({', '.join('?' * len(found))})"
+    return f"{statement[: values.start()]}VALUES {', '.join([row] * _TOGETHER)}{statement[values.end() :]}"
 
 
 class Pen:
@@ -114,7 +134,12 @@ class Pen:
     def _carry_out_all(self, statement: str, rows: Sequence[Row]) -> None:
         self._cursor.execute("SAVEPOINT many")
         try:
-            for row in rows:
+            wide = widen(statement) if len(rows) >= _TOGETHER else None
+            done = 0
+            while wide is not None and done + _TOGETHER <= len(rows):
+                self._cursor.execute(wide, tuple(chain.from_iterable(rows[done : done + _TOGETHER])))
+                done += _TOGETHER
+            for row in rows[done:]:
                 self._cursor.execute(statement, row)
         except Exception:
             self._renew()

@@ -1,3 +1,9 @@
-SELECT CAST(hour AS TEXT), is_error, bucket, CAST(SUM(calls) AS BIGINT) FROM history_sums
-WHERE tenant = $1 AND part = 'status' AND hour >= $2 AND hour < $3
-GROUP BY hour, is_error, bucket
+SELECT CAST(period AS TEXT), span,
+    CAST(SUM(errors) AS BIGINT), CAST(SUM(c0) AS BIGINT), CAST(SUM(c1) AS BIGINT), CAST(SUM(c2) AS BIGINT),
+    CAST(SUM(c3) AS BIGINT), CAST(SUM(c4) AS BIGINT), CAST(SUM(c5) AS BIGINT), CAST(SUM(c6) AS BIGINT),
+    CAST(SUM(c7) AS BIGINT), CAST(SUM(c8) AS BIGINT), CAST(SUM(c9) AS BIGINT), CAST(SUM(c10) AS BIGINT),
+    CAST(SUM(c11) AS BIGINT), CAST(SUM(c12) AS BIGINT), CAST(SUM(c13) AS BIGINT), CAST(SUM(c14) AS BIGINT),
+    CAST(SUM(c15) AS BIGINT)
+FROM history_counts
+WHERE tenant = $1 AND part = 'status' AND unit = 'hour' AND period >= $2 AND period < $3
+GROUP BY period, span

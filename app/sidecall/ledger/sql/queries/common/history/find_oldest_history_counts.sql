@@ -1,0 +1,1 @@
+SELECT MIN(period) FROM history_counts WHERE unit = $1

@@ -1,0 +1,1 @@
+DELETE FROM history_counts WHERE unit = $1 AND period = $2

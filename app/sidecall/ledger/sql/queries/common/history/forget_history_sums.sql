@@ -1,1 +1,0 @@
-DELETE FROM history_sums WHERE hour < $1
