@@ -92,7 +92,8 @@ def create_app(
     metrics, redaction = _metrics(registry, executors, admission, ledger, lifecycle), Redaction(settings.log_redact)
     watch = _watch(settings, metrics, redaction, history)
     secrets, results = _look_through(registry, settings), ResultRoom(settings.max_result_bytes)
-    surroundings = Surroundings(ItemStore(ledger.items), secrets, admission.abandon, watch.headers, results)
+    store, abandon = ItemStore(ledger.items), admission.abandon
+    surroundings = Surroundings(store, secrets, abandon, watch.headers, results, ledger.contents)
     stages = _list_stages(settings, executors, ledger, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
@@ -269,7 +270,7 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
     try:
         ledger = build_ledger(settings.model_copy(update={"store": IN_MEMORY}))
         stages = default_stages(executors, ledger.approvals)
-        surroundings = Surroundings(ItemStore(ledger.items), secrets_in(settings.secrets_dir))
+        surroundings = Surroundings(ItemStore(ledger.items), secrets_in(settings.secrets_dir), contents=ledger.contents)
         yield Pipeline(registry, stages, settings.tool_timeout, surroundings)
     finally:
         await close_all(executors)
