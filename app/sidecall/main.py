@@ -92,8 +92,7 @@ def create_app(
     metrics, redaction = _metrics(registry, executors, admission, ledger, lifecycle), Redaction(settings.log_redact)
     watch = _watch(settings, metrics, redaction, history)
     secrets, results = _look_through(registry, settings), ResultRoom(settings.max_result_bytes)
-    store, abandon = ItemStore(ledger.items), admission.abandon
-    surroundings = Surroundings(store, secrets, abandon, watch.headers, results, ledger.contents)
+    surroundings = _surround(ledger, secrets, admission, watch, results)
     stages = _list_stages(settings, executors, ledger, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
@@ -117,6 +116,17 @@ def create_app(
         toolsets=open_toolsets(settings, registry.names),
     )
     return _build_api(settings, parts, ledger, executors, watch)
+
+
+def _surround(
+    ledger: Ledger,
+    secrets: Callable[[str], str | None],
+    admission: Admission,
+    watch: CallTelemetry,
+    results: ResultRoom,
+) -> Surroundings:
+    store = ItemStore(ledger.items)
+    return Surroundings(store, secrets, admission.abandon, watch.headers, results, ledger.contents)
 
 
 def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry]:
