@@ -95,6 +95,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "max_content_bytes",
             "artifact_ttl",
             "max_artifact_bytes",
+            "max_artifact_bytes_per_caller",
             "max_result_bytes",
             "approval_ttl",
             "max_approvals",

@@ -59,6 +59,7 @@ DEFAULTS = {
     "max_content_bytes": 1000000,
     "artifact_ttl": 3600.0,
     "max_artifact_bytes": 33554432,
+    "max_artifact_bytes_per_caller": None,
     "max_result_bytes": 16777216,
     "approval_ttl": 3600.0,
     "max_approvals": 1000,

@@ -92,7 +92,7 @@ def create_app(
     metrics, redaction = _metrics(registry, executors, admission, ledger, lifecycle), Redaction(settings.log_redact)
     watch = _watch(settings, metrics, redaction, history)
     secrets, results = _look_through(registry, settings), ResultRoom(settings.max_result_bytes)
-    surroundings = Surroundings(ItemStore(ledger.items), secrets, admission.abandon, watch.headers, results)
+    surroundings = _surround(ledger, secrets, admission, watch, results)
     stages = _list_stages(settings, executors, ledger, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
@@ -116,6 +116,17 @@ def create_app(
         toolsets=open_toolsets(settings, registry.names),
     )
     return _build_api(settings, parts, ledger, executors, watch)
+
+
+def _surround(
+    ledger: Ledger,
+    secrets: Callable[[str], str | None],
+    admission: Admission,
+    watch: CallTelemetry,
+    results: ResultRoom,
+) -> Surroundings:
+    store = ItemStore(ledger.items)
+    return Surroundings(store, secrets, admission.abandon, watch.headers, results, ledger.contents)
 
 
 def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry]:
@@ -269,7 +280,7 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
     try:
         ledger = build_ledger(settings.model_copy(update={"store": IN_MEMORY}))
         stages = default_stages(executors, ledger.approvals)
-        surroundings = Surroundings(ItemStore(ledger.items), secrets_in(settings.secrets_dir))
+        surroundings = Surroundings(ItemStore(ledger.items), secrets_in(settings.secrets_dir), contents=ledger.contents)
         yield Pipeline(registry, stages, settings.tool_timeout, surroundings)
     finally:
         await close_all(executors)

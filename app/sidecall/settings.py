@@ -112,6 +112,9 @@ class Settings(AccessSettings, HistorySettings, WebhookSettings, OutgoingSetting
     max_artifact_bytes: int = Field(
         default=32 * 1024 * 1024, ge=0, description="Most bytes of such results kept together, per worker."
     )
+    max_artifact_bytes_per_caller: int | None = Field(
+        default=None, ge=1, description="Most bytes of them and of uploads that one caller keeps; more uploads get 429."
+    )
     max_result_bytes: int = Field(
         default=16 * 1024 * 1024,
         ge=1024,

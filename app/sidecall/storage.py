@@ -30,6 +30,7 @@ def build_ledger(settings: Settings) -> Ledger:
         settings.max_store_bytes,
         settings.max_item_bytes,
         settings.max_approval_rules,
+        settings.max_artifact_bytes_per_caller,
     )
     return open_ledger(settings.store or IN_MEMORY, bounds, refuse)
 

@@ -40,7 +40,7 @@ class Place(Protocol):
     def approvals(self, ttl: float, most: int, clock: Callable[[], float], most_bytes: int = ...) -> Approvals:
         """Make what keeps approvals here."""
 
-    def contents(self, ttl: float, most: int, clock: Callable[[], float]) -> Contents:
+    def contents(self, ttl: float, most: int, clock: Callable[[], float], quota: int | None = None) -> Contents:
         """Make what keeps contents here."""
 
     def items(self, clock: Callable[[], float]) -> Items:
@@ -63,9 +63,9 @@ class InMemory:
         self.room = Room(most_bytes)
         return MemoryApprovals(ttl, most, clock, self.room)
 
-    def contents(self, ttl: float, most: int, clock: Callable[[], float]) -> Contents:
+    def contents(self, ttl: float, most: int, clock: Callable[[], float], quota: int | None = None) -> Contents:
         """Make what keeps contents here."""
-        return MemoryContents(ttl, most, clock)
+        return MemoryContents(ttl, most, clock, quota)
 
     def items(self, clock: Callable[[], float]) -> Items:
         """Make what keeps items here."""
@@ -92,9 +92,9 @@ class InDatabase:
         """Make what keeps approvals here."""
         return SqlApprovals(self.database, "this process", ttl, most, most_bytes, clock)
 
-    def contents(self, ttl: float, most: int, clock: Callable[[], float]) -> Contents:
+    def contents(self, ttl: float, most: int, clock: Callable[[], float], quota: int | None = None) -> Contents:
         """Make what keeps contents here."""
-        return SqlContents(self.database, ttl, most, clock)
+        return SqlContents(self.database, ttl, most, clock, quota)
 
     def items(self, clock: Callable[[], float]) -> Items:
         """Make what keeps items here."""

@@ -1,15 +1,16 @@
 """Bodies are kept for a while, and never too many bytes of them."""
 
+import asyncio
 import re
 
 import pytest
 
-from sidecall.core.contents import JSON, TEXT, Contents, KeptContent
+from sidecall.core.contents import JSON, TEXT, Contents, KeptContent, TooManyContents
 from sidecall.core.context import Caller
 from sidecall.core.errors import UnknownContent
 from tests.kit.ledgers import Clock, Place
 
-ANN = Caller("ann", "acme")
+ANN, BOB = Caller("ann", "acme"), Caller("bob", "acme")
 
 
 @pytest.fixture
@@ -201,4 +202,54 @@ async def test_what_has_expired_cannot_be_removed(contents: Contents, clock: Clo
 
 async def test_bounds_can_be_asked_for(contents: Contents) -> None:
     """By those who tell others."""
-    assert (contents.ttl, contents.most) == (60, 10)
+    assert (contents.ttl, contents.quota) == (60, 10)
+
+
+@pytest.fixture
+def shared(ledger: Place, clock: Clock) -> Contents:
+    """Keep up to twenty bytes, of which one caller has ten."""
+    return ledger.contents(60, 20, clock, 10)
+
+
+async def test_a_caller_has_a_quota(shared: Contents, clock: Clock) -> None:
+    """Beyond it nothing is sent until something expires or is removed; nobody else is touched."""
+    bobs = await shared.keep(b"b" * 10, BOB, TEXT, is_sent=True) or ""
+    first = await shared.keep(b"aaaaaa", ANN, TEXT, is_sent=True) or ""
+    clock.now = 20
+    with pytest.raises(TooManyContents) as full:
+        await shared.keep(b"aaaaa", ANN, TEXT, is_sent=True)
+    second = await shared.keep(b"aaaa", ANN, TEXT, is_sent=True)
+
+    assert (full.value.retry_after, shared.quota) == (40, 10)
+    assert full.value.message == (
+        "Bytes of contents that one caller may keep: 10. Delete some, or wait until they expire."
+    )
+    assert await shared.keep(b"a" * 11, ANN, TEXT, is_sent=True) is None
+    assert await _kept(shared, first, second) == [b"aaaaaa", b"aaaa"]
+    assert (await shared.get(bobs, BOB)).body == b"b" * 10
+    await shared.remove(first, ANN)
+    third = await shared.keep(b"aaaaa", ANN, TEXT, is_sent=True)
+    clock.now = 80
+    fourth = await shared.keep(b"a" * 10, ANN, TEXT, is_sent=True)
+    assert await _kept(shared, second, third, fourth) == [None, None, b"a" * 10]
+
+
+async def test_what_was_cut_takes_the_place_of_its_callers_oldest(shared: Contents) -> None:
+    """An answer that was cut cannot be sent again; another caller's stay."""
+    bobs = await shared.keep(b"b" * 10, BOB, TEXT) or ""
+    keys = [await shared.keep(body, ANN, TEXT) for body in (b"aaaa", b"cccc", b"dddd", b"ee")]
+
+    assert await _kept(shared, *keys) == [None, b"cccc", b"dddd", b"ee"]
+    assert (await shared.get(bobs, BOB)).body == b"b" * 10
+
+
+async def test_many_at_once_stay_within_the_quota(shared: Contents) -> None:
+    """Also where none of them knows of the others."""
+    sent = await asyncio.gather(
+        *(shared.keep(b"aaa", ANN, TEXT, is_sent=True) for _ in range(20)), return_exceptions=True
+    )
+    keys = [key for key in sent if isinstance(key, str)]
+
+    assert len(keys) == 3
+    assert {type(refused) for refused in sent if not isinstance(refused, str)} == {TooManyContents}
+    assert await _kept(shared, *keys) == [b"aaa"] * len(keys)

@@ -3,9 +3,11 @@
 from functools import partial
 from typing import Any
 
+from sidecall import ToolException
+from sidecall.executors.process.questions import encode_body
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke, call, post, say
-from tests.limits.offered import look_up
+from tests.limits.offered import look_up, repeat
 
 
 async def _find(body: str, path: str, make_client: MakeClient) -> str:
@@ -30,11 +32,46 @@ async def _ask_again(make_client: MakeClient, **settings: Any) -> str:
     return "those that were not asked for longest are forgotten" if kept else " ".join(said)
 
 
+async def _upload(make_client: MakeClient, **settings: Any) -> str:
+    client = await make_client(**settings)
+    return say([await client.post("/contents", content=b"x" * 1500) for _ in range(2)][-1])
+
+
+async def _own_cut(make_client: MakeClient) -> str:
+    bounds = {"max_content_bytes": 300, "max_artifact_bytes_per_caller": 2500}
+    client = await make_client(repeat, caller_header="X-Caller", **bounds)
+    urls = []
+    for who in ("ada", "bob", "bob", "bob"):
+        answer = await post(client, call("repeat", times=1000), **{"X-Caller": who})
+        urls.append((who, answer.json()["response_metadata"]["artifact_url"]))
+    found = [(await client.get(url, headers={"X-Caller": who})).status_code for who, url in urls]
+    return "its oldest are forgotten" if found == [200, 404, 200, 200] else str(found)
+
+
+async def _cross(_: MakeClient) -> str:
+    try:
+        encode_body(b"x" * 12_579_841)
+    except ToolException as error:
+        return f"200, kind `{error.kind}`"
+    return "it crosses"
+
+
+async def _look(make_client: MakeClient) -> str:
+    client = await make_client()
+    said = {say(await client.get("/contents/a", params=it)) for it in ({"grep": "x" * 201}, {"path": "$" * 1001})}
+    return " ".join(said)
+
+
 BY_CONTENT: dict[str, Provoke] = {
     "characters of a part of a content": _lines,
     "values of JSON that a path finds": partial(_find, "[" + "0," * 1000 + "0]", "$.*"),
     "bytes of JSON that a path is looked for in": partial(_find, f'["{"x" * 16 * 1024 * 1024}"]', "$"),
     "places that a path visits": partial(_find, "[" * 150 + "]" * 150, "$" + "..*" * 6 + ".x"),
     "bytes of answers that are given again": partial(_ask_again, max_cache_bytes=3500),
+    "bytes of an upload": partial(_upload, max_body_bytes=1024),
+    "bytes of what one caller has uploaded, with what was cut": partial(_upload, max_artifact_bytes_per_caller=2000),
+    "bytes of what was cut for one caller, with uploads": _own_cut,
+    "bytes of a content that a tool process reads or keeps": _cross,
+    "characters of `grep`, and of `path`": _look,
     "answers that are given again": partial(_ask_again, max_cache_entries=2),
 }

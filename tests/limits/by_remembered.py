@@ -4,11 +4,12 @@ import asyncio
 from functools import partial
 from typing import Any
 
+from sidecall.jobs.webhooks.courier import PAUSES
 from tests.jobs.webhooks.listening import SECRET
 from tests.kit.clients import MakeClient
 from tests.kit.waiting import until
 from tests.limits.by_request import Provoke, call, post, say
-from tests.limits.offered import ask, echo, wait
+from tests.limits.offered import ask, echo, look_up_slowly, wait
 
 
 async def _begin_two(make_client: MakeClient, **settings: Any) -> str:
@@ -64,6 +65,23 @@ async def _tell_many(make_client: MakeClient) -> str:
     return "they wait" if max(open_at_once) == 20 else f"{max(open_at_once)} at once"
 
 
+async def _tries(_: MakeClient) -> str:
+    # That it is given up after the last pause, the tests of the courier show.
+    in_hours = sum(PAUSES) / 3600
+    return "it is given up" if (len(PAUSES), round(in_hours)) == (8, 18) else f"{len(PAUSES)} pauses, {in_hours} h"
+
+
+async def _share(make_client: MakeClient) -> str:
+    client = await make_client(look_up_slowly, max_concurrency=1, max_queue=1)
+    answers = await asyncio.gather(*(client.post("/tool_calls", json=call("look_up_slowly")) for _ in range(3)))
+    [refused, *_] = [answer for answer in answers if answer.status_code != 200]
+    return say(refused)
+
+
+async def _calls_page(make_client: MakeClient) -> str:
+    return say(await (await make_client()).get("/tool_calls?limit=1001"))
+
+
 async def _approvals(make_client: MakeClient, **settings: Any) -> str:
     client = await make_client(ask, **settings)
     for number in range(2):
@@ -93,6 +111,9 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "characters of a key": _long_key,
     "characters of a `callback_url`": _long_url,
     "webhooks that are under way at once": _tell_many,
+    "tries of a webhook": _tries,
+    "calls that wait for the answer of another, with those that wait for a place": _share,
+    "calls on a page": _calls_page,
     "approvals": partial(_approvals, max_approvals=1),
     "bytes of approvals, with their calls and answers": partial(_approvals, max_waiting_bytes=20_000),
     "decisions that hold for later calls": _rules,

@@ -125,6 +125,9 @@ BY_SOCKET: dict[str, Provoke] = {
     "seconds until the body is there": _send(POST + b"Content-Length: 10\r\n\r\n{"),
     "seconds in which a client takes nothing of an answer": _do_not_read,
     "bytes of the request line and headers": _send(GET + b"X: " + b"x" * 40_000 + b"\r\n\r\n"),
+    "bytes of the names, tags and callers by which calls are chosen": _send(
+        GET.replace(b"/healthz", b"/tool_calls?" + b"tag=xx&" * 6000) + b"\r\n"
+    ),
     "bytes of the trailers, and of what is said of a chunk, which nobody reads": _send(
         _CHUNKED + b"2\r\n{}\r\n0\r\nX: " + b"x" * 40_000 + b"\r\n\r\n"
     ),

@@ -12,8 +12,10 @@ from sidecall.settings import Settings
 from tests.kit.clients import MakeClient
 from tests.kit.forked import origin
 from tests.kit.servers import end, start
+from tests.limits.by_caller import BY_CALLER
 from tests.limits.by_content import BY_CONTENT
 from tests.limits.by_history import BY_HISTORY
+from tests.limits.by_mcp import BY_MCP
 from tests.limits.by_outgoing import BY_OUTGOING
 from tests.limits.by_remembered import BY_REMEMBERED
 from tests.limits.by_request import BY_REQUEST
@@ -22,7 +24,7 @@ from tests.limits.table import Row, read_rows
 
 __all__ = ["origin"]
 
-TRIED = {**BY_REQUEST, **BY_REMEMBERED, **BY_HISTORY, **BY_CONTENT, **BY_OUTGOING}
+TRIED = {**BY_CALLER, **BY_CONTENT, **BY_HISTORY, **BY_MCP, **BY_OUTGOING, **BY_REMEMBERED, **BY_REQUEST}
 ROWS = {row.what: row for row in read_rows()}
 FIELDS = Settings.model_fields
 BOUNDS = [name for name in FIELDS if name.startswith("max_") or name.endswith("_bytes") or "limit" in name]
@@ -37,7 +39,7 @@ def test_each_row_has_a_bound() -> None:
     """Only what an operator has to switch on has none by itself."""
     unbound = {row.setting for row in ROWS.values() if not row.bound}
 
-    assert unbound == {"max_concurrency_per_caller", "rate_limit"}
+    assert unbound == {"max_artifact_bytes_per_caller", "max_concurrency_per_caller", "rate_limit"}
     assert [row.what for row in ROWS.values() if not row.answer] == []
 
 

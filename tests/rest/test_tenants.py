@@ -1,15 +1,19 @@
 """One tenant never sees what is another's, even of callers of the same name and with every scope."""
 
+import asyncio
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from sidecall import ToolContext, tool
+from sidecall import BaseTool, Cache, ToolContext, tool
+from tests.jobs.webhooks.listening import SECRET, listen
 from tests.kit.callers.keys import write_keys
 from tests.kit.calls import write_call
 from tests.kit.clients import MakeClient
+from tests.kit.waiting import until
 
 KEY = {"Idempotency-Key": "1"}
 
@@ -35,12 +39,26 @@ async def read_log() -> str:
     return "line\n" * 1000
 
 
+def make_look_up() -> BaseTool:
+    """Make a tool that says how often it has run; all callers of a tenant share its answers."""
+    runs = count(1)
+
+    @tool(cache=Cache(ttl=60, per_caller=False), annotations={"read_only": True})
+    async def look_up(word: str) -> str:
+        """Look a word up."""
+        run = next(runs)
+        await asyncio.sleep(0.3)
+        return f"{word} {run}"
+
+    return look_up
+
+
 @pytest.fixture(params=["memory://", "sqlite:///{}/ledger.db"], ids=["memory", "sqlite"])
 async def tenants(request: pytest.FixtureRequest, make_client: MakeClient, tmp_path: Path) -> Any:
     """Give a client, and the headers of a caller of one name in each of two tenants."""
     headers = [write_keys(tmp_path / "keys", {"ann": ("*",)}, tenant)["ann"] for tenant in ("acme", "zeta")]
     store = request.param.format(tmp_path)
-    tools = (remember, delete_order, read_log)
+    tools = (remember, delete_order, read_log, make_look_up())
     client = await make_client(*tools, auth=("api_key",), keys_file=tmp_path / "keys", store=store)
     return client, *headers
 
@@ -119,3 +137,39 @@ async def test_approvals_are_of_one_tenant(tenants: tuple[httpx.AsyncClient, Any
     assert listed == [[first], [second]]
     assert (seen, refused.status_code, decided.status_code) == (404, 404, 200)
     assert {**refused.json(), "instance": ""} == {**missing.json(), "instance": ""}
+
+
+async def test_answers_that_are_given_again_are_of_one_tenant(tenants: tuple[httpx.AsyncClient, Any, Any]) -> None:
+    """Also where all callers of a tenant share them, and while the tool runs for both."""
+    client, ours, theirs = tenants
+    call = write_call("look_up", word="tea")
+
+    together = await asyncio.gather(
+        *(client.post("/tool_calls", json=call, headers=who) for who in (ours, theirs, ours, theirs))
+    )
+    later = [await client.post("/tool_calls", json=call, headers=who) for who in (ours, theirs)]
+
+    said = [(answer.json()["content"], answer.headers["X-Cache"]) for answer in (*together, *later)]
+    mine, others = said[0::2], said[1::2]
+    assert [status for _, status in mine] == [status for _, status in others] == ["miss", "shared", "hit"]
+    assert {content for content, _ in said} == {"tea 1", "tea 2"}
+    assert [len({content for content, _ in it}) for it in (mine, others)] == [1, 1]
+
+
+async def test_webhooks_tell_of_one_tenants_calls(make_client: MakeClient, tmp_path: Path) -> None:
+    """Each of the call for which it was asked, though both have the same id, key and tool."""
+    ours, theirs = (write_keys(tmp_path / "keys", {"ann": ("*",)}, tenant)["ann"] for tenant in ("acme", "zeta"))
+    async with listen() as receiver:
+        told = {"webhook_hosts": (receiver.host,), "webhook_secret": SECRET}
+        client = await make_client(remember, auth=("api_key",), keys_file=tmp_path / "keys", **told)
+        ids = {}
+        for who, headers in (("acme", ours), ("zeta", theirs)):
+            call = {**write_call("remember", word=who), "callback_url": f"{receiver.host}/{who}"}
+            accepted = await client.post("/tool_calls", json=call, headers=headers | KEY)
+            ids[f"/{who}"] = accepted.headers["Location"].rpartition("/")[2]
+        await until(lambda: len(receiver.heard) == 2)
+        again = await client.post("/tool_calls", json=call, headers=theirs | KEY)
+
+    assert {message.path: message.said["data"]["id"] for message in receiver.heard} == ids
+    assert len(set(ids.values())) == 2
+    assert again.json()["id"] == ids["/zeta"]

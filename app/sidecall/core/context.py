@@ -10,6 +10,7 @@ from typing import Any, Generic, Protocol
 from typing_extensions import TypeVar
 
 from sidecall.core.jsonable import to_text
+from sidecall.core.results.own_contents import ContentBody, OwnContents
 from sidecall.core.run.usage import Usage
 from sidecall.core.store.protocol import Store
 from sidecall.core.store.tenant import DEFAULT_TENANT
@@ -153,6 +154,7 @@ class ToolContext(Generic[Context]):
     context: Context = field(default_factory=dict)  # type: ignore[assignment]  # where no type is said
     headers: Mapping[str, str] = field(default_factory=dict)
     store: Store | None = None
+    contents: OwnContents | None = field(default=None, repr=False)
     deadline: float | None = None
     approved: bool = False
     rejection: str | None = None
@@ -192,6 +194,44 @@ class ToolContext(Generic[Context]):
         self.log.debug("progress %s of %s %s", done, total, message)
         if self.signals.listener is not None:
             self.signals.listener("progress", self.tool_call_id, {"done": done, "total": total, "message": message})
+
+    async def read_content(self, content_id: str) -> ContentBody:
+        """Read what the caller has uploaded, or what was cut out of an answer to it, by its id or its URL.
+
+        Returns:
+            Its `body` and its `media_type`.
+
+        Raises:
+            NoSuchContent: There is none, it has expired, or it is another caller's; a model that reads that can mend
+                the call.
+        """
+        return await self._reach().aread(content_id)
+
+    def read_content_sync(self, content_id: str) -> ContentBody:
+        """Do the same in a tool that is not async."""
+        return self._reach().read(content_id)
+
+    async def save_content(self, body: str | bytes, media_type: str | None = None) -> str:
+        """Keep a body where the caller finds it at `/contents/` and the id that is returned.
+
+        Args:
+            body: A text, or bytes.
+            media_type: What it is; without it a plain text or mere bytes.
+
+        Raises:
+            ContentNotKept: It is too large, or the caller has no room left.
+            ValueError: That is no media type.
+        """
+        return await self._reach().asave(body, media_type)
+
+    def save_content_sync(self, body: str | bytes, media_type: str | None = None) -> str:
+        """Do the same in a tool that is not async."""
+        return self._reach().save(body, media_type)
+
+    def _reach(self) -> OwnContents:
+        if self.contents is None:
+            raise RuntimeError("There are no contents where a tool is called without a server.")
+        return self.contents
 
     @property
     def cancelled(self) -> bool:

@@ -35,3 +35,41 @@ def cancel_from_outside(task: "asyncio.Future[Any]") -> None:
     They are told apart by their context variables, which reach everywhere, so here there are none.
     """
     Context().run(task.cancel)
+
+
+class WouldWait(RuntimeError):
+    """A coroutine would have to wait where nobody can."""
+
+
+async def await_on(loop: asyncio.AbstractEventLoop | None, coroutine: Coroutine[Any, Any, T]) -> T:
+    """Await a coroutine on the event loop that it belongs to; None stands for any."""
+    if loop is None or loop is asyncio.get_running_loop():
+        return await coroutine
+    # An async tool that blocks has a loop of its own, in a thread.
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, loop))
+
+
+def finish_on(loop: asyncio.AbstractEventLoop | None, coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end on the event loop that it belongs to, from any thread.
+
+    On that loop itself it serves as long as nothing has to be waited for.
+
+    Raises:
+        WouldWait: Something has.
+    """
+    if loop is not None and loop is not _find_running_loop():
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    coroutine.close()
+    raise WouldWait
+
+
+def _find_running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -8,6 +8,7 @@ from typing import Any
 
 from uuid_utils import uuid7
 
+from sidecall.core.contents import CallerContents, ReachableContents
 from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence, Signals, ToolContext
 from sidecall.core.deadline import Deadline
 from sidecall.core.decisions.rules import ApprovalRule
@@ -77,6 +78,7 @@ class Surroundings:
     abandon: Callable[[CompiledTool], Release] = _count_nothing
     trace: Callable[[], Mapping[str, str]] = dict
     results: ResultRoom | None = None
+    contents: ReachableContents | None = None
 
 
 NOWHERE = Surroundings()
@@ -126,6 +128,7 @@ class Invocation:
     def tool_context(self) -> ToolContext:
         """What the tool, and whoever stands around it, may ask about this call."""
         if self._context is None:
+            contents = self.surroundings.contents
             self._context = ToolContext(
                 tool_name=self.tool.name,
                 tool_call_id=self.call.id,
@@ -135,6 +138,7 @@ class Invocation:
                 context=self.request.context,
                 headers=self.request.headers,
                 store=pick_tenant(self.surroundings.store, self.request.caller.tenant),
+                contents=None if contents is None else CallerContents(contents, self.request.caller),
                 deadline=self.deadline,
                 approved=self.request.approved,
                 rejection=self.request.rejection,

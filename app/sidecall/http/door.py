@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sidecall.core.errors import RequestError
 from sidecall.http import problems
 from sidecall.http.reply import Reply
-from sidecall.http.request_id import header_of
+from sidecall.http.request_id import NOSNIFF, header_of
 
 # Answers a request of one path, at once or later, or returns None for what has to go on to the framework.
 Shortcut = Callable[[Scope, Receive], Reply | Awaitable[Reply] | None]
@@ -75,5 +75,5 @@ def _write_head(reply: Reply, scope: Scope) -> Message:
     return {
         "type": "http.response.start",
         "status": reply.status,
-        "headers": [*reply.raw_headers, header_of(scope)],
+        "headers": [*reply.raw_headers, NOSNIFF, header_of(scope)],
     }

@@ -31,6 +31,7 @@ from sidecall.core.calls.errors import (
     TooManyJobs,
     UnknownCall,
 )
+from sidecall.core.contents import TooManyContents
 from sidecall.core.decisions.rules import TooManyRules, UnknownRule
 from sidecall.core.errors import (
     ApprovalConflict,
@@ -98,6 +99,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     ToolCallFailed: (500, "tool-call-failed"),
     TooManyCalls: (429, "too-many-calls"),
     QuotaExceeded: (429, "quota-exceeded"),
+    TooManyContents: (429, "too-many-contents"),
     Overloaded: (503, "overloaded"),
     TooManyApprovals: (503, "too-many-approvals"),
     TooManyJobs: (503, "too-many-jobs"),
@@ -132,7 +134,7 @@ def problem(request: Request, status: int, slug: str, title: str, detail: str, *
         "instance": request.scope.get("state", {}).get("request_id", ""),
         **members,
     }
-    return Response(to_json(body), status, media_type=MEDIA_TYPE)
+    return Response(to_json(body), status, {"X-Content-Type-Options": "nosniff"}, media_type=MEDIA_TYPE)
 
 
 def install(app: FastAPI) -> None:

@@ -9,6 +9,8 @@ from uuid_utils import uuid7
 from sidecall.telemetry.current import REQUEST_ID
 
 HEADER = b"x-request-id"
+# Browsers take no answer for anything but what it says that it is.
+NOSNIFF = (b"x-content-type-options", b"nosniff")
 _ACCEPTABLE = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 
 
@@ -40,7 +42,10 @@ class RequestId:
 
 
 class RequestIdHeader:
-    """Name the id of the request in the answer; replies in front of the framework have it from the door."""
+    """Name the id of the request in the answer, and say that it is nothing but what its media type says.
+
+    Replies in front of the framework have both from the door.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -54,8 +59,8 @@ class RequestIdHeader:
         def send_with_id(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
                 headers = message.get("headers", ())
-                if header not in headers:  # as it is when the request failed
-                    message["headers"] = [*headers, header]
+                # Some are there when the request failed, or on the pages.
+                message["headers"] = [*headers, *(it for it in (NOSNIFF, header) if it not in headers)]
             return send(message)
 
         return self._app(scope, receive, send_with_id)

@@ -97,7 +97,9 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
     bounds, database = wanted.bounds, SqliteDatabase()
     return Ledger(
         approvals=MemoryApprovals(bounds.approval_ttl, bounds.max_approvals, room=Room(bounds.max_waiting_bytes)),
-        contents=MemoryContents(bounds.artifact_ttl, bounds.max_artifact_bytes),
+        contents=MemoryContents(
+            bounds.artifact_ttl, bounds.max_artifact_bytes, quota=bounds.max_artifact_bytes_per_caller
+        ),
         items=MemoryItems(bounds.max_store_bytes, bounds.max_item_bytes),
         calls=SqlCalls(database),
         queue=SqlCallQueue(database),

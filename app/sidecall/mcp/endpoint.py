@@ -14,7 +14,7 @@ from sidecall.http.body import is_plain, parse_body, read_body, read_plain
 from sidecall.http.context import make_context
 from sidecall.http.quota import quota_headers
 from sidecall.http.reply import Reply
-from sidecall.http.request_id import header_of
+from sidecall.http.request_id import NOSNIFF, header_of
 from sidecall.http.shutdown import DETAIL
 from sidecall.mcp.exchange import Exchange
 from sidecall.mcp.listening import listen_as_before, listen_to_changes
@@ -139,6 +139,6 @@ def _find_url(scope: Scope) -> str | None:
 
 
 async def _send(reply: Reply, scope: Scope, send: Send) -> None:
-    headers = [*reply.raw_headers, header_of(scope)]
+    headers = [*reply.raw_headers, NOSNIFF, header_of(scope)]
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})

@@ -39,8 +39,10 @@ class ToolPages:
             return known
         version = self._version
         tools = [tool for tool in await self._pipeline.visible(caller) if tool.declaration is None]
-        body = to_json(self._make(tools, cursor, is_for_all=is_for_all))
-        if is_for_all and version == self._registry.version:
+        start = 0 if cursor is None else _find_start(tools, cursor)
+        body = to_json(self._make(tools, start, is_for_all=is_for_all))
+        # Every tool's name is a cursor, and so many pages would be as much as all tools times their number.
+        if is_for_all and version == self._registry.version and start % self._page == 0:
             self._known[cursor] = body
         return body
 
@@ -48,8 +50,7 @@ class ToolPages:
         """Return whether other callers are shown the same."""
         return not self._registry.is_conditional and not self._registry.scopes and caller.toolset is None
 
-    def _make(self, tools: list[CompiledTool], cursor: Any, *, is_for_all: bool) -> dict[str, Any]:
-        start = 0 if cursor is None else _find_start(tools, cursor)
+    def _make(self, tools: list[CompiledTool], start: int, *, is_for_all: bool) -> dict[str, Any]:
         shown, rest = tools[start : start + self._page], tools[start + self._page :]
         page: dict[str, Any] = {"tools": render_definitions(shown, "mcp")}
         if rest:

@@ -10,7 +10,7 @@ from sidecall.core.context import EventListener
 from sidecall.core.coroutines import await_rest, cancel_from_outside
 from sidecall.http.backlog import Backlog
 from sidecall.http.events import KEEP_ALIVE, MEDIA_TYPE, Events, write_event
-from sidecall.http.request_id import header_of
+from sidecall.http.request_id import NOSNIFF, header_of
 from sidecall.mcp.progress import make_progress_listener
 from sidecall.mcp.wire import Id, RpcError, write_error
 
@@ -29,6 +29,7 @@ def head_of_stream(scope: Scope) -> dict[str, Any]:
         (b"content-type", MEDIA_TYPE.encode()),
         (b"cache-control", b"no-cache"),
         (b"x-accel-buffering", b"no"),
+        NOSNIFF,
         header_of(scope),
     ]
     return {"type": "http.response.start", "status": 200, "headers": headers}

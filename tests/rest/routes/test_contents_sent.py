@@ -68,3 +68,20 @@ async def test_a_content_can_be_deleted(make_client: MakeClient) -> None:
 
     assert deleted == [404, 404, 204, 404]
     assert (await client.get(url, headers=ann)).status_code == 404
+
+
+async def test_a_caller_has_a_quota(make_client: MakeClient) -> None:
+    """Over it nothing is kept until something is deleted; others are not touched."""
+    client = await make_client(caller_header=HEADER, max_artifact_bytes_per_caller=100, artifact_ttl=600)
+    ann, bob = {HEADER: "ann"}, {HEADER: "bob"}
+    first = await client.post("/contents", content=b"x" * 60, headers=ann)
+
+    refused = await client.post("/contents", content=b"x" * 60, headers=ann)
+    too_large = await client.post("/contents", content=b"x" * 101, headers=ann)
+    others = await client.post("/contents", content=b"x" * 60, headers=bob)
+    await client.delete(first.json()["url"], headers=ann)
+    again = await client.post("/contents", content=b"x" * 60, headers=ann)
+
+    assert [answer.status_code for answer in (first, refused, too_large, others, again)] == [201, 429, 413, 201, 201]
+    assert refused.json()["type"] == "urn:sidecall:problem:too-many-contents"
+    assert 500 < int(refused.headers["Retry-After"]) == refused.json()["retry_after"] <= 600

@@ -1,10 +1,10 @@
 """The store of one tenant."""
 
-import asyncio
 import json
 from collections.abc import Coroutine, Mapping
 from typing import Any, Self, TypeVar
 
+from sidecall.core.coroutines import WouldWait, await_on, finish_on
 from sidecall.core.store.items import Item, Items, Namespace, NamespaceSearch, Search
 
 T = TypeVar("T")
@@ -173,26 +173,16 @@ class ItemStore:
         return self._items.search(self._tenant, _check(namespace), search)
 
     async def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        loop = self._items.loop
-        if loop is None or loop is asyncio.get_running_loop():
-            return await coroutine
-        # An async tool that blocks has a loop of its own, in a thread.
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, loop))
+        return await await_on(self._items.loop, coroutine)
 
     def _finish(self, name: str, coroutine: Coroutine[Any, Any, T]) -> T:
-        loop = self._items.loop
-        if loop is not None and loop is not _find_running_loop():
-            return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
         try:
-            coroutine.send(None)
-        except StopIteration as done:
-            result: T = done.value
-            return result
-        coroutine.close()
-        raise StoreWouldBlock(
-            f"store.{name}() has to wait here, which would hold up all other calls; write `await store.a{name}(...)` "
-            f"in an async tool, or let a sync one run in a thread."
-        )
+            return finish_on(self._items.loop, coroutine)
+        except WouldWait:
+            raise StoreWouldBlock(
+                f"store.{name}() has to wait here, which would hold up all other calls; write `await"
+                f" store.a{name}(...)` in an async tool, or let a sync one run in a thread."
+            ) from None
 
 
 def _check(namespace: Any) -> Namespace:
@@ -223,10 +213,3 @@ def _read_ttl(ttl: Any) -> float | None:
     if not 0 < minutes < float("inf"):
         raise ValueError("`ttl` is a number of minutes above 0.")
     return minutes
-
-
-def _find_running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

@@ -1,19 +1,23 @@
-"""What a tool's process asks its server for while a call runs: the store, which stays with the server."""
+"""What a tool's process asks its server for while a call runs: the store and contents, which stay with the server."""
 
 import asyncio
+import base64
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sidecall.core.errors import SidecallError
+from sidecall.core.errors import SidecallError, ToolException
 from sidecall.core.invocation import Invocation
 from sidecall.core.overload import StoreUnavailable
+from sidecall.core.results.own_contents import ContentNotKept, NoSuchContent, OwnContents
 from sidecall.core.store.items import Item, ItemTooLarge, StoreFull
 from sidecall.executors.process.frames import pack
 
 # Bytes of a question or of its reply.
 MOST_BYTES = 16 * 1024 * 1024
+# Bytes of a content, of which three become four characters, beside which there is little else.
+_MOST_OF_BODY = (MOST_BYTES - 4096) // 4 * 3
 
 
 async def reply_to(invocation: Invocation, question: Sequence[Any]) -> bytes:
@@ -49,6 +53,26 @@ def encode_value(value: Any) -> str:
     if len(text) > MOST_BYTES:
         raise ValueError(f"The value takes {len(text):,} bytes as JSON; {MOST_BYTES:,} at most cross to the server.")
     return text
+
+
+def encode_body(body: str | bytes) -> str:
+    """Write the bytes of a content for the way to or from a process.
+
+    Raises:
+        ToolException: There are too many.
+    """
+    whole = body.encode() if isinstance(body, str) else body
+    if len(whole) > _MOST_OF_BODY:
+        raise ToolException(
+            f"The content takes {len(whole):,} bytes, and {_MOST_OF_BODY:,} at most cross between a process and its "
+            "server."
+        )
+    return base64.b64encode(whole).decode("ascii")
+
+
+def decode_body(encoded: str) -> bytes:
+    """Return the bytes of a content."""
+    return base64.b64decode(encoded)
 
 
 def decode_item(told: Sequence[Any] | None) -> Item | None:
@@ -101,12 +125,29 @@ async def _list_namespaces(invocation: Invocation, options: dict[str, Any]) -> A
     return await _call(invocation, "list_namespaces", **options)
 
 
+def _contents_of(invocation: Invocation) -> OwnContents:
+    contents = invocation.tool_context.contents
+    assert contents is not None
+    return contents
+
+
+async def _get_content(invocation: Invocation, content_id: str) -> list[str]:
+    found = await _contents_of(invocation).aread(content_id)
+    return [found.media_type, await asyncio.to_thread(encode_body, found.body)]
+
+
+async def _keep_content(invocation: Invocation, encoded: str, media_type: str) -> str:
+    return await _contents_of(invocation).asave(await asyncio.to_thread(decode_body, encoded), media_type)
+
+
 _OPERATIONS: Mapping[str, Callable[..., Awaitable[Any]]] = {
     "get": _get,
     "put": _put,
     "delete": _delete,
     "search": _search,
     "list_namespaces": _list_namespaces,
+    "get_content": _get_content,
+    "keep_content": _keep_content,
 }
 
 
@@ -124,11 +165,14 @@ def _make_too_large(text: str) -> Exception:
     return error
 
 
-# What a store raises, as the tool sees it.
+# What the store and contents raise, as the tool sees it.
 _ERRORS: Mapping[str, Callable[[str], Exception]] = {
     "StoreFull": lambda _: StoreFull(),
     "ItemTooLarge": _make_too_large,
     "StoreUnavailable": StoreUnavailable,
+    "NoSuchContent": NoSuchContent,
+    "ContentNotKept": ContentNotKept,
+    "ToolException": ToolException,
     "SidecallError": SidecallError,
     "NotImplementedError": NotImplementedError,
     "TypeError": TypeError,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from sidecall.core.contents import ReachableContents
 from sidecall.core.context import Caller, EventListener, HeaderMap
 from sidecall.core.invocation import CallRequest, Invocation, Surroundings
 from sidecall.core.messages import ToolCall
@@ -42,13 +43,18 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         "bounds": bounds,
         "approved": context.approved,
         "has_store": context.store is not None,
+        "has_contents": context.contents is not None,
         "is_heard": invocation.request.listener is not None,
         "trace": dict(invocation.surroundings.trace()),
     }
 
 
 def read_request(
-    request: Mapping[str, Any], tool: CompiledTool, listener: EventListener | None, store: ItemStore | None = None
+    request: Mapping[str, Any],
+    tool: CompiledTool,
+    listener: EventListener | None,
+    store: ItemStore | None = None,
+    contents: ReachableContents | None = None,
 ) -> Invocation:
     """Return the same call for the tool in this process."""
     caller = request["caller"]
@@ -67,6 +73,6 @@ def read_request(
         tool=tool,
         started=time.monotonic(),
         deadline=request["deadline"],
-        surroundings=Surroundings(store, request["secrets"].get),
+        surroundings=Surroundings(store, request["secrets"].get, contents=contents),
         args=request["args"],
     )

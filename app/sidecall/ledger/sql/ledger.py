@@ -38,6 +38,7 @@ class LedgerBounds:
     max_store_bytes: int = 16 * 1024 * 1024
     max_item_bytes: int = 1024 * 1024
     max_rules: int = 1000
+    max_artifact_bytes_per_caller: int | None = None
 
 
 class DatabaseLedger(Ledger):
@@ -52,7 +53,9 @@ class DatabaseLedger(Ledger):
         self._decisions = SqlApprovals(
             database, owner, bounds.approval_ttl, bounds.max_approvals, bounds.max_waiting_bytes
         )
-        self._contents = SqlContents(database, bounds.artifact_ttl, bounds.max_artifact_bytes)
+        self._contents = SqlContents(
+            database, bounds.artifact_ttl, bounds.max_artifact_bytes, quota=bounds.max_artifact_bytes_per_caller
+        )
         self._rounds: asyncio.Task[None] | None = None
         self._items = SqlItems(database, bounds.max_item_bytes)
         self._kept_rules = SqlRules(database, bounds.max_rules)
@@ -67,6 +70,7 @@ class DatabaseLedger(Ledger):
         """
         await self.database.open()
         self._items.attach()
+        self._contents.attach()
         try:
             # A file has one process, so whoever else is named in it is gone.
             await self._look_around(math.inf if self.database.dialect == "sqlite" else time.time() - _SILENT)

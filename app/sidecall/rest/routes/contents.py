@@ -1,6 +1,5 @@
 """Give callers the whole of what was cut for a model, and keep what they send."""
 
-import re
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -8,7 +7,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
-from sidecall.core.contents import KeptContent
+from sidecall.core.contents import KeptContent, is_media_type
 from sidecall.core.errors import BodyTooLarge, UnsupportedMediaType
 from sidecall.core.overload import StoreUnavailable
 from sidecall.http.body import read_bytes
@@ -51,11 +50,6 @@ _WHOLE: dict[int | str, dict[str, Any]] = {
     416: {"model": Problem, "description": "None of its bytes is in `Range`."},
     422: {"model": Problem, "description": "A parameter is wrong, or the content has no such thing."},
 }
-
-
-# A type and its parameters, in what a header may hold.
-_MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]{1,64}/[\w!#$&^.+-]{1,64}([ \t]*;[ -~]*)?", re.ASCII)
-_LONGEST = 255
 
 
 class UploadedContent(BaseModel):
@@ -120,6 +114,7 @@ def _respond(request: Request, content: KeptContent) -> Response:
         **CALLER_PROBLEM,
         413: {"model": Problem, "description": "The body is larger than this server takes, or has room for."},
         415: {"model": Problem, "description": "It is compressed, a form, or of no media type."},
+        429: {"model": Problem, "description": "You keep as many bytes as one caller may, until some expire."},
         503: {"model": Problem, "description": "It cannot be kept just now."},
     },
     openapi_extra={
@@ -130,10 +125,10 @@ async def create_content(request: Request, parts: PartsDep, caller: CallerDep) -
     """Keep a body as it is, with its `Content-Type`; only its caller can read and delete it."""
     media_type = _read_media_type(request)
     body = await read_bytes(request, parts.bounds)
-    if len(body) > parts.contents.most:
-        raise BodyTooLarge(f"The body is larger than the {parts.contents.most} bytes that this server keeps.")
+    if len(body) > parts.contents.quota:
+        raise BodyTooLarge(f"The body is larger than the {parts.contents.quota} bytes that this server keeps for you.")
     expires_at = datetime.now(UTC) + timedelta(seconds=parts.contents.ttl)
-    content_id = await parts.contents.keep(body, caller, media_type)
+    content_id = await parts.contents.keep(body, caller, media_type, is_sent=True)
     url = content_url(content_id)
     if content_id is None or url is None:
         raise StoreUnavailable
@@ -143,7 +138,7 @@ async def create_content(request: Request, parts: PartsDep, caller: CallerDep) -
 
 def _read_media_type(request: Request) -> str:
     media_type = request.headers.get("content-type", "").strip() or "application/octet-stream"
-    if len(media_type) > _LONGEST or _MEDIA_TYPE.fullmatch(media_type) is None:
+    if not is_media_type(media_type):
         raise UnsupportedMediaType("The `Content-Type` is no media type, such as application/pdf.")
     if media_type.lower().startswith("multipart/"):
         raise UnsupportedMediaType("Send the file itself as the body, not a form: `curl --data-binary @file`.")

@@ -1,6 +1,5 @@
 """The server's store, as a tool in a process has it."""
 
-import asyncio
 from dataclasses import asdict
 from typing import Any
 
@@ -46,10 +45,4 @@ class BridgedItems:
         return [tuple(namespace) for namespace in found]
 
     async def _ask(self, name: str, *values: Any) -> Any:
-        """Ask, off the event loop where one runs here; whoever cannot wait finds out before anything is asked."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return read_reply(self._channel.ask("ask", self._call, [name, *values]))
-        await asyncio.sleep(0)
-        return read_reply(await asyncio.to_thread(self._channel.ask, "ask", self._call, [name, *values]))
+        return read_reply(await self._channel.ask_without_blocking("ask", self._call, [name, *values]))

@@ -1,5 +1,6 @@
 """What leads from a tool's process to its server."""
 
+import asyncio
 import logging
 import os
 import socket
@@ -55,6 +56,15 @@ class Channel:
             for message in self:
                 return message.content
         raise ConnectionError("the server is gone")
+
+    async def ask_without_blocking(self, kind: str, subject: str | None, content: Any) -> Any:
+        """Ask, off the event loop where one runs here; whoever cannot wait finds out before anything is asked."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return self.ask(kind, subject, content)
+        await asyncio.sleep(0)
+        return await asyncio.to_thread(self.ask, kind, subject, content)
 
     @contextmanager
     def answering(self) -> Iterator[None]:

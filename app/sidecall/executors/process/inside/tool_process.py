@@ -18,6 +18,7 @@ from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.descendants import end_copy_of
 from sidecall.executors.process.failures import write_failure
 from sidecall.executors.process.finder import Finder, Home, ToolsOf
+from sidecall.executors.process.inside.bridged_contents import BridgedContents
 from sidecall.executors.process.inside.bridged_items import BridgedItems
 from sidecall.executors.process.inside.channel import Channel, LogToServer
 from sidecall.executors.process.inside.limits import bounded_memory, writable_bytes
@@ -77,7 +78,8 @@ class ToolProcess:
     def _answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         try:
             tool, store = self._find(request["home"]), self._make_store(request)
-            invocation = read_request(request, tool, self._make_listener(request), store)
+            contents = BridgedContents(self._channel, request["invocation_id"]) if request["has_contents"] else None
+            invocation = read_request(request, tool, self._make_listener(request), store, contents)
             fill_hidden(invocation)
             check_arguments(invocation)
             with self._channel.answering(), bounded_memory(self._baseline + request["memory_limit_mb"] * _MB):
