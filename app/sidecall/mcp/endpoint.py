@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
-from sidecall.auth.browser import HEADERS
+from sidecall.auth.passes import HEADERS
 from sidecall.core.errors import MalformedJSON, RequestError
 from sidecall.http import problems
 from sidecall.http.body import is_plain, parse_body, read_body, read_plain

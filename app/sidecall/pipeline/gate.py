@@ -4,6 +4,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+from sidecall.core.context import Caller
 from sidecall.core.errors import MissingContext, ToolNotFound
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
@@ -16,7 +17,7 @@ from sidecall.pipeline.format import refuse
 from sidecall.pipeline.outcome import find_outcome_of_error
 from sidecall.pipeline.plan import Plan, Plans
 from sidecall.pipeline.quotas import Quotas
-from sidecall.pipeline.visible import ask_visible, visible
+from sidecall.pipeline.visible import ask_visible, is_permitted, visible
 from sidecall.registry import Registry
 
 
@@ -75,7 +76,7 @@ class Gate:
         # A call that was remembered was counted when it came.
         if self._quotas is not None and not request.is_counted:
             self._count(self._quotas, request, tool)
-        if tool is None or not tool.options.is_for_all or request.caller.toolset is not None:
+        if tool is None or not _is_plainly_visible(tool, request.caller):
             return self._enter_if_visible(request, tool)
         plan = self._plans.of(tool)
         try:
@@ -129,3 +130,10 @@ class Gate:
         others = (tool for tool in self._registry if tool is not hidden)
         names = [tool.name for tool in await visible(others, request.caller, request.context)]
         return ToolNotFound(name, names, find_nearest(name, names))
+
+
+def _is_plainly_visible(tool: CompiledTool, caller: Caller) -> bool:
+    """Return whether a tool is one that its caller sees without anybody being asked."""
+    if tool.options.is_for_all and caller.toolset is None:
+        return True
+    return tool.options.is_enabled is True and is_permitted(tool, caller)
