@@ -5,8 +5,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
-from bench.callers import introduced
-from bench.collector import collecting
+from bench.beside.callers import introducing
+from bench.beside.collector import collecting
 from bench.environments import Unavailable
 from bench.load import CONNECTIONS, Pace, drive, new_client, verify
 from bench.machine import Cores
@@ -34,7 +34,7 @@ def measure(rounds: int, cores: Cores) -> Part:
     """Start every server once, and let the rows take turns."""
     skipped: dict[str, str] = {}
     with ExitStack() as stack:
-        beside = {"collector": stack.enter_context(collecting()), **stack.enter_context(introduced())}
+        beside = {"collector": stack.enter_context(collecting()), **stack.enter_context(introducing())}
         servers = _start(stack, cores, beside, skipped)
         turns = _turns(servers, beside, skipped)
         paces, failed = take_turns(turns, rounds)

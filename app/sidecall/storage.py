@@ -13,8 +13,8 @@ from sidecall.ledger.base import Ledger
 from sidecall.ledger.opening import IN_MEMORY, open_history, open_ledger
 from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.pipeline.format import refuse
-from sidecall.pipeline.quotas import Quotas
-from sidecall.pipeline.shared_quotas import SharedQuotas
+from sidecall.pipeline.quotas.in_memory import Quotas
+from sidecall.pipeline.quotas.shared import SharedQuotas
 from sidecall.settings import Settings
 from sidecall.telemetry.redact import Redaction
 

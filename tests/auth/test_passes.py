@@ -6,7 +6,7 @@ import pytest
 
 from sidecall.auth.access import Access
 from sidecall.auth.middleware import Authentication, caller_of
-from sidecall.auth.passes import HEADERS, Passes
+from sidecall.auth.passes import HEADERS, PassBook
 from sidecall.core.context import Caller
 from sidecall.core.errors import RequestError
 from tests.kit.asgi import Peer, scope_of
@@ -48,7 +48,7 @@ def _scope(*headers: tuple[str, str], method: str = "POST", path: str = "/tool_c
 )
 def test_a_pass_is_for_the_same_credential_in_the_same_header(headers: list[tuple[str, str]], is_known: bool) -> None:
     """Whatever else may be meant is looked at in full."""
-    passes = Passes(Clock())
+    passes = PassBook(Clock())
     passes.keep(_scope(KNOWN), ANN, WAY)
 
     found = passes.find(_scope(*headers))
@@ -58,7 +58,7 @@ def test_a_pass_is_for_the_same_credential_in_the_same_header(headers: list[tupl
 
 def test_a_key_by_itself_has_a_pass_too() -> None:
     """It is none as a bearer."""
-    passes = Passes(Clock())
+    passes = PassBook(Clock())
     passes.keep(_scope(("x-api-key", "sidecall_a")), ANN, WAY)
 
     assert passes.find(_scope(("x-api-key", "sidecall_a"))) is not None
@@ -68,7 +68,7 @@ def test_a_key_by_itself_has_a_pass_too() -> None:
 def test_a_pass_ends_after_half_a_second() -> None:
     """However often it was shown meanwhile."""
     clock = Clock()
-    passes = Passes(clock)
+    passes = PassBook(clock)
     passes.keep(_scope(KNOWN), ANN, WAY)
 
     clock.now = 0.49
@@ -83,7 +83,7 @@ def test_a_pass_ends_after_half_a_second() -> None:
 
 def test_those_who_came_longest_ago_are_forgotten() -> None:
     """A thousand are remembered, and of each some requests."""
-    passes = Passes(Clock())
+    passes = PassBook(Clock())
     for number in range(1025):
         passes.keep(_scope(("x-api-key", str(number))), ANN, WAY)
     for number in range(100):
@@ -113,6 +113,20 @@ class Keys:
         return ANN
 
 
+def _requests() -> list[dict[str, Any]]:
+    wrong = ("authorization", "Bearer sidecall_b")
+    return [
+        _scope(KNOWN),
+        _scope(KNOWN),
+        _scope(KNOWN, method="GET", path="/tools"),
+        _scope(KNOWN, method="DELETE"),
+        _scope(KNOWN, method="DELETE"),
+        _scope(wrong),
+        _scope(wrong),
+        _scope(KNOWN),
+    ]
+
+
 async def test_a_credential_is_looked_at_once_for_each_kind_of_request() -> None:
     """Refused ones each time; and what proves it goes no further either way."""
     keys, seen = Keys(), list[Any]()
@@ -131,16 +145,7 @@ async def test_a_credential_is_looked_at_once_for_each_kind_of_request() -> None
     app, peer = Authentication(serve, access, refuse, lambda path: path == "/healthz", permit), Peer()
     asked = []
 
-    for scope in (
-        _scope(KNOWN),
-        _scope(KNOWN),
-        _scope(KNOWN, method="GET", path="/tools"),
-        _scope(KNOWN, method="DELETE"),
-        _scope(KNOWN, method="DELETE"),
-        _scope(("authorization", "Bearer sidecall_b")),
-        _scope(("authorization", "Bearer sidecall_b")),
-        _scope(KNOWN),
-    ):
+    for scope in _requests():
         await app(scope, peer.receive, peer.send)
         asked.append(keys.asked)
 

@@ -20,7 +20,7 @@ from sidecall.core.quota import Rate
 from sidecall.core.results.room import ResultRoom
 from sidecall.http.backlog import Backlog
 from sidecall.http.events import Events
-from sidecall.pipeline.quotas import Quotas
+from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.rest.listing import Listings, make_listing
 from sidecall.serving.framing import complete_scope
 from sidecall.telemetry.writer import LineWriter

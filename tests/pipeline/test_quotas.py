@@ -7,7 +7,7 @@ import pytest
 from sidecall.core.context import Caller
 from sidecall.core.overload import QuotaExceeded
 from sidecall.core.quota import Quota, Rate
-from sidecall.pipeline.quotas import Quotas
+from sidecall.pipeline.quotas.in_memory import Quotas
 from tests.kit.virtual_time import running
 
 pytestmark = pytest.mark.virtual_time

@@ -34,7 +34,7 @@ class Pass:
     ways: set[tuple[str, str]] = field(default_factory=set)
 
 
-class Passes:
+class PassBook:
     """The passes of those who have shown a credential lately, by its keyed hash.
 
     Only what opens something is kept: whatever does not is looked at in full each time, so that a credential that is

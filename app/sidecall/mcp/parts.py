@@ -19,7 +19,7 @@ from sidecall.mcp.changes import ListChanges
 from sidecall.mcp.listing import ToolPages
 from sidecall.mcp.structures import Structures
 from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.quotas import Quotas
+from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.pipeline.visible import is_visible
 from sidecall.registry import Registry
 

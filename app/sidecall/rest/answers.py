@@ -176,7 +176,7 @@ def content_url(content_id: str | None) -> str | None:
 
 
 def _quota_headers(parts: Parts, context: RequestContext, sent: ReceivedCall | None = None) -> dict[str, str]:
-    """Say what is left of all calls, and of those of the tool of a single one."""
+    """Return what is left of all calls, and of those of the tool of a single one."""
     return quota_headers(parts.quotas_of(context.caller, None if sent is None else sent.call.name))
 
 

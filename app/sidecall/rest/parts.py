@@ -24,7 +24,7 @@ from sidecall.jobs.jobs import Jobs
 from sidecall.jobs.webhooks.receivers import AllowedHosts
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.quotas import Quotas
+from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.pipeline.visible import is_visible
 from sidecall.registry import Registry
 from sidecall.rest.deadline import DeadlineDep

@@ -12,7 +12,7 @@ from sidecall.core.quota import Rate
 from sidecall.ledger.sql.postgres import PostgresDatabase
 from sidecall.ledger.sql.rates import SqlRates
 from sidecall.main import create_app
-from sidecall.pipeline.shared_quotas import SharedQuotas
+from sidecall.pipeline.quotas.shared import SharedQuotas
 from sidecall.registry import Registry
 from sidecall.settings import Settings
 

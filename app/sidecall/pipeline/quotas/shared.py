@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sidecall.core.overload import QuotaExceeded, StoreUnavailable
 from sidecall.core.quota import NANO, Lease, Quota, Rate, SharedCount
-from sidecall.pipeline.quotas import Lately, QuotaKey, Quotas, make_quota
+from sidecall.pipeline.quotas.in_memory import Lately, QuotaKey, Quotas, make_quota
 
 logger = logging.getLogger("sidecall")
 

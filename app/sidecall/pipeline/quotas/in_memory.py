@@ -91,7 +91,7 @@ class Quotas:
 
 
 def make_quota(key: QuotaKey, rate: Rate, spent: int, held: int = 0) -> Quota:
-    """Say what is left where all calls are back in `spent` nanoseconds, and `held` of them need not be waited for."""
+    """Return what is left where all calls are back in `spent` nanoseconds, and `held` need not be waited for."""
     gone = min(rate.calls, -(-spent // rate.share))
     more_in = -(-(spent - (gone - 1) * rate.share) // NANO) if gone else 0
     left = min(rate.calls, rate.calls - gone + held)

@@ -21,7 +21,7 @@ _HOUR = 3600
 
 
 @contextmanager
-def introduced() -> Iterator[Mapping[str, str]]:
+def introducing() -> Iterator[Mapping[str, str]]:
     """Give the file of keys and its `key`, the `issuer` and its `token`, by the names that rows have for them."""
     signing = RSAKey.generate_key(2048, {"kid": "bench"})
     with tempfile.TemporaryDirectory() as folder, _publishing(signing) as issuer:
