@@ -49,7 +49,8 @@ async def _guess(port: int, keys: Mapping[str, Mapping[str, str]], rounds: int) 
         for guesses in zip(ids, *near, strict=True):
             for answers, guess in zip(asked, guesses, strict=True):
                 answers.append(await line.ask(_as(keys["b"], get(f"/tool_calls/{guess}"))))
-            await asyncio.sleep(0)
+    line.close()
+    await asyncio.sleep(0)
     return asked
 
 
