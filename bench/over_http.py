@@ -5,17 +5,20 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
-from bench.collector import collecting
+from bench.beside.callers import introducing
+from bench.beside.collector import collecting
 from bench.environments import Unavailable
 from bench.load import CONNECTIONS, Pace, drive, new_client, verify
 from bench.machine import Cores
 from bench.results import Bar, Part, compare
 from bench.rounds import ratio, spread, take_turns
-from bench.rows import ASYNC, FASTAPI, FLOOR, FORGETFUL, IN_FILE, IN_MEMORY, ROWS, SERVERS, THREAD
+from bench.rows import ASYNC, FASTAPI, FLOOR, FORGETFUL, IN_FILE, IN_MEMORY, ROWS, SERVERS, THREAD, WITH_KEY, WITH_TOKEN
 from bench.servers import Running, running
 
 BARS = (
     Bar("async tool ÷ Starlette floor", ASYNC, FLOOR, 0.70, aim=0.85),
+    Bar("callers with keys ÷ without", WITH_KEY, ASYNC, 0.95),
+    Bar("callers with tokens ÷ without", WITH_TOKEN, ASYNC, 0.9),
     Bar("history in a file ÷ in memory", IN_FILE, IN_MEMORY, 0.9),
     Bar("history in a file ÷ none", IN_FILE, FORGETFUL, 0.85, aim=0.9),
     Bar("async tool ÷ FastAPI route", ASYNC, FASTAPI, 1.7),
@@ -31,16 +34,17 @@ def measure(rounds: int, cores: Cores) -> Part:
     """Start every server once, and let the rows take turns."""
     skipped: dict[str, str] = {}
     with ExitStack() as stack:
-        servers = _start(stack, cores, stack.enter_context(collecting()), skipped)
-        turns = _turns(servers, skipped)
+        beside = {"collector": stack.enter_context(collecting()), **stack.enter_context(introducing())}
+        servers = _start(stack, cores, beside, skipped)
+        turns = _turns(servers, beside, skipped)
         paces, failed = take_turns(turns, rounds)
     return summarize(paces, {**skipped, **failed})
 
 
-def _start(stack: ExitStack, cores: Cores, collector: str, skipped: dict[str, str]) -> dict[str, Running]:
+def _start(stack: ExitStack, cores: Cores, beside: Mapping[str, str], skipped: dict[str, str]) -> dict[str, Running]:
     started: dict[str, Running] = {}
     for name, server in SERVERS.items():
-        environment = {key: value.format(collector=collector) for key, value in server.environment.items()}
+        environment = _fill(server.environment, beside)
         try:
             started[name] = stack.enter_context(running(replace(server, environment=environment), cores))
         except Unavailable as error:
@@ -48,16 +52,24 @@ def _start(stack: ExitStack, cores: Cores, collector: str, skipped: dict[str, st
     return started
 
 
-def _turns(servers: Mapping[str, Running], skipped: dict[str, str]) -> dict[str, Callable[[], Pace]]:
+def _fill(texts: Mapping[str, str], beside: Mapping[str, str]) -> dict[str, str]:
+    """Put what stands beside the load into texts that name it in braces."""
+    return {name: text.format_map(beside) for name, text in texts.items()}
+
+
+def _turns(
+    servers: Mapping[str, Running], beside: Mapping[str, str], skipped: dict[str, str]
+) -> dict[str, Callable[[], Pace]]:
     """Check and warm up each row; those that answer rightly take part."""
     turns: dict[str, Callable[[], Pace]] = {}
     with new_client() as client:
         for name, row in ROWS.items():
             if row.server not in servers:
                 continue
-            turn = partial(drive, servers[row.server], row.request)
+            request = replace(row.request, headers=_fill(row.request.headers, beside))
+            turn = partial(drive, servers[row.server], request)
             try:
-                verify(client, servers[row.server].url, row.request)
+                verify(client, servers[row.server].url, request)
                 turn()
                 turns[name] = turn
             except Unavailable as error:

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from bench.beside.callers import AUDIENCE
 from bench.environments import version_of
 from bench.load import Request
 from bench.servers import Server, floor, peer, sidecall
@@ -15,6 +16,8 @@ ASYNC = "Sidecall, async tool"
 IN_FILE = "Sidecall, async tool, history in a file"
 IN_MEMORY = "Sidecall, async tool, history in memory"
 FORGETFUL = "Sidecall, async tool, without a history"
+WITH_KEY = "Sidecall, async tool, callers with keys"
+WITH_TOKEN = "Sidecall, async tool, callers with tokens"
 THREAD = "Sidecall, sync tool in a thread"
 BATCH = 20
 
@@ -38,6 +41,12 @@ def call_of(name: str, args: Mapping[str, Any]) -> dict[str, Any]:
 def tool_call(name: str, args: Mapping[str, Any], content: str) -> Request:
     """Ask Sidecall, or a floor, to run a tool."""
     return Request("/tool_calls", json.dumps(call_of(name, args)), ("content",), content)
+
+
+def _as_caller(credential: str) -> Request:
+    """Ask as one who proves who it is; what stands in braces is filled in when the row is measured."""
+    asked = tool_call("echo", _ECHO, "hi")
+    return replace(asked, headers={**asked.headers, "authorization": f"Bearer {{{credential}}}"})
 
 
 def _batch() -> Request:
@@ -88,11 +97,20 @@ _PEERS = {
 
 _LOGGING = {"SIDECALL_LOG_CALLS": "true", "SIDECALL_LOG_ARGS": "true", "SIDECALL_LOG_FORMAT": "json"}
 
+_TOKENS = {
+    "SIDECALL_AUTH": "jwt",
+    "SIDECALL_JWT_ISSUER": "{issuer}",
+    "SIDECALL_JWT_KEYS_URL": "{issuer}/keys",
+    "SIDECALL_JWT_AUDIENCE": AUDIENCE,
+}
+
 SERVERS: Mapping[str, Server] = {
     "raw": floor("raw"),
     "starlette": floor("starlette"),
     "fastapi": floor("fastapi"),
     "sidecall": sidecall("--tools", "bench/tools.py"),
+    "keys": sidecall("--tools", "bench/tools.py", SIDECALL_AUTH="api_key", SIDECALL_KEYS_FILE="{keys_file}"),
+    "tokens": sidecall("--tools", "bench/tools.py", **_TOKENS),
     "logging": sidecall("--tools", "bench/tools.py", **_LOGGING),
     "in file": sidecall("--tools", "bench/tools.py", SIDECALL_STORE="sqlite:///bench/results/.work/ledger.db"),
     "in memory": sidecall("--tools", "bench/tools.py", SIDECALL_STORE="memory://"),
@@ -106,6 +124,8 @@ ROWS: Mapping[str, Row] = {
     FLOOR: Row("starlette", tool_call("echo", _ECHO, "hi")),
     FASTAPI: Row("fastapi", tool_call("echo", _ECHO, "hi")),
     ASYNC: Row("sidecall", tool_call("echo", _ECHO, "hi")),
+    WITH_KEY: Row("keys", _as_caller("key")),
+    WITH_TOKEN: Row("tokens", _as_caller("token")),
     IN_FILE: Row("in file", tool_call("echo", _ECHO, "hi")),
     IN_MEMORY: Row("in memory", tool_call("echo", _ECHO, "hi")),
     FORGETFUL: Row("forgetful", tool_call("echo", _ECHO, "hi")),

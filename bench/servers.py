@@ -24,7 +24,8 @@ _UVICORN = ("--no-access-log", "--no-server-header", "--log-level", "info")
 class Server:
     """How to start a server, a peer in its own environment.
 
-    `{port}` in the command is replaced, and `{collector}` in the environment by the address of a collector of spans.
+    `{port}` in the command is replaced, and in the environment what stands beside the load: `{collector}` by the
+    address of a collector of spans, `{keys_file}` and `{issuer}` by what callers are known by.
     """
 
     command: tuple[str, ...]

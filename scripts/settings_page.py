@@ -84,6 +84,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "origins",
             "max_concurrency_per_caller",
             "rate_limit",
+            "shared_rates",
         ),
     ),
     (

@@ -42,6 +42,7 @@ DEFAULTS = {
     "scopes_header": None,
     "gateways": (),
     "rate_limit": None,
+    "shared_rates": False,
     "max_running_jobs": 100,
     "max_queued_jobs": 10000,
     "max_wait": 60.0,

@@ -6,10 +6,11 @@ from dataclasses import replace
 from importlib import import_module
 
 from sidecall.auth.access import Access, Authenticator
-from sidecall.auth.api_keys import HEADER, ApiKeys, KeyRing
+from sidecall.auth.api_keys import ApiKeys, KeyRing
 from sidecall.auth.caller_header import LOOPBACK, CallerHeader, GatewayHeaders, Gateways, NamedOrAnonymous
 from sidecall.auth.key_file import KeyFile, KeysUnfit
 from sidecall.auth.methods import Method, Methods
+from sidecall.auth.passes import BEARER, KEY
 from sidecall.auth.resource import ProtectedResource
 from sidecall.auth.toolsets import NO_TOOLSETS, Everybody, Toolsets, WithToolsets, read_toolsets
 from sidecall.core.errors import SidecallError
@@ -60,10 +61,11 @@ def _build_access(settings: Settings) -> Access | None:
         is_proved=True,
         hidden=_CREDENTIALS if is_asked else (),
         resource=_describe(settings) if "jwt" in settings.auth else None,
+        is_by_credential=set(settings.auth) <= {"api_key", "jwt"},
     )
 
 
-_CREDENTIALS = (b"authorization", HEADER)
+_CREDENTIALS = (BEARER, KEY)
 
 
 def _build_methods(settings: Settings) -> Authenticator:

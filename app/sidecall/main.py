@@ -43,7 +43,6 @@ from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.cached.answers import Caching
 from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.quotas import Rate
 from sidecall.pipeline.stage import Stages
 from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
@@ -55,7 +54,7 @@ from sidecall.rest.parts import Parts
 from sidecall.rest.remembered import show_entry
 from sidecall.secrets import secrets_in, warn_of_missing
 from sidecall.settings import Settings
-from sidecall.storage import build_history, build_ledger
+from sidecall.storage import build_history, build_ledger, build_quotas
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import Metrics
@@ -82,13 +81,13 @@ def create_app(
     Raises:
         DefinitionError: A tool cannot be offered.
         KeysUnfit: The file of keys cannot be used.
-        StoreUnfit: There is no such kind of store.
+        StoreUnfit: There is no such kind of store, or servers cannot share it and should.
         ToolsetsUnfit: The file of toolsets is none.
         ValidationError: A setting is wrong.
     """
     settings, registry = _begin(settings or Settings(), registry)
-    executors, admission = build_executors(settings), Admission(_limits(settings))
     ledger, history = build_ledger(settings), build_history(settings)
+    executors, admission = build_executors(settings), Admission(_limits(settings), build_quotas(settings, ledger))
     metrics, redaction = _metrics(registry, executors, admission, ledger, lifecycle), Redaction(settings.log_redact)
     watch = _watch(settings, metrics, redaction, history)
     secrets, results = _look_through(registry, settings), ResultRoom(settings.max_result_bytes)
@@ -269,7 +268,6 @@ def _limits(settings: Settings) -> Limits:
         per_caller=settings.max_concurrency_per_caller,
         queue=settings.max_queue,
         queue_timeout=settings.queue_timeout,
-        rate=None if settings.rate_limit is None else Rate.parse(settings.rate_limit),
     )
 
 

@@ -1,7 +1,6 @@
 """What an operator may set, from the environment."""
 
 import os
-import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,13 +11,13 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from sidecall.access_settings import AccessSettings
 from sidecall.core.errors import SidecallError
+from sidecall.core.quota import check_rate
 from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings_history import HistorySettings
 from sidecall.telemetry.modes import LogFormat, TracingMode
 from sidecall.webhook_settings import WebhookSettings
 
 _PREFIX = "SIDECALL_"
-_RATE = re.compile(r"[1-9][0-9]{0,8}/(second|minute|hour|day)")
 _USUAL_SECRETS = Path("/run/secrets")  # Where orchestrators put them.
 LogLevel = Literal["debug", "info", "warning", "error"]
 
@@ -80,6 +79,10 @@ class Settings(AccessSettings, HistorySettings, WebhookSettings, OutgoingSetting
     rate_limit: str | None = Field(
         default=None,
         description="Calls that one caller may make, per worker, for instance `100/minute`; more get 429.",
+    )
+    shared_rates: bool = Field(
+        default=False,
+        description="Whether all workers and servers of one PostgreSQL count the calls of a caller together.",
     )
     max_running_jobs: int = Field(
         default=100, ge=1, description="Most remembered calls that run at once, per worker; more are queued."
@@ -231,9 +234,7 @@ class Settings(AccessSettings, HistorySettings, WebhookSettings, OutgoingSetting
     @field_validator("rate_limit")
     @classmethod
     def _is_rate(cls, rate: str | None) -> str | None:
-        if rate is not None and _RATE.fullmatch(rate) is None:
-            raise ValueError("write calls per second, minute, hour or day, such as 100/minute")
-        return rate
+        return None if rate is None else check_rate(rate)
 
 
 class UnknownSetting(SidecallError):

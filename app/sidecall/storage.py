@@ -1,5 +1,7 @@
 """Where what is remembered is kept, as the settings have it."""
 
+from sidecall.core.overload import StoreUnfit
+from sidecall.core.quota import Rate
 from sidecall.history.history import History, NoHistory
 from sidecall.history.in_database import SqlBlocks
 from sidecall.history.in_memory import MemoryBlocks
@@ -11,6 +13,8 @@ from sidecall.ledger.base import Ledger
 from sidecall.ledger.opening import IN_MEMORY, open_history, open_ledger
 from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.pipeline.format import refuse
+from sidecall.pipeline.quotas.in_memory import Quotas
+from sidecall.pipeline.quotas.shared import SharedQuotas
 from sidecall.settings import Settings
 from sidecall.telemetry.redact import Redaction
 
@@ -49,3 +53,17 @@ def build_history(settings: Settings) -> History | NoHistory:
     database = open_history(settings.store or IN_MEMORY)
     blocks = MemoryBlocks(bounds) if database is None else SqlBlocks(database, bounds)
     return History(NotedCalls(settings.history_buffer_bytes, showing), Packer(), blocks, settings.history_ttl)
+
+
+def build_quotas(settings: Settings, ledger: Ledger) -> Quotas:
+    """Make what counts the calls of callers: in memory, or for all servers that share the ledger.
+
+    Raises:
+        StoreUnfit: No other server can share it.
+    """
+    rate = None if settings.rate_limit is None else Rate.parse(settings.rate_limit)
+    if not settings.shared_rates:
+        return Quotas(rate)
+    if ledger.rates is None:
+        raise StoreUnfit("SIDECALL_SHARED_RATES takes a SIDECALL_STORE that servers can share: postgresql://...")
+    return SharedQuotas(rate, ledger.rates)

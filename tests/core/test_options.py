@@ -40,6 +40,7 @@ ORDINARY = {
     "idempotency": None,
     "cache": None,
     "scopes": (),
+    "rate": None,
     "is_for_all": True,
 }
 

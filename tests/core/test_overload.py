@@ -24,7 +24,7 @@ def test_a_caller_without_calls_left_meets_another() -> None:
     error = QuotaExceeded(quota)
 
     assert isinstance(error, TooManyCalls)
-    assert (error.retry_after, error.quota) == (17, quota)
+    assert (error.retry_after, error.quotas) == (17, (quota,))
     assert error.message == "Calls that one caller may make in 60 s: 100. The next one may come in 17 s."
 
 

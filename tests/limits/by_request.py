@@ -17,10 +17,11 @@ import httpx
 from sidecall import Registry
 from sidecall.core.context import Caller, cut_id
 from sidecall.core.overload import QuotaExceeded
+from sidecall.core.quota import Rate
 from sidecall.core.results.room import ResultRoom
 from sidecall.http.backlog import Backlog
 from sidecall.http.events import Events
-from sidecall.pipeline.quotas import Quotas, Rate
+from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.rest.listing import Listings, make_listing
 from sidecall.serving.framing import complete_scope
 from sidecall.telemetry.writer import LineWriter

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall import Registry
-from sidecall.auth.browser import HEADERS
+from sidecall.auth.passes import HEADERS
 from sidecall.core.results.room import ResultRoom
 from sidecall.http.body import Bounds
 from sidecall.ledger.memory.approvals import MemoryApprovals

@@ -9,11 +9,11 @@ from sidecall import BaseTool, Caller, Registry, ToolMessage, tool
 from sidecall.core.invocation import CallRequest
 from sidecall.core.observer import Outcome
 from sidecall.core.overload import Overloaded, QuotaExceeded, TooManyCalls
+from sidecall.core.quota import Rate
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.gate import Gate, Ticket
 from sidecall.pipeline.plan import Plans
-from sidecall.pipeline.quotas import Rate
 from sidecall.pipeline.stage import Stages
 from tests.kit.calls import write_request
 from tests.kit.virtual_time import outcome, running

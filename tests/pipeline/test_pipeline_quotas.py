@@ -11,6 +11,7 @@ from sidecall.core.context import ANONYMOUS
 from sidecall.core.invocation import CallRequest
 from sidecall.core.observer import Outcome
 from sidecall.core.overload import QuotaExceeded
+from sidecall.core.quota import Rate
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.inline import InlineExecutor
 from sidecall.ledger.memory.approvals import MemoryApprovals
@@ -18,7 +19,6 @@ from sidecall.main import build_pipeline
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.decide import decide
 from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.quotas import Rate
 from sidecall.pipeline.stages import default_stages
 from sidecall.settings import Settings
 from tests.kit.calls import write_request

@@ -6,8 +6,8 @@ import pytest
 
 from sidecall.core.context import Caller
 from sidecall.core.overload import QuotaExceeded
-from sidecall.core.quota import Quota
-from sidecall.pipeline.quotas import Quotas, Rate
+from sidecall.core.quota import Quota, Rate
+from sidecall.pipeline.quotas.in_memory import Quotas
 from tests.kit.virtual_time import running
 
 pytestmark = pytest.mark.virtual_time
@@ -42,7 +42,7 @@ class Counted:
 
     def left(self, caller: Caller = ANN) -> tuple[int, int]:
         """Tell how many are left, and when there is one more."""
-        quota = self.quotas.left(caller)
+        [quota] = self.quotas.left(caller)
         return quota.left, quota.more_in
 
 
@@ -150,7 +150,7 @@ async def test_whoever_is_refused_is_told_of_the_quota() -> None:
     with pytest.raises(QuotaExceeded) as refused:
         counted.quotas.take(ANN)
 
-    assert refused.value.quota == Quota(most=2, seconds=60, left=0, more_in=18)
+    assert refused.value.quotas == (Quota(most=2, seconds=60, left=0, more_in=18),)
     assert refused.value.retry_after == 18
     assert refused.value.message == "Calls that one caller may make in 60 s: 2. The next one may come in 18 s."
 

@@ -10,7 +10,19 @@ from rich.markdown import Markdown
 from bench.environments import ROOT
 from bench.machine import Cores, describe, raise_file_limit
 from tests.kit.postgres import find_programs
-from tests.trials import callers, contract, deadlines, lifetimes, overload, report, schemathesis, series, soak, traces
+from tests.trials import (
+    callers,
+    contract,
+    deadlines,
+    guesses,
+    lifetimes,
+    overload,
+    report,
+    schemathesis,
+    series,
+    soak,
+    traces,
+)
 from tests.trials.durable import drained, killed, past, shared
 from tests.trials.finding import Finding
 from tests.trials.hostile import bombs, floods, framing, fuzz, hoards, loris, outputs, stalls, worst_mix
@@ -18,7 +30,7 @@ from tests.trials.hostile import bombs, floods, framing, fuzz, hoards, loris, ou
 Trial = Callable[[], Iterator[Finding]]
 GROUPS: Mapping[str, Sequence[Trial]] = {
     "overload": (overload.run,),
-    "callers": (callers.run,),
+    "callers": (callers.run, guesses.run),
     "deadlines": (deadlines.run,),
     "lifetimes": (lifetimes.run,),
     "hostile": (
@@ -40,6 +52,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
 SHORT: Mapping[str, Trial] = {
     "overload": overload.run_shortly,
     "callers": callers.run_shortly,
+    "guesses": guesses.run_shortly,
     "deadlines": deadlines.run_shortly,
     "lifetimes": lifetimes.run_shortly,
     "fuzz": fuzz.run_shortly,

@@ -26,10 +26,12 @@ class Access:
     """Who knows the callers, and whether they have to prove who they are.
 
     `hidden` are the headers that prove it, which are nobody's business afterwards. `resource` is what they are told of
-    tokens, where those are taken.
+    tokens, where those are taken. `is_by_credential` says that nothing but the credential of a request decides whose it
+    is.
     """
 
     authenticator: Authenticator
     is_proved: bool
     hidden: Collection[bytes] = ()
     resource: ProtectedResource | None = None
+    is_by_credential: bool = False

@@ -11,13 +11,11 @@ from starlette.types import Scope
 from sidecall.auth.key_file import KeyFile, KeysUnfit
 from sidecall.auth.keys import PREFIX, ApiKey, digest_key
 from sidecall.auth.methods import REFUSE, BadCredential, read_bearer, values_of
+from sidecall.auth.passes import KEY, LOOK
 from sidecall.core.context import Caller
 
 logger = logging.getLogger("sidecall")
 
-HEADER = b"x-api-key"
-# Seconds until a file that has changed is noticed.
-_LOOK = 1.0
 # What a key that is not known is compared with, so that it is given as much work as one that is.
 _NOBODY = "0" * 64
 # When the file was changed, which one it is, and how long.
@@ -37,7 +35,7 @@ class KeyRing:
         self._clock = clock
         self._state = self._look()
         self._keys = self._read()
-        self._next = self._clock() + _LOOK
+        self._next = self._clock() + LOOK
 
     def __len__(self) -> int:
         return sum(key.is_valid() for key, _ in self._keys.values())
@@ -52,7 +50,7 @@ class KeyRing:
         return known[1] if known is not None and is_same and known[0].is_valid() else None
 
     def _refresh(self) -> None:
-        self._next = self._clock() + _LOOK
+        self._next = self._clock() + LOOK
         state = self._look()
         if state == self._state:
             return
@@ -95,7 +93,7 @@ class ApiKeys:
         Raises:
             BadCredential: There is no such key, or several came.
         """
-        sent = [value.decode("latin-1") for value in values_of(scope, HEADER)]
+        sent = [value.decode("latin-1") for value in values_of(scope, KEY)]
         bearer = read_bearer(scope)
         if bearer is not None and (self._is_alone or bearer.startswith(PREFIX)):
             sent.append(bearer)

@@ -10,11 +10,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sidecall.auth.hosts import OwnHosts
 from sidecall.auth.middleware import Refuse, path_of
+from sidecall.auth.passes import HEADERS
 from sidecall.core.errors import RequestError
 
-# Where the headers stand in the scope by their names, for whoever comes later; of those that come twice the first
-# counts, as in the framework.
-HEADERS = "sidecall.headers"
 # What browsers say of the page that sends a request.
 _SAYS_WHENCE = frozenset((b"origin", b"sec-fetch-site"))
 _OWN_SITES = (None, b"same-origin", b"none")

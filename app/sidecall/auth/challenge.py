@@ -17,5 +17,5 @@ def challenge(scope: Scope, error: RequestError) -> dict[str, str]:
     else:
         return {}
     if METADATA in scope:
-        said.append(f'resource_metadata="{scope[METADATA]}"')
+        said.append(f'resource_metadata="{scope[METADATA].find_document(scope)}"')
     return {"WWW-Authenticate": ", ".join(['Bearer realm="sidecall"', *said])}

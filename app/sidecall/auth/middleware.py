@@ -5,10 +5,11 @@ from collections.abc import Awaitable, Callable
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sidecall.auth.access import Access
+from sidecall.auth.passes import PassBook
 from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.errors import RequestError
 
-# Where it stands in the scope where it is said how to get a token.
+# Where it stands in the scope what says how to get a token.
 METADATA = "sidecall.resource_metadata"
 # Where the caller stands there. No part of `state`, where others keep what is theirs.
 CALLER = "sidecall.caller"
@@ -51,16 +52,24 @@ class Authentication:
         self._permit = permit
         self._hidden = frozenset(access.hidden)
         self._resource = access.resource
+        self._passes = PassBook() if access.is_by_credential else None
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
         if scope["type"] != "http":
             return self._app(scope, receive, send)
+        if self._resource is not None:
+            scope[METADATA] = self._resource
         path = path_of(scope)
+        found = None if self._passes is None else self._passes.find(scope)
+        if found is not None and (scope["method"], path) in found.ways:
+            self._name(found.caller, scope)
+            return self._app(scope, receive, send)
+        return self._settle(path, scope, receive, send)
+
+    def _settle(self, path: str, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if self._is_open(path):
             return self._app(scope, receive, send)
-        if self._resource is not None:
-            scope[METADATA] = self._resource.find_document(scope)
         try:
             found = self._authenticator.authenticate(scope)
             if not isinstance(found, Caller):
@@ -80,6 +89,11 @@ class Authentication:
 
     def _let_in(self, caller: Caller, path: str, scope: Scope) -> None:
         self._permit(scope["method"], path, caller)
+        if self._passes is not None:
+            self._passes.keep(scope, caller, (scope["method"], path))
+        self._name(caller, scope)
+
+    def _name(self, caller: Caller, scope: Scope) -> None:
         scope[CALLER] = caller
         if self._hidden:
             scope["headers"] = [header for header in scope["headers"] if header[0] not in self._hidden]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool
 
 from sidecall.authoring.hook_contexts import give_context, give_guardrail_context
 from sidecall.authoring.switches import make_switch, takes
@@ -21,6 +21,7 @@ from sidecall.core.options import (
     ToolOptions,
     UnknownArgs,
 )
+from sidecall.core.quota import Rate, check_rate
 from sidecall.core.results.cache import Cache
 from sidecall.core.retry import Retry
 from sidecall.core.run.typed_context import ReadContext
@@ -28,6 +29,8 @@ from sidecall.core.run.typed_context import ReadContext
 HandlerOption = StrictBool | Annotated[str, Field(min_length=1)] | Callable[..., Any]
 # As OAuth has them, which separates several by spaces.
 ScopeOption = Annotated[str, Field(pattern=r"^[\x21\x23-\x5b\x5d-\x7e]{1,256}$")]
+# Calls in a second, minute, hour or day, such as `10/minute`.
+RateOption = Annotated[str, AfterValidator(check_rate)]
 SwitchOption = StrictBool | Callable[..., Any]
 
 
@@ -67,6 +70,7 @@ class OptionFields(BaseModel):
     idempotency: Idempotency | None = None
     cache: Cache | None = None
     scopes: list[ScopeOption] | None = None
+    rate: RateOption | None = None
 
     def _compile_options(self, own: ReadContext | None = None) -> ToolOptions:
         """Compile the options, once; `own` reads the context for functions around the tool that say no type of it.
@@ -83,6 +87,7 @@ class OptionFields(BaseModel):
             "handle_validation_error": self.handle_validation_error or False,
             "tags": tuple(self.tags or ()),
             "scopes": tuple(self.scopes or ()),
+            "rate": None if self.rate is None else Rate.parse(self.rate),
             "metadata": self.metadata or {},
             "extras": self.extras or {},
             "annotations": self.annotations or ToolAnnotations(),

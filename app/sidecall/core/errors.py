@@ -93,7 +93,7 @@ class DiscoveryError(DefinitionError):
 class RequestError(SidecallError):
     """The request cannot be served."""
 
-    quota: Quota | None = None  # What the caller has left, where its calls are counted.
+    quotas: tuple[Quota, ...] = ()  # What the caller has left, where its calls are counted.
 
     def __init__(self, message: str | None = None, **members: Any) -> None:
         super().__init__(message)

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sidecall.core.callbacks import Callback
 from sidecall.core.guardrails import ToolInputGuardrail, ToolOutputGuardrail
+from sidecall.core.quota import Rate
 from sidecall.core.results.cache import Cache
 from sidecall.core.retry import Retry
 
@@ -66,7 +67,7 @@ class ToolOptions:
 
     Calls of a `background` tool are answered with where to ask for their answers. With `idempotency="tool_call_id"` a
     call runs once for each id that a model gives it. `cache` says how long answers are given again, `scopes` what a
-    caller needs to see and call it.
+    caller needs to see and call it, `rate` how often each caller may call it.
     """
 
     return_direct: bool = False
@@ -99,6 +100,7 @@ class ToolOptions:
     idempotency: Idempotency | None = None
     cache: Cache | None = None
     scopes: tuple[str, ...] = ()
+    rate: Rate | None = None
     # Whether every caller may see it.
     is_for_all: bool = field(init=False)
 

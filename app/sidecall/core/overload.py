@@ -29,9 +29,12 @@ class QuotaExceeded(TooManyCalls):
     """You have made as many calls as one caller may in this time."""
 
     def __init__(self, quota: Quota) -> None:
-        allowed = f"Calls that one caller may make in {quota.seconds} s: {quota.most}."
+        what, _, tool = quota.name.partition(":")
+        whose = f"{what.title()} of {tool}" if tool else what.title()
+        allowed = f"{whose} that one caller may make in {quota.seconds} s: {quota.most}."
         super().__init__(f"{allowed} The next one may come in {quota.more_in} s.", retry_after=quota.more_in)
-        self.quota = quota
+        self.members = {**self.members, "violated-policies": [quota.name]}
+        self.quotas = (quota,)
 
 
 class StoreUnavailable(Overloaded):

@@ -1,13 +1,80 @@
-"""What a caller has left to spend."""
+"""How many calls a caller may make in a time, and what it has left to spend."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol, Self
+
+_SECONDS: Mapping[str, int] = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+_RATE = re.compile(r"([1-9][0-9]{0,8})/(second|minute|hour|day)")
+NANO = 1_000_000_000
+# The name of the quota of all calls.
+CALLS = "calls"
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How many calls one caller may make in how many seconds."""
+
+    calls: int
+    seconds: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a rate such as `100/minute`.
+
+        Raises:
+            ValueError: It is none.
+        """
+        found = _RATE.fullmatch(text)
+        if found is None:
+            raise ValueError("write calls per second, minute, hour or day, such as 100/minute")
+        return cls(int(found[1]), _SECONDS[found[2]])
+
+    @property
+    def share(self) -> int:
+        """Nanoseconds in which one call comes back."""
+        return self.seconds * NANO // self.calls
+
+
+def check_rate(text: str) -> str:
+    """Return a text that is a rate.
+
+    Raises:
+        ValueError: It is none.
+    """
+    Rate.parse(text)
+    return text
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """How many of `most` calls in `seconds` a caller has `left`; in `more_in` seconds it has one more."""
+    """How many of `most` calls in `seconds` a caller has `left`; in `more_in` seconds it has one more.
+
+    `name` says which calls: all, or those of one tool.
+    """
 
     most: int
     seconds: int
     left: int
     more_in: int
+    name: str = CALLS
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Calls that a server may let in by itself, and in how many nanoseconds all that were spent are back."""
+
+    granted: int
+    spent: int
+
+
+class SharedCount(Protocol):
+    """Counts the calls of each caller for all servers."""
+
+    async def lease(self, key: str, rate: Rate, wanted: int) -> Lease:
+        """Give a server up to so many calls of one key, or none where none are left.
+
+        Raises:
+            StoreUnavailable: Nobody can tell just now.
+        """

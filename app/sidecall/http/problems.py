@@ -181,7 +181,7 @@ async def _answer_request_error(request: Request, error: Exception) -> Response:
         response.headers["Content-Range"] = f"bytes */{error.size}"
     if isinstance(error, Overloaded):
         response.headers["Retry-After"] = str(error.retry_after)
-    response.headers.update(quota_headers(error.quota) | challenge(request.scope, error))
+    response.headers.update(quota_headers(error.quotas) | challenge(request.scope, error))
     return response
 
 

@@ -7,6 +7,7 @@ from sidecall.core.calls.callbacks import CallbackQueue
 from sidecall.core.calls.places import CallQueue, Calls
 from sidecall.core.contents import Contents
 from sidecall.core.decisions.places import ApprovalRules, Approvals
+from sidecall.core.quota import SharedCount
 from sidecall.core.store.items import Items
 from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.sql.callbacks import SqlCallbacks
@@ -17,7 +18,8 @@ from sidecall.ledger.sql.database import Database
 class Ledger:
     """The parts of a ledger, each behind a protocol of `sidecall.core`, and the database behind some or all of them.
 
-    It is opened before the first of them is used, and closed after the last. `owner` names this process in it.
+    It is opened before the first of them is used, and closed after the last. `owner` names this process in it. `rates`
+    counts calls for all servers that share it, where several may.
     """
 
     approvals: Approvals
@@ -28,6 +30,7 @@ class Ledger:
     database: Database
     owner: str = field(default_factory=lambda: uuid4().hex)
     rules: ApprovalRules = field(default_factory=MemoryRules)
+    rates: SharedCount | None = None
     callbacks: CallbackQueue = field(init=False)
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
-from sidecall.auth.browser import HEADERS
+from sidecall.auth.passes import HEADERS
 from sidecall.core.errors import MalformedJSON, RequestError
 from sidecall.http import problems
 from sidecall.http.body import is_plain, parse_body, read_body, read_plain
@@ -109,7 +109,8 @@ class McpEndpoint:
             result = await answer_message(self._parts, message, exchange)
         except RpcError as error:
             return _refuse(error, message, is_modern=exchange.is_modern)
-        return Reply(write_result(message.id, result), 200, quota_headers(self._parts.quota_of(exchange.caller)))
+        quotas = self._parts.quotas_of(exchange.caller, message.tool_name)
+        return Reply(write_result(message.id, result), 200, quota_headers(quotas))
 
     async def _break_off(self, live: LiveAnswer, message: RpcMessage) -> bool:
         """End a stream whose reader was too slow, which was our own doing, or whose server ends."""

@@ -35,7 +35,7 @@ async def answer_message(parts: McpParts, message: RpcMessage, exchange: Exchang
     try:
         return await method(parts, message, exchange)
     except RequestError as error:
-        error.quota = error.quota or parts.quota_of(exchange.caller)
+        error.quotas = error.quotas or parts.quotas_of(exchange.caller, message.tool_name)
         raise word_refusal(error) from error
     except (RpcError, OSError):
         raise
@@ -49,7 +49,7 @@ def word_refusal(error: RequestError) -> RpcError:
     status, slug = find_status(error)
     told = {"type": f"urn:sidecall:problem:{slug}", **error.members}
     refusal = RpcError(status, error.message, told, status=status)
-    refusal.headers.update(quota_headers(error.quota))
+    refusal.headers.update(quota_headers(error.quotas))
     if isinstance(error, Overloaded):
         refusal.headers["Retry-After"] = str(error.retry_after)
     return refusal

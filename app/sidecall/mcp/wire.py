@@ -51,6 +51,12 @@ class RpcMessage:
         """Whether it wants an answer."""
         return self.id is not None
 
+    @property
+    def tool_name(self) -> str | None:
+        """The name of the tool that it calls, if it calls one."""
+        name = self.params.get("name") if self.method == "tools/call" else None
+        return name if isinstance(name, str) else None
+
 
 def parse_message(body: Any) -> RpcMessage:
     """Understand parsed JSON as one message.

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import dataclass
 
 from sidecall.core.context import Caller
@@ -11,8 +11,10 @@ from sidecall.core.errors import write_seconds
 from sidecall.core.invocation import Release
 from sidecall.core.options import ExecutorName
 from sidecall.core.overload import Overloaded, TooManyCalls
+from sidecall.core.quota import Rate
 from sidecall.core.tool import CompiledTool
-from sidecall.pipeline.quotas import Quotas, Rate
+from sidecall.pipeline.quotas.in_memory import Quotas
+from sidecall.pipeline.turns import CallerKey, Turns
 
 # Seconds after which a caller that was sent away may try again; an overload is over soon, or lasts.
 _RETRY_AFTER = 1
@@ -34,37 +36,37 @@ class Limits:
 
 
 class _Semaphore:
-    """Count what runs against a limit; the others wait in the order they came."""
+    """Count what runs against a limit; the callers of the others take turns."""
 
     __slots__ = ("most", "running", "waiting")
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self.waiting: deque[asyncio.Future[None]] = deque()
+        self.waiting = Turns()
         self.running = 0
 
     @property
     def is_free(self) -> bool:
         return self.running < self.most and not self.waiting
 
-    async def wait(self) -> None:
+    async def wait(self, caller: CallerKey) -> None:
         """Wait for a place, and take it."""
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.waiting.append(place)
+        self.waiting.join(caller, place)
         try:
             await place
         except BaseException:
             if place.done() and not place.cancelled():
                 self.leave()  # The place came at the very moment when nobody wanted it any more.
-            elif place in self.waiting:  # Whoever left may have passed it over already.
-                self.waiting.remove(place)
+            else:  # Whoever left may have passed it over already.
+                self.waiting.drop(caller, place)
             raise
 
     def leave(self) -> None:
-        """Return a place, to whoever waits longest."""
+        """Return a place, to the one whose turn it is."""
         self.running -= 1
         while self.waiting and self.running < self.most:
-            place = self.waiting.popleft()
+            place = self.waiting.next()
             if not place.done():
                 self.running += 1
                 place.set_result(None)
@@ -76,12 +78,13 @@ Semaphores = tuple[_Semaphore, ...]
 class Admission:
     """Admit calls to one server."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, quotas: Quotas | None = None) -> None:
+        """Admit calls within limits; without `quotas` they are counted by the rate of one caller, if there is one."""
         self._limits = limits
         self._server: Semaphores = () if limits.concurrency is None else (_Semaphore(limits.concurrency),)
         self._own: dict[str, _Semaphore] = {}
         self._callers: dict[tuple[str, str], int] = {}
-        self.quotas = None if limits.rate is None else Quotas(limits.rate)
+        self.quotas = Quotas(limits.rate) if quotas is None and limits.rate is not None else quotas
         self.running = 0
         self.waiting = 0
         self.abandoned: Counter[ExecutorName] = Counter()
@@ -146,7 +149,7 @@ class Admission:
         if self._limits.per_caller is not None:
             self._count(caller, self._limits.per_caller)
         try:
-            waited = await self._queue(semaphores, deadline)
+            waited = await self._queue(semaphores, _key(caller), deadline)
         except BaseException:
             self._uncount(caller)
             raise
@@ -164,7 +167,7 @@ class Admission:
         if self._callers:  # Empty where callers have no share.
             self._uncount(caller)
 
-    async def _queue(self, semaphores: Semaphores, deadline: Deadline | None) -> float:
+    async def _queue(self, semaphores: Semaphores, caller: CallerKey, deadline: Deadline | None) -> float:
         started = time.monotonic()
         patience = allowed = self._limits.queue_timeout
         if deadline is not None and deadline.moment - started < patience:
@@ -175,7 +178,7 @@ class Admission:
         self.waiting += 1
         try:
             async with asyncio.timeout(patience):
-                await _pass_all(semaphores)
+                await _pass_all(semaphores, caller)
         except TimeoutError:
             text = f"The call waited {write_seconds(allowed)} in vain."
             raise Overloaded(text, retry_after=_RETRY_AFTER) from None
@@ -198,11 +201,11 @@ class Admission:
             self._callers.pop(_key(caller), None)
 
 
-def _key(caller: Caller) -> tuple[str, str]:
+def _key(caller: Caller) -> CallerKey:
     return caller.tenant, caller.subject
 
 
-async def _pass_all(semaphores: Semaphores) -> None:
+async def _pass_all(semaphores: Semaphores, caller: CallerKey) -> None:
     """Take a place of one after the other; give all back when a later one has none."""
     held: list[_Semaphore] = []
     try:
@@ -210,7 +213,7 @@ async def _pass_all(semaphores: Semaphores) -> None:
             if semaphore.is_free:
                 semaphore.running += 1
             else:
-                await semaphore.wait()
+                await semaphore.wait(caller)
             held.append(semaphore)
     except BaseException:
         for semaphore in held:

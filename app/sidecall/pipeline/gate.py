@@ -1,9 +1,10 @@
 """What stands before the stages: a call is looked up, counted, seen and let in, once."""
 
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+from sidecall.core.context import Caller
 from sidecall.core.errors import MissingContext, ToolNotFound
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
@@ -15,8 +16,7 @@ from sidecall.pipeline.admission import Admission
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.outcome import find_outcome_of_error
 from sidecall.pipeline.plan import Plan, Plans
-from sidecall.pipeline.quotas import Quotas
-from sidecall.pipeline.visible import ask_visible, visible
+from sidecall.pipeline.visible import ask_visible, is_permitted, visible
 from sidecall.registry import Registry
 
 
@@ -74,8 +74,10 @@ class Gate:
         tool = self._registry.get(request.call.name)
         # A call that was remembered was counted when it came.
         if self._quotas is not None and not request.is_counted:
-            self._count(self._quotas, request, tool)
-        if tool is None or not tool.options.is_for_all or request.caller.toolset is not None:
+            waits = self._count(request, tool)
+            if waits is not None:
+                return self._enter_when_counted(waits, request, tool)
+        if tool is None or tool.options.rate is not None or not _is_plainly_visible(tool, request.caller):
             return self._enter_if_visible(request, tool)
         plan = self._plans.of(tool)
         try:
@@ -86,10 +88,19 @@ class Gate:
             raise
         return Ticket(request, plan, 0.0, self._admission)
 
+    async def _enter_when_counted(
+        self, waits: Awaitable[None], request: CallRequest, tool: CompiledTool | None
+    ) -> Ticket | ToolMessage:
+        await self._tell_if_refused(waits, request, tool)
+        return await self._enter_if_visible(request, tool)
+
     async def _enter_if_visible(self, request: CallRequest, tool: CompiledTool | None) -> Ticket | ToolMessage:
         if tool is None or not await self._see(request, tool):
             self._observer.refuse(request, "unknown_tool")
             return refuse(await self.explain_missing(request, tool), request.call)
+        # Not before: that a tool has a rate says that there is one.
+        if not request.is_counted:
+            await self._count_for_tool(request, tool)
         return await self._wait(request, self._plans.of(tool))
 
     async def _see(self, request: CallRequest, tool: CompiledTool) -> bool:
@@ -107,18 +118,38 @@ class Gate:
             raise
         return Ticket(request, plan, waited, self._admission)
 
-    def count(self, request: CallRequest, tool: CompiledTool) -> None:
-        """Count a call that will come later.
+    async def count(self, request: CallRequest, tool: CompiledTool) -> None:
+        """Count a call that will come later; its caller sees the tool.
 
         Raises:
             QuotaExceeded: The caller has made as many calls as it may.
         """
-        if self._quotas is not None:
-            self._count(self._quotas, request, tool)
+        waits = self._count(request, tool)
+        if waits is not None:
+            await self._tell_if_refused(waits, request, tool)
+        await self._count_for_tool(request, tool)
 
-    def _count(self, quotas: Quotas, request: CallRequest, tool: CompiledTool | None) -> None:
+    def _count(self, request: CallRequest, tool: CompiledTool | None) -> Awaitable[None] | None:
         try:
-            quotas.take(request.caller)
+            return None if self._quotas is None else self._quotas.take(request.caller)
+        except QuotaExceeded:
+            self._observer.refuse(request, "overloaded", tool)
+            raise
+
+    async def _count_for_tool(self, request: CallRequest, tool: CompiledTool) -> None:
+        if self._quotas is None or tool.options.rate is None:
+            return
+        try:
+            waits = self._quotas.take(request.caller, tool)
+            if waits is not None:
+                await waits
+        except QuotaExceeded:
+            self._observer.refuse(request, "overloaded", tool)
+            raise
+
+    async def _tell_if_refused(self, waits: Awaitable[None], request: CallRequest, tool: CompiledTool | None) -> None:
+        try:
+            await waits
         except QuotaExceeded:
             self._observer.refuse(request, "overloaded", tool)
             raise
@@ -129,3 +160,10 @@ class Gate:
         others = (tool for tool in self._registry if tool is not hidden)
         names = [tool.name for tool in await visible(others, request.caller, request.context)]
         return ToolNotFound(name, names, find_nearest(name, names))
+
+
+def _is_plainly_visible(tool: CompiledTool, caller: Caller) -> bool:
+    """Return whether a tool is one that its caller sees without anybody being asked."""
+    if tool.options.is_for_all and caller.toolset is None:
+        return True
+    return tool.options.is_enabled is True and is_permitted(tool, caller)

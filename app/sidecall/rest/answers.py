@@ -60,14 +60,14 @@ async def answer_call(
         answer = to_json(whole) if message.artifact is None else await write_json(parts, whole, message.artifact)
     except ApprovalRequired as waiting:
         location = {"Location": f"/approvals/{waiting.approval.id}"}
-        return Reply(to_json(waiting.approval), 202, location | _quota_headers(parts, context))
+        return Reply(to_json(waiting.approval), 202, location | _quota_headers(parts, context, sent))
     except RequestError as error:
-        error.quota = error.quota or parts.quota_of(context.caller)
+        error.quotas = error.quotas or parts.quotas_of(context.caller, sent.call.name)
         raise
     finally:
         if parts.results.shares:
             parts.results.release(context.presence)
-    headers = _quota_headers(parts, context)
+    headers = _quota_headers(parts, context, sent)
     if "cache" in message.response_metadata:
         headers |= cache_headers(message.response_metadata["cache"])
     return Reply(answer, 200, headers)
@@ -125,9 +125,9 @@ async def rehearse_call(
     try:
         rehearsal = await parts.pipeline.rehearse(make_request(sent, context))
     except RequestError as error:
-        error.quota = error.quota or parts.quota_of(context.caller)
+        error.quotas = error.quotas or parts.quotas_of(context.caller, sent.call.name)
         raise
-    return Reply(to_json(_write_rehearsal(sent, rehearsal, form)), 200, _quota_headers(parts, context))
+    return Reply(to_json(_write_rehearsal(sent, rehearsal, form)), 200, _quota_headers(parts, context, sent))
 
 
 async def rehearse_calls(
@@ -175,8 +175,9 @@ def content_url(content_id: str | None) -> str | None:
     return None if content_id is None else f"/contents/{content_id}"
 
 
-def _quota_headers(parts: Parts, context: RequestContext) -> dict[str, str]:
-    return {} if parts.quotas is None else quota_headers(parts.quotas.left(context.caller))
+def _quota_headers(parts: Parts, context: RequestContext, sent: ReceivedCall | None = None) -> dict[str, str]:
+    """Return what is left of all calls, and of those of the tool of a single one."""
+    return quota_headers(parts.quotas_of(context.caller, None if sent is None else sent.call.name))
 
 
 def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:

@@ -24,7 +24,7 @@ from sidecall.jobs.jobs import Jobs
 from sidecall.jobs.webhooks.receivers import AllowedHosts
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.quotas import Quotas
+from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.pipeline.visible import is_visible
 from sidecall.registry import Registry
 from sidecall.rest.deadline import DeadlineDep
@@ -69,6 +69,7 @@ class Parts:
         # Nothing is remembered of a tool that the caller does not see, as of one that is not there.
         if not await is_visible(tool, request.caller, request.context):
             return await self.pipeline.run(request)
+        await self.pipeline.gate.count(request, tool)
         return await self.jobs.run(request, tool)
 
     def find_known_again(self, name: str) -> CompiledTool | None:
@@ -76,9 +77,11 @@ class Parts:
         tool = self.registry.get(name)
         return None if tool is None or tool.options.idempotency is None else tool
 
-    def quota_of(self, caller: Caller) -> Quota | None:
+    def quotas_of(self, caller: Caller, tool: str | None = None) -> tuple[Quota, ...]:
         """Return what a caller has left, where that is counted."""
-        return None if self.quotas is None else self.quotas.left(caller)
+        if self.quotas is None:
+            return ()
+        return self.quotas.left(caller, None if tool is None else self.registry.get(tool))
 
 
 async def _parts(request: Request) -> Parts:

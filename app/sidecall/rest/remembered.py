@@ -91,7 +91,7 @@ async def _count(parts: Parts, request: CallRequest, tool: CompiledTool) -> None
     missing = await parts.pipeline.find_missing(request)
     if missing is not None:
         raise missing
-    parts.pipeline.gate.count(request, tool)
+    await parts.pipeline.gate.count(request, tool)
 
 
 async def _answer(
@@ -105,7 +105,7 @@ async def _answer(
 ) -> Reply:
     seconds = preferences.wait if preferences.wait is not None else (0.0 if is_async else None)
     entry = await parts.jobs.wait(submitted.entry, seconds, _waits_for_person if preferences.wait is None else _never)
-    headers = {**preferences.applied, **quota_headers(parts.quota_of(request.caller))}
+    headers = {**preferences.applied, **quota_headers(parts.quotas_of(request.caller, request.call.name))}
     if not submitted.is_new:
         headers["Idempotency-Replayed"] = "true"
     return await write_entry(parts, entry, form, headers)

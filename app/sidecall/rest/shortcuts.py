@@ -5,8 +5,8 @@ from collections.abc import Awaitable
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
-from sidecall.auth.browser import HEADERS
 from sidecall.auth.middleware import CALLER
+from sidecall.auth.passes import HEADERS
 from sidecall.http.body import Bounds, is_plain, read_rest
 from sidecall.http.context import make_context
 from sidecall.http.door import Shortcut

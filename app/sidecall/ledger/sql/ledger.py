@@ -16,6 +16,7 @@ from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.contents import SqlContents
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.items import SqlItems
+from sidecall.ledger.sql.rates import SqlRates
 from sidecall.ledger.sql.rules import SqlRules
 
 logger = logging.getLogger("sidecall")
@@ -44,7 +45,7 @@ class LedgerBounds:
 class DatabaseLedger(Ledger):
     """Keep everything in a database."""
 
-    __slots__ = ("_contents", "_decisions", "_items", "_kept_rules", "_make_answer", "_rounds")
+    __slots__ = ("_call_rates", "_contents", "_decisions", "_items", "_kept_rules", "_make_answer", "_rounds")
 
     def __init__(self, database: Database, bounds: LedgerBounds, make_answer: MakeAnswer) -> None:
         """Keep a ledger in a database; `make_answer` makes the message of a call that failed."""
@@ -61,6 +62,8 @@ class DatabaseLedger(Ledger):
         self._kept_rules = SqlRules(database, bounds.max_rules)
         calls, queue = SqlCalls(database), SqlCallQueue(database)
         super().__init__(self._decisions, self._contents, self._items, calls, queue, database, owner, self._kept_rules)
+        self._call_rates = SqlRates(database) if self.is_shared else None
+        self.rates = self._call_rates
 
     async def open(self) -> None:
         """Bring the database up to date, and answer the calls that ran in a process which is gone.
@@ -111,3 +114,5 @@ class DatabaseLedger(Ledger):
         await self._kept_rules.forget()
         await self._contents.forget()
         await self._items.forget()
+        if self._call_rates is not None:
+            await self._call_rates.forget()

@@ -1,0 +1,1 @@
+"""What counts the calls of each caller: in memory, or together with other servers."""
