@@ -53,12 +53,14 @@ from sidecall.rest.app import Lifespan, Pages, build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
 from sidecall.rest.remembered import show_entry
+from sidecall.rest.status.reading import Operation
 from sidecall.secrets import secrets_in, warn_of_missing
 from sidecall.settings import Settings
 from sidecall.storage import build_history, build_ledger
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import Metrics
+from sidecall.telemetry.minutes import Minutes
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.tracing import open_tracing
 
@@ -109,7 +111,7 @@ def create_app(
         lifecycle=lifecycle or Lifecycle(),
         quotas=admission.quotas,
         backlog=backlog or Backlog(settings.max_unread_bytes),
-        trouble=lambda: ledger.trouble,
+        operation=Operation(Minutes(metrics, admission), admission, ledger, settings.history, settings.workers),
         history=history,
         results=results,
         receivers=AllowedHosts(settings.webhook_hosts),
@@ -194,11 +196,13 @@ def _lifespan(
             await start_all(executors, parts.registry)
             await parts.jobs.open()
             courier.open()
+            parts.operation.minutes.open()
             places, use_entry_points, enabled = settings.tools, settings.entry_points, settings.reload
             async with follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=enabled):
                 parts.lifecycle.begin()
                 yield
         finally:
+            await parts.operation.minutes.close()
             await parts.jobs.close(parts.lifecycle.patience(settings.drain_timeout))
             await courier.close()
             await close_all(executors)

@@ -22,7 +22,7 @@ class SqlBlocks:
     """Keep blocks in one table, their marks in a second, and sums in a third."""
 
     def __init__(self, database: Database, bounds: HistoryBounds) -> None:
-        self._database = database
+        self.database = database
         self._bounds = bounds
         self._calls = self._bytes = 0
         self._counted = 0.0
@@ -34,11 +34,11 @@ class SqlBlocks:
         Raises:
             StoreUnfit: It cannot be used by this program.
         """
-        await self._database.open()
+        await self.database.open()
 
     async def close(self) -> None:
         """Write what waits, for a bounded time."""
-        await self._database.close()
+        await self.database.close()
 
     async def keep(self, blocks: Sequence[Block], sums: Sequence[Sum]) -> None:
         """Keep blocks, and add to sums, in one commit."""
@@ -54,14 +54,14 @@ class SqlBlocks:
     async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
         """Return the last ids and heads of blocks, newest first."""
         statement, where, values = _write_search(search)
-        rows = await self._database.read(statement, *values, where=where)
+        rows = await self.database.read(statement, *values, where=where)
         return [(last_id, bytes(heads)) for last_id, heads in rows]
 
     async def read(self, tenant: str, last_ids: Sequence[str]) -> Mapping[str, bytes]:
         """Return what is kept of the calls of these blocks."""
         numbers = ", ".join(f"${number}" for number in range(2, len(last_ids) + 2))
         where = f"WHERE tenant = $1 AND last_id IN ({numbers})"
-        rows = await self._database.read("read_history_bodies", tenant, *last_ids, where=where)
+        rows = await self.database.read("read_history_bodies", tenant, *last_ids, where=where)
         return {last_id: bytes(bodies) for last_id, bodies in rows}
 
     async def sum_up(
@@ -69,9 +69,9 @@ class SqlBlocks:
     ) -> Sequence[tuple[str, int, int, int]]:
         """Return the sums of these hours."""
         if by == "hour":
-            rows: Sequence[Any] = await self._database.read("read_history_hours", tenant, first, before)
+            rows: Sequence[Any] = await self.database.read("read_history_hours", tenant, first, before)
         else:
-            rows = await self._database.read("read_history_sums", tenant, by, first, before)
+            rows = await self.database.read("read_history_sums", tenant, by, first, before)
         return rows
 
     async def forget(self, now: float) -> bool:
@@ -80,7 +80,7 @@ class SqlBlocks:
         await self._count()
         oldest = first_id(now - bounds.ttl)
         too_old: list[Row] = []
-        found = await self._database.read("list_oldest_history", _STEP)
+        found = await self.database.read("list_oldest_history", _STEP)
         for row in found:
             _, _, last_id, calls, size, _ = row
             if last_id >= oldest and self._calls <= bounds.most_calls and self._bytes <= bounds.most_bytes:
@@ -98,14 +98,12 @@ class SqlBlocks:
 
     async def _count(self) -> None:
         """Count what there is; between two counts it is reckoned, where other servers may have changed it."""
-        if not self._counted or (
-            self._database.dialect != "sqlite" and time.monotonic() > self._counted + _COUNT_AGAIN
-        ):
+        if not self._counted or (self.database.dialect != "sqlite" and time.monotonic() > self._counted + _COUNT_AGAIN):
             self._counted = time.monotonic()
-            [(self._calls, self._bytes)] = await self._database.read("measure_history")
+            [(self._calls, self._bytes)] = await self.database.read("measure_history")
 
     async def _write_all(self, *many: tuple[str, Sequence[Row]]) -> None:
-        writes = (self._database.write_all(statement, rows) for statement, rows in many if rows)
+        writes = (self.database.write_all(statement, rows) for statement, rows in many if rows)
         await asyncio.gather(*writes)
 
 
