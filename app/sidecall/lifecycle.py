@@ -14,6 +14,7 @@ class Lifecycle:
     def __init__(self) -> None:
         self.phase: Phase = "starting"
         self._draining_since: float | None = None
+        self._begun_at = time.monotonic()
         # The requests that the server has begun and not answered yet.
         self.in_flight: set[asyncio.Task[Any]] = set()
         self.connections: set[Any] = set()
@@ -22,6 +23,11 @@ class Lifecycle:
     def is_draining(self) -> bool:
         """Whether it finishes what it has begun and wants nothing new."""
         return self.phase == "draining"
+
+    @property
+    def uptime(self) -> float:
+        """Seconds since it was made."""
+        return time.monotonic() - self._begun_at
 
     def begin(self) -> None:
         """Take traffic, unless the end came first."""

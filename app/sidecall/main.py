@@ -22,7 +22,6 @@ from sidecall.discovery import discover
 from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import refuse_unfit
 from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, follow_all, start_all
-from sidecall.history.history import History, NoHistory
 from sidecall.http.application import Application
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
@@ -39,6 +38,7 @@ from sidecall.mcp.changes import ListChanges
 from sidecall.mcp.endpoint import McpEndpoint
 from sidecall.mcp.listing import ToolPages
 from sidecall.mcp.parts import McpParts
+from sidecall.observation import build_metrics, build_telemetry
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.cached.answers import Caching
@@ -52,16 +52,13 @@ from sidecall.rest.app import Lifespan, Pages, build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
 from sidecall.rest.remembered import show_entry
+from sidecall.rest.status.reading import Operation
 from sidecall.secrets import secrets_in, warn_of_missing
 from sidecall.settings import Settings
 from sidecall.storage import build_history, build_ledger, build_quotas
 from sidecall.telemetry.calls import CallTelemetry
-from sidecall.telemetry.lines import CallLines
-from sidecall.telemetry.metrics import Metrics
+from sidecall.telemetry.minutes import Minutes
 from sidecall.telemetry.redact import Redaction
-from sidecall.telemetry.tracing import open_tracing
-
-_DROPPED = "Calls that are not in the history, since there was no room for them."
 
 
 def create_app(
@@ -88,8 +85,11 @@ def create_app(
     settings, registry = _begin(settings or Settings(), registry)
     ledger, history = build_ledger(settings), build_history(settings)
     executors, admission = build_executors(settings), Admission(_limits(settings), build_quotas(settings, ledger))
-    metrics, redaction = _metrics(registry, executors, admission, ledger, lifecycle), Redaction(settings.log_redact)
-    watch = _watch(settings, metrics, redaction, history)
+    metrics, redaction = (
+        build_metrics(registry, executors, admission, ledger, lifecycle),
+        Redaction(settings.log_redact),
+    )
+    watch = build_telemetry(settings, metrics, redaction, history)
     secrets, results = _look_through(registry, settings), ResultRoom(settings.max_result_bytes)
     surroundings = _surround(ledger, secrets, admission, watch, results)
     stages = _list_stages(settings, executors, ledger, results)
@@ -108,7 +108,7 @@ def create_app(
         lifecycle=lifecycle or Lifecycle(),
         quotas=admission.quotas,
         backlog=backlog or Backlog(settings.max_unread_bytes),
-        trouble=lambda: ledger.trouble,
+        operation=Operation(Minutes(metrics, admission), admission, ledger, settings.history, settings.workers),
         history=history,
         results=results,
         receivers=AllowedHosts(settings.webhook_hosts),
@@ -204,11 +204,13 @@ def _lifespan(
             await start_all(executors, parts.registry)
             await parts.jobs.open()
             courier.open()
+            parts.operation.minutes.open()
             places, use_entry_points, enabled = settings.tools, settings.entry_points, settings.reload
             async with follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=enabled):
                 parts.lifecycle.begin()
                 yield
         finally:
+            await parts.operation.minutes.close()
             await parts.jobs.close(parts.lifecycle.patience(settings.drain_timeout))
             await courier.close()
             await close_all(executors)
@@ -217,30 +219,6 @@ def _lifespan(
             await watch.close()
 
     return lifespan
-
-
-def _metrics(
-    registry: Registry,
-    executors: Executors,
-    admission: Admission,
-    ledger: Ledger,
-    lifecycle: Lifecycle | None,
-) -> Metrics:
-    metrics = Metrics(lambda: registry.names)
-    metrics.add_executors(executors, admission.abandoned)
-    metrics.add_gauge("sidecall_queue_length", "Calls that wait to be let in.", lambda: admission.waiting)
-    metrics.add_gauge("sidecall_store_usable", "Whether the store can be used.", lambda: ledger.trouble is None)
-    if lifecycle is not None:  # Under another server nobody counts them.
-        connections, requests = lifecycle.connections, lifecycle.in_flight
-        metrics.add_gauge("sidecall_connections", "Connections that are open.", lambda: len(connections))
-        metrics.add_gauge("sidecall_requests_in_flight", "Requests that are not answered yet.", lambda: len(requests))
-    return metrics
-
-
-def _watch(settings: Settings, metrics: Metrics, redaction: Redaction, history: History | NoHistory) -> CallTelemetry:
-    metrics.add_counter("sidecall_history_calls_dropped", _DROPPED, lambda: history.dropped)
-    lines = CallLines(wanted=settings.log_calls, with_content=settings.log_args, redaction=redaction)
-    return CallTelemetry(metrics, lines, open_tracing(settings.otel, redaction), history.note)
 
 
 def _make_jobs(

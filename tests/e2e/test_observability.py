@@ -10,7 +10,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
+from sidecall.cli.main import cli
 from tests.e2e.conftest import Serve
 from tests.kit.collector import Collector
 
@@ -227,3 +229,19 @@ def test_arguments_and_results_are_told_where_that_is_wanted(
     content = {key: json.loads(attributes[key]) for key in attributes.keys() & {*told, "gen_ai.tool.call.arguments"}}
 
     assert content == told
+
+
+def test_the_status_is_seen_from_a_terminal(start_server: Serve, tools: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one screen, or as JSON; where uvicorn serves, requests and connections are counted."""
+    server = start_server("--tools", tools)
+    monkeypatch.setenv("SIDECALL_URL", server.url)
+    monkeypatch.setenv("COLUMNS", "120")
+    httpx.post(f"{server.url}/tool_calls", json={**CALL, "name": "nope"})
+
+    printed, as_json = (CliRunner().invoke(cli, ["status", *options]) for options in ([], ["--json"]))
+    found = json.loads(as_json.stdout)
+
+    assert printed.stdout.split()[:2] == ["server", "ready,"]
+    assert "unknown: unknown_tool, 1 time," in printed.stdout
+    assert (found["process"]["requests_in_flight"], found["process"]["connections"] > 0) == (1, True)
+    assert found["store"]["usable"] is True

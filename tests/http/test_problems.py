@@ -15,10 +15,14 @@ from sidecall.ledger.memory.contents import MemoryContents
 from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.opening import open_ledger
 from sidecall.ledger.sql.ledger import LedgerBounds
+from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.format import refuse
 from sidecall.rest.app import build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
+from sidecall.rest.status.reading import Operation
+from sidecall.telemetry.metrics import Metrics
+from sidecall.telemetry.minutes import Minutes
 from tests.kit.clients import MakeClient
 
 JSON = {"Content-Type": "application/json"}
@@ -67,6 +71,8 @@ async def crashing() -> AsyncIterator[httpx.AsyncClient]:
     """Give a client of a server whose pipeline has a defect."""
     registry = Registry()
     pipeline: Any = Crash()
+    ledger = open_ledger("memory://", LedgerBounds(), refuse)
+    admission = Admission(Limits())
     parts = Parts(
         registry=registry,
         pipeline=pipeline,
@@ -76,7 +82,8 @@ async def crashing() -> AsyncIterator[httpx.AsyncClient]:
         bounds=Bounds(1024, 100),
         max_batch=2,
         rules=MemoryRules(),
-        jobs=Jobs(open_ledger("memory://", LedgerBounds(), refuse), pipeline, registry.get),
+        jobs=Jobs(ledger, pipeline, registry.get),
+        operation=Operation(Minutes(Metrics(), admission), admission, ledger),
     )
     app = build_api(parts)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)

@@ -26,6 +26,11 @@ class FaultyDatabase:
         """Nothing but what the database itself has."""
         return self._database.trouble
 
+    @property
+    def troubled_since(self) -> float | None:
+        """When that began."""
+        return self._database.troubled_since
+
     async def open(self) -> None:
         """Open it."""
         await self._database.open()

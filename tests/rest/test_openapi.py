@@ -109,6 +109,7 @@ def test_every_operation_has_a_stable_name() -> None:
         "get_health": "GET /healthz",
         "get_readiness": "GET /readyz",
         "get_metrics": "GET /metrics",
+        "get_status": "GET /status",
     }
 
 
@@ -128,6 +129,7 @@ def test_every_operation_has_a_stable_name() -> None:
         ("get_health", {"200"}),
         ("get_readiness", {"200"}),
         ("get_metrics", {"200", "403", "421"}),
+        ("get_status", {"200", "400", "403", "421"}),
     ],
 )
 def test_every_answer_is_documented(operation_id: str, statuses: set[str]) -> None:

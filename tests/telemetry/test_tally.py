@@ -59,3 +59,36 @@ def test_durations_and_waits_are_added_up() -> None:
         ("30.0", 2),
         ("+Inf", 2),
     ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "share", "estimate"),
+    [
+        ([], 0.5, None),
+        ([0.2], 0.5, 0.175),  # in the middle of its bucket, from 0.1 to 0.25
+        ([0.2] * 4, 1.0, 0.25),
+        ([0.0005, 0.7, 0.7, 0.7], 0.25, 0.001),
+        ([0.0005] * 99 + [20.0], 0.99, 0.001),
+        ([0.0005] * 98 + [20.0] * 2, 0.99, 20.0),
+        ([1000.0], 0.5, 300.0),  # nothing is known beyond the last bound
+    ],
+)
+def test_quantiles_are_estimated_as_prometheus_does(seconds: list[float], share: float, estimate: float | None) -> None:
+    """Evenly within a bucket."""
+    estimated = _tally(*(("success", one, 0.0) for one in seconds)).estimate(share)
+
+    assert estimated == (None if estimate is None else pytest.approx(estimate))
+
+
+def test_what_was_counted_before_can_be_taken_out() -> None:
+    """So that what is left happened since."""
+    before = _tally(("success", 0.2, 0.1))
+    since = _tally(("success", 0.2, 0.1), ("timeout", 5.0, 0.0))
+    since.refuse("overloaded")
+
+    since.add(before, -1)
+
+    assert since.outcomes == {"success": 0, "timeout": 1, "overloaded": 1}
+    assert (since.ended, since.refused, since.seconds, since.seconds_waited) == (1, 1, 5.0, 0.0)
+    assert since.durations == _tally(("timeout", 5.0, 0.0)).durations
+    assert since.waits == _tally(("timeout", 5.0, 0.0)).waits

@@ -3,7 +3,7 @@
 from tests.trials.contract_cases import NAMELESS, Case, list_page_cases
 
 RULES, RULE, SUMMARY = "get /approvals/rules", "delete /approvals/rules/{rule_id}", "get /tool_calls/summary"
-WHOAMI, METADATA = "get /whoami", "get /.well-known/oauth-protected-resource"
+STATUS, WHOAMI, METADATA = "get /status", "get /whoami", "get /.well-known/oauth-protected-resource"
 _METADATA_PATH = "/.well-known/oauth-protected-resource"
 ACCESS: tuple[Case, ...] = (
     Case("get /tools", 404, "/tools?toolset=none"),
@@ -19,6 +19,9 @@ ACCESS: tuple[Case, ...] = (
     Case(SUMMARY, 400, "/tool_calls/summary", headers=NAMELESS),
     Case(SUMMARY, 422, "/tool_calls/summary?by=mood"),
     *list_page_cases(SUMMARY, "/tool_calls/summary"),
+    Case(STATUS, 200, "/status"),
+    Case(STATUS, 400, "/status", headers=NAMELESS),
+    *list_page_cases(STATUS, "/status"),
     Case(WHOAMI, 200, "/whoami"),
     Case(WHOAMI, 400, "/whoami", headers=NAMELESS),
     *list_page_cases(WHOAMI, "/whoami"),

@@ -20,7 +20,7 @@ _LEAST = 8
 def print_calls(calls: Iterable[dict[str, Any]]) -> None:
     """Print a table of calls."""
     rows = [
-        (call["id"], call["name"], call["status"], _when(call["created_at"]), _how_long(call), _what(call))
+        (call["id"], call["name"], call["status"], write_time(call["created_at"]), _how_long(call), _what(call))
         for call in calls
     ]
     _print_table(("id", "tool", "status", "began", "took", "about"), rows)
@@ -32,7 +32,7 @@ def print_approvals(approvals: Iterable[dict[str, Any]]) -> None:
     for approval in approvals:
         asked = approval["tool_call"]
         args = "(large)" if asked["args"] is None else _write(asked["args"])
-        rows.append((approval["id"], asked["name"], approval["status"], _when(approval["created_at"]), args))
+        rows.append((approval["id"], asked["name"], approval["status"], write_time(approval["created_at"]), args))
     _print_table(("id", "tool", "status", "asked", "arguments"), rows)
 
 
@@ -40,9 +40,9 @@ def print_rules(rules: Iterable[dict[str, Any]]) -> None:
     """Print a table of decisions that hold for later calls."""
     rows = []
     for rule in rules:
-        until = "" if rule["expires_at"] is None else f", until {_when(rule['expires_at'])}"
+        until = "" if rule["expires_at"] is None else f", until {write_time(rule['expires_at'])}"
         whose = f"{rule['caller']}, by {rule['decided_by']}{until}"
-        rows.append((rule["id"], rule["tool"], rule["decision"], _when(rule["decided_at"]), whose))
+        rows.append((rule["id"], rule["tool"], rule["decision"], write_time(rule["decided_at"]), whose))
     _print_table(("id", "tool", "decision", "decided", "for"), rows)
 
 
@@ -68,7 +68,7 @@ def write_line(call: dict[str, Any]) -> Text:
     """Write a call in one line."""
     status = Text(f"{call['status']:<17}", _COLORS.get(call["status"], ""))
     rest = f"  {call['name']}  {_how_long(call)}  {_what(call)}"
-    return Text.assemble(f"{_when(call['created_at'])}  {call['id']}  ", status, clean(rest))
+    return Text.assemble(f"{write_time(call['created_at'])}  {call['id']}  ", status, clean(rest))
 
 
 def clean(text: str) -> str:
@@ -76,7 +76,7 @@ def clean(text: str) -> str:
     return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
-def _when(text: str) -> str:
+def write_time(text: str) -> str:
     """Write a time as a clock here shows it, of another day with the day."""
     time = datetime.fromisoformat(text).astimezone()
     return time.strftime("%H:%M:%S" if time.date() == datetime.now().astimezone().date() else "%Y-%m-%d %H:%M")

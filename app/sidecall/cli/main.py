@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 from rich.console import Console
 from rich.markup import escape
 
-from sidecall.cli import approvals, call, calls, check, keys, mcp, new, openapi, serve, tools
+from sidecall.cli import approvals, call, calls, check, keys, mcp, new, openapi, serve, status, tools
 from sidecall.cli.refusals import word_refusal
 from sidecall.core.errors import SidecallError
 from sidecall.loading import add_project
@@ -32,6 +32,7 @@ cli.command()(mcp.mcp)
 cli.command()(tools.tools)
 cli.command()(call.call)
 cli.add_typer(calls.calls, name="calls")
+cli.command()(status.status)
 cli.add_typer(approvals.approvals, name="approvals")
 cli.add_typer(keys.keys, name="keys")
 cli.command()(new.new)

@@ -19,6 +19,7 @@ from sidecall.history.noted import NotedCalls
 from sidecall.history.packing import Packer
 from sidecall.history.places import Blocks
 from sidecall.history.sums import HOUR, CallSummary, SummaryPart, summarize
+from sidecall.ledger.sql.database import Database
 from sidecall.telemetry.calls import Note
 
 logger = logging.getLogger("sidecall")
@@ -54,6 +55,11 @@ class History:
     def dropped(self) -> int:
         """How many calls were left out, since there was no room for them."""
         return self._notes.dropped
+
+    @property
+    def database(self) -> Database | None:
+        """Where it is kept; None where that is in memory."""
+        return self._blocks.database
 
     async def open(self) -> None:
         """Begin to write.
@@ -194,6 +200,7 @@ class NoHistory:
 
     note: Note | None = None
     dropped = 0
+    database = None
 
     async def open(self) -> None:
         """Do nothing."""

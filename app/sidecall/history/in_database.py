@@ -23,7 +23,7 @@ class SqlBlocks:
     """Keep blocks in one table, their marks in a second, and sums in a third."""
 
     def __init__(self, database: Database, bounds: HistoryBounds) -> None:
-        self._database = database
+        self.database = database
         self._bounds = bounds
         self._calls = self._bytes = 0
         self._counted = 0.0
@@ -35,11 +35,11 @@ class SqlBlocks:
         Raises:
             StoreUnfit: It cannot be used by this program.
         """
-        await self._database.open()
+        await self.database.open()
 
     async def close(self) -> None:
         """Write what waits, for a bounded time."""
-        await self._database.close()
+        await self.database.close()
 
     async def keep(self, blocks: Sequence[Block], sums: Sequence[Sum]) -> None:
         """Keep blocks, and add to sums, in one commit."""
@@ -58,7 +58,7 @@ class SqlBlocks:
     async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
         """Return the last ids and heads of blocks, newest first."""
         statement, where, values = write_search(search)
-        rows = await self._database.read(statement, *values, where=where)
+        rows = await self.database.read(statement, *values, where=where)
         return [(last_id, bytes(heads)) for last_id, heads in rows]
 
     async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
@@ -69,19 +69,19 @@ class SqlBlocks:
             number = len(values) + 1
             wanted.append(f"(CAST(${number} AS TEXT), CAST(${number + 1} AS INTEGER), CAST(${number + 2} AS INTEGER))")
             values += (last_id, begin + 1, end - begin)
-        rows = await self._database.read("read_history_bodies", *values, where=", ".join(wanted))
+        rows = await self.database.read("read_history_bodies", *values, where=", ".join(wanted))
         return {last_id: bytes(bodies) for last_id, bodies in rows}
 
     async def sum_up(self, tenant: str, by: SummaryPart, first: int, before: int) -> Sequence[FoundSum]:
         """Return the sums of these hours: of whole days those of days."""
         if by == "hour":
-            rows = await self._database.read("read_history_hours", tenant, first, before)
+            rows = await self.database.read("read_history_hours", tenant, first, before)
         else:
             first_day, before_day = -(-first // HOURS_OF_DAY), before // HOURS_OF_DAY
             if first_day >= before_day:
                 first_day = before_day = -(-before // HOURS_OF_DAY)
             ends = (first, min(before, first_day * HOURS_OF_DAY)), (max(first, before_day * HOURS_OF_DAY), before)
-            rows = await self._database.read(
+            rows = await self.database.read(
                 "read_history_counts", tenant, by, first_day, before_day, *ends[0], *ends[1]
             )
         return [FoundSum(value, span, counts) for value, span, *counts in rows]
@@ -92,7 +92,7 @@ class SqlBlocks:
         await self._count()
         oldest = first_id(now - bounds.ttl)
         too_old: list[Row] = []
-        found = await self._database.read("list_oldest_history", _STEP)
+        found = await self.database.read("list_oldest_history", _STEP)
         for row in found:
             _, _, last_id, calls, size, _ = row
             if last_id >= oldest and self._calls <= bounds.most_calls and self._bytes <= bounds.most_bytes:
@@ -110,7 +110,7 @@ class SqlBlocks:
             return False
         too_old: list[Row] = []
         for unit, hours in _UNITS:
-            [(oldest,)] = await self._database.read("find_oldest_history_counts", unit)
+            [(oldest,)] = await self.database.read("find_oldest_history_counts", unit)
             if oldest is not None and oldest * hours < hour:
                 too_old.append((unit, oldest))
         await self._write_all(("forget_history_counts", too_old))
@@ -120,14 +120,12 @@ class SqlBlocks:
 
     async def _count(self) -> None:
         """Count what there is; between two counts it is reckoned, where other servers may have changed it."""
-        if not self._counted or (
-            self._database.dialect != "sqlite" and time.monotonic() > self._counted + _COUNT_AGAIN
-        ):
+        if not self._counted or (self.database.dialect != "sqlite" and time.monotonic() > self._counted + _COUNT_AGAIN):
             self._counted = time.monotonic()
-            [(self._calls, self._bytes)] = await self._database.read("measure_history")
+            [(self._calls, self._bytes)] = await self.database.read("measure_history")
 
     async def _write_all(self, *many: tuple[str, Sequence[Row]]) -> None:
-        writes = (self._database.write_all(statement, rows) for statement, rows in many if rows)
+        writes = (self.database.write_all(statement, rows) for statement, rows in many if rows)
         await asyncio.gather(*writes)
 
 

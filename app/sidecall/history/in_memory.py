@@ -17,6 +17,8 @@ _STEP = 64
 class MemoryBlocks:
     """Keep blocks in a list, in the order of their last ids."""
 
+    database = None
+
     def __init__(self, bounds: HistoryBounds) -> None:
         self._ttl = bounds.ttl
         self._most_calls = min(bounds.most_calls, MOST_CALLS)

@@ -7,6 +7,7 @@ from typing import Protocol
 from sidecall.core.calls.entry import CallFilter
 from sidecall.history.blocks import Block, Piece, mark
 from sidecall.history.sums import FoundSum, Sum, SummaryPart
+from sidecall.ledger.sql.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,10 @@ class HistoryBounds:
 
 class Blocks(Protocol):
     """Where blocks and sums are kept; all methods raise StoreUnavailable where that cannot be used just now."""
+
+    @property
+    def database(self) -> Database | None:
+        """Which database they are in; None for memory."""
 
     async def open(self) -> None:
         """Make it ready.

@@ -18,6 +18,7 @@ from sidecall.core.tool import CompiledTool
 from sidecall.jobs.endings import end_cancelled, end_expired, end_with
 from sidecall.jobs.ends import Ends, hear
 from sidecall.jobs.keys import make_call_key
+from sidecall.jobs.load import JobLoad
 from sidecall.jobs.runner import Runner
 from sidecall.jobs.submission import JobLimits, Show, Submission, Submitted, show_nothing
 from sidecall.jobs.upkeep import Upkeep
@@ -64,6 +65,7 @@ class Jobs:
         self._ends = Ends()
         self._runner = Runner(ledger.calls, pipeline, find, self._ends, self.limits.running)
         self._upkeep = Upkeep(ledger, self._runner, find, self._ends, self.limits.attempts)
+        self.load = JobLoad(self._runner, self._upkeep, self.limits)
 
     async def open(self) -> None:
         """Take up what a server before this one has left behind, and begin to run what is queued."""

@@ -71,7 +71,12 @@ class Runner:
     @property
     def free(self) -> int:
         """How many more calls it takes now."""
-        return 0 if self._is_closing else self._most - len(self._running) - len(self._expected)
+        return 0 if self._is_closing else self._most - self.running
+
+    @property
+    def running(self) -> int:
+        """How many calls it runs, or is about to."""
+        return len(self._running) + len(self._expected)
 
     def __contains__(self, call_id: str) -> bool:
         return call_id in self._running or call_id in self._expected

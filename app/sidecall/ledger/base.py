@@ -1,6 +1,7 @@
 """What one server remembers, wherever it is kept."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 from uuid import uuid4
 
 from sidecall.core.calls.callbacks import CallbackQueue
@@ -12,6 +13,8 @@ from sidecall.core.store.items import Items
 from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.sql.callbacks import SqlCallbacks
 from sidecall.ledger.sql.database import Database
+
+StoreKind = Literal["memory", "sqlite", "postgres"]
 
 
 @dataclass(slots=True)
@@ -40,6 +43,11 @@ class Ledger:
     def trouble(self) -> str | None:
         """Why it cannot be used just now, in words for an operator; None when it can."""
         return self.database.trouble
+
+    @property
+    def kind(self) -> StoreKind:
+        """Where it is kept."""
+        return "memory"
 
     @property
     def is_shared(self) -> bool:

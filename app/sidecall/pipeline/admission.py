@@ -9,6 +9,7 @@ from sidecall.core.context import Caller
 from sidecall.core.deadline import Deadline
 from sidecall.core.errors import write_seconds
 from sidecall.core.invocation import Release
+from sidecall.core.occupancy import Occupancy
 from sidecall.core.options import ExecutorName
 from sidecall.core.overload import Overloaded, TooManyCalls
 from sidecall.core.quota import Rate
@@ -88,6 +89,16 @@ class Admission:
         self.running = 0
         self.waiting = 0
         self.abandoned: Counter[ExecutorName] = Counter()
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """How many calls run, how many may, and how many wait."""
+        return Occupancy(self._limits.concurrency, self.running, self.waiting)
+
+    @property
+    def most_waiting(self) -> int:
+        """How many calls may wait."""
+        return self._limits.queue
 
     def semaphores(self, tool: CompiledTool) -> Semaphores:
         """List what a tool's calls take places of; its own first, lest those who wait there hold places of the server.

@@ -35,6 +35,7 @@ from sidecall.rest.routes import (
     metrics,
     replays,
     rules,
+    status,
     tool_calls,
     tools,
     whoami,
@@ -146,7 +147,7 @@ def build_api(
 
 
 def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp]) -> None:
-    for routes in (tools, tool_calls, calls, replays, contents, rules, approvals, whoami, metadata, health):
+    for routes in (tools, tool_calls, calls, replays, contents, rules, approvals, whoami, metadata, health, status):
         # As they are: including a router builds every route of it again, at the first request.
         app.router.routes.extend(routes.router.routes)
     app.router.routes.extend(Route(path, way, include_in_schema=False) for path, way in ways.items())

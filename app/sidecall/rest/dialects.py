@@ -62,13 +62,17 @@ EXAMPLES: Mapping[DialectName, dict[str, Any]] = {
 
 @dataclass(slots=True)
 class ReceivedCall:
-    """A call as it was understood, the dialect it came in, and what stood beside it."""
+    """A call as it was understood, the dialect it came in, and what stood beside it.
+
+    `is_async` says that the model does not wait for the answer.
+    """
 
     call: ToolCall
     dialect: DialectName
     state: Any
     context: Mapping[str, Any]
     callback_url: str | None = None
+    is_async: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,8 @@ def read_call(body: Any) -> ReceivedCall:
         raise _unfit(dialect, error) from None
     name, args, call_id = _READERS[dialect](sent)
     call = ToolCall(name=name, args={} if args is None else args, id=_call_id(call_id))
-    return ReceivedCall(call, dialect, sent.state, sent.context or {}, sent.callback_url)
+    is_async = isinstance(sent, ResponsesFunctionCall) and sent.is_async is True
+    return ReceivedCall(call, dialect, sent.state, sent.context or {}, sent.callback_url, is_async)
 
 
 def _not_an_object(body: Any) -> str:

@@ -1,6 +1,6 @@
 """What the routes work with."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -30,15 +30,13 @@ from sidecall.registry import Registry
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.excerpts import Excerpts
 from sidecall.rest.listing import Listings
+from sidecall.rest.status.reading import Operation
 from sidecall.telemetry.metrics import Metrics
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of one server, joined in `sidecall.main`; without `quotas` calls are not counted.
-
-    `trouble` tells why what has to be remembered cannot be just now, None when it can.
-    """
+    """The parts of one server, joined in `sidecall.main`; without `quotas` calls are not counted."""
 
     registry: Registry
     pipeline: Pipeline
@@ -49,16 +47,21 @@ class Parts:
     max_batch: int
     jobs: Jobs
     rules: ApprovalRules
+    operation: Operation
     metrics: Metrics = field(default_factory=Metrics)
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
     quotas: Quotas | None = None
     toolsets: Toolsets = NO_TOOLSETS
     backlog: Backlog = field(default_factory=Backlog)
-    trouble: Callable[[], str | None] = lambda: None
     excerpts: Excerpts = field(default_factory=Excerpts)
     receivers: AllowedHosts = field(default_factory=lambda: AllowedHosts(()))
     history: History | NoHistory = field(default_factory=NoHistory)
     results: ResultRoom = field(default_factory=lambda: ResultRoom(16 * 1024 * 1024))
+
+    @property
+    def trouble(self) -> str | None:
+        """Why what has to be remembered cannot be just now; None when it can."""
+        return self.operation.ledger.trouble
 
     def run(self, request: CallRequest) -> Awaitable[ToolMessage]:
         """Answer a call in its place among others; that of a tool which knows its calls again runs once."""

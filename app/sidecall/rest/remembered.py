@@ -18,7 +18,7 @@ from sidecall.jobs.endings import may_repeat
 from sidecall.jobs.keys import make_call_key, make_replay_key
 from sidecall.jobs.submission import Submission, Submitted
 from sidecall.pipeline.visible import is_visible
-from sidecall.rest.dialects import DialectName, write_answer
+from sidecall.rest.dialects import DialectName, ReceivedCall, write_answer
 from sidecall.rest.parts import Parts
 from sidecall.rest.past_calls import find_sent
 
@@ -32,20 +32,20 @@ async def answer_remembered(
     tool: CompiledTool,
     preferences: Preferences,
     form: DialectName,
-    callback_url: str | None = None,
+    sent: ReceivedCall,
 ) -> Reply:
     """Accept a call, and answer with its end, or with where to ask for it.
 
     Raises:
         RequestError: The calling program has to mend something, or there is no room.
     """
-    if callback_url is not None:
-        parts.receivers.find(callback_url)
-    is_async = preferences.is_async or tool.options.background or callback_url is not None
+    if sent.callback_url is not None:
+        parts.receivers.find(sent.callback_url)
+    is_async = preferences.is_async or tool.options.background or goes_on_alone(sent)
     patient = is_async or preferences.wait is not None
     key = make_call_key(request, tool, preferences.key, parts.jobs.limits.key_ttl)
     await _count(parts, request, tool)
-    submitted = await parts.jobs.submit(request, Submission(key, waits=not patient, callback_url=callback_url))
+    submitted = await parts.jobs.submit(request, Submission(key, waits=not patient, callback_url=sent.callback_url))
     return await _answer(parts, submitted, request, preferences, form, is_async=is_async)
 
 
@@ -140,3 +140,8 @@ def show_entry(entry: CallEntry, form: DialectName = "langchain") -> bytes:
 def is_remembered(tool: CompiledTool) -> bool:
     """Return whether every call of a tool is remembered."""
     return tool.options.background or tool.options.idempotency is not None
+
+
+def goes_on_alone(sent: ReceivedCall) -> bool:
+    """Return whether a call says itself that nobody waits for its answer."""
+    return sent.is_async or sent.callback_url is not None

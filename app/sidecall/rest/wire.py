@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, StrictInt
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, StrictBool, StrictInt
 from pydantic_core import PydanticCustomError
 
 from sidecall.core.approval import Approval
@@ -71,6 +71,12 @@ class ResponsesFunctionCall(CallBody):
     call_id: _CallId = Field(default=None, description="Echoed; minted when absent.")
     name: str
     arguments: Arguments = Field(description="A JSON object, as text or as it is.")
+    # The second is what OpenAI's library writes where it is not asked for aliases.
+    is_async: StrictBool | None = Field(
+        default=None,
+        validation_alias=AliasChoices("async", "async_"),
+        description="Whether the model goes on without the answer; the call is then remembered, and answered with 202.",
+    )
 
 
 class AnthropicToolUse(CallBody):

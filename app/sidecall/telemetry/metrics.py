@@ -78,6 +78,15 @@ class Metrics(Collector):
         self._executors = executors
         self._abandoned = abandoned
 
+    @property
+    def tallies(self) -> Mapping[str, Tally]:
+        """What has been counted, by tool."""
+        return self._tallies
+
+    def read_executors(self) -> dict[ExecutorName, tuple[Occupancy, int]]:
+        """Return how full each executor is, and how many of its calls run on although they have been answered."""
+        return {name: (one.occupancy, self._abandoned.get(name, 0)) for name, one in self._executors.items()}
+
     def render(self, accept: str) -> tuple[bytes, str]:
         """Write everything down, with its media type, in the form that the header `Accept` asks for."""
         encode, media_type = choose_encoder(accept)

@@ -39,6 +39,38 @@ class Tally:
         """Count a call that never began."""
         self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
 
+    def add(self, other: "Tally", times: int = 1) -> None:
+        """Count what another has counted, too; -1 times takes it out."""
+        self.begun += times * other.begun
+        self.ended += times * other.ended
+        self.seconds += times * other.seconds
+        self.seconds_waited += times * other.seconds_waited
+        for outcome, count in other.outcomes.items():
+            self.outcomes[outcome] = self.outcomes.get(outcome, 0) + times * count
+        self._durations = [one + times * more for one, more in zip(self._durations, other._durations, strict=True)]
+        self._waits = [one + times * more for one, more in zip(self._waits, other._waits, strict=True)]
+
+    def estimate(self, share: float) -> float | None:
+        """Estimate the seconds in which so large a share of the calls had ended; None where none has.
+
+        As Prometheus does: within a bucket calls are taken to be spread evenly, and what is beyond the last bound is
+        there.
+        """
+        wanted, passed, lower = share * self.ended, 0, 0.0
+        if self.ended <= 0:
+            return None
+        for bound, count in zip(DURATIONS, self._durations, strict=False):
+            if count and passed + count >= wanted:
+                return lower + (bound - lower) * (wanted - passed) / count
+            passed += count
+            lower = bound
+        return lower
+
+    @property
+    def refused(self) -> int:
+        """Calls that never began."""
+        return sum(self.outcomes.values()) - self.ended
+
     @property
     def in_flight(self) -> int:
         """Calls that have begun and not ended."""

@@ -23,4 +23,5 @@ REQUESTS = [
     ("GET", "/approvals/none", None),
     ("POST", "/approvals/none", "approvals:decide"),
     ("GET", "/metrics", "server:operate"),
+    ("GET", "/status", "server:operate"),
 ]

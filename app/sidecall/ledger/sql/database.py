@@ -23,6 +23,10 @@ class Database(Protocol):
     def trouble(self) -> str | None:
         """Why it cannot be used just now, in words for an operator; None when it can."""
 
+    @property
+    def troubled_since(self) -> float | None:
+        """When that began, in seconds since 1970; None when it can be used, or never could."""
+
     async def open(self) -> None:
         """Connect, and bring the tables up to date.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from sidecall.core.overload import StoreUnavailable
-from sidecall.ledger.base import Ledger
+from sidecall.ledger.base import Ledger, StoreKind
 from sidecall.ledger.sql.approvals import MakeAnswer, SqlApprovals
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
@@ -64,6 +64,11 @@ class DatabaseLedger(Ledger):
         super().__init__(self._decisions, self._contents, self._items, calls, queue, database, owner, self._kept_rules)
         self._call_rates = SqlRates(database) if self.is_shared else None
         self.rates = self._call_rates
+
+    @property
+    def kind(self) -> StoreKind:
+        """Which database it is."""
+        return self.database.dialect
 
     async def open(self) -> None:
         """Bring the database up to date, and answer the calls that ran in a process which is gone.

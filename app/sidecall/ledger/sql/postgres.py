@@ -62,6 +62,7 @@ class PostgresDatabase:
         self._writing: set[asyncio.Task[None]] = set()
         self._complaint: str | None = None
         self._complained_at = 0.0
+        self._complaining_since: float | None = None  # In seconds since 1970.
         self._is_closing = False
 
     @property
@@ -71,6 +72,14 @@ class PostgresDatabase:
         lost = None if self._is_connected else self._writers[0].trouble
         found = lost or (self._complaint if is_fresh else None)
         return None if found is None else f"PostgreSQL at {self._address}: {found}"
+
+    @property
+    def troubled_since(self) -> float | None:
+        """When that began, in seconds since 1970; None when it can be used."""
+        if self.trouble is None:
+            return None
+        lost = [link.troubled_since for link in self._writers if link.troubled_since is not None]
+        return self._complaining_since if self._is_connected else max(lost, default=None)
 
     @property
     def _is_connected(self) -> bool:
@@ -208,6 +217,8 @@ class PostgresDatabase:
             refuse_all(wishes, error)
             return
         if is_of_all(error) and self._is_connected:
+            if self.trouble is None:
+                self._complaining_since = time.time()
             self._complaint = word_fault(error)
             self._complained_at = time.monotonic()
         turn_away(wishes, error)

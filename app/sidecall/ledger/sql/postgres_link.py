@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -33,6 +34,7 @@ class Link:
         self._is_closing = False
         self.connection: asyncpg.Connection | None = None
         self.trouble: str | None = None
+        self.troubled_since: float | None = None  # In seconds since 1970.
 
     async def open(self) -> None:
         """Connect.
@@ -51,7 +53,7 @@ class Link:
             connection.terminate()
             raise
         connection.add_termination_listener(self._lose)
-        self.connection, self.trouble = connection, None
+        self.connection, self.trouble, self.troubled_since = connection, None, None
 
     async def use(self, use: Callable[[asyncpg.Connection], Coroutine[Any, Any, T]], patience: float) -> T:
         """Return what a function does with the connection, which breaks when that takes longer than `patience`.
@@ -107,7 +109,7 @@ class Link:
     def _lose(self, connection: Any, why: str = _LOST) -> None:
         if self._is_closing or connection is not self.connection:
             return
-        self.connection, self.trouble = None, why
+        self.connection, self.trouble, self.troubled_since = None, why, time.time()
         if self._is_kept:
             self._mending = asyncio.create_task(self._mend())
 

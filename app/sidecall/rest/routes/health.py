@@ -51,7 +51,7 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
     Calls that come all the same are served as long as it listens, but for those that have to be remembered.
     """
     lifecycle = parts.lifecycle
-    trouble = parts.trouble()
+    trouble = parts.trouble
     if lifecycle.phase == "ready" and trouble is None:
         return Readiness(tools=len(parts.registry))
     if lifecycle.phase == "ready":

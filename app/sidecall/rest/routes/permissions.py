@@ -23,6 +23,7 @@ _EXACT: Mapping[tuple[str, str], str | None] = {
     ("POST", "/mcp"): CALL,
     ("DELETE", "/mcp"): CALL,
     ("GET", "/metrics"): OPERATE,
+    ("GET", "/status"): OPERATE,
 }
 # Of one of several; of calls and approvals the route itself tells those of others apart.
 _ONE = "[^/]+"

@@ -65,6 +65,9 @@ def _render_openai_responses(tool: CompiledTool, parameters: Schema, strict: boo
         return dict(tool.declaration)
     extras = tool.options.extras
     said = {wire: extras[name] for name, wire in _SAID_TO_RESPONSES.items() if name in extras}
+    # Without it the model's turn waits for an answer that comes later.
+    if tool.options.background:
+        said.setdefault("async", True)
     # The Responses API turns strict mode on by itself unless it is told not to.
     return {"type": "function", **_render_function(tool, parameters, strict), "strict": strict, **said}
 
@@ -73,6 +76,7 @@ def _render_openai_responses(tool: CompiledTool, parameters: Schema, strict: boo
 _SAID_TO_RESPONSES = {
     "defer_loading": "defer_loading",
     "allowed_callers": "allowed_callers",
+    "async": "async",
     "output_json_schema": "output_schema",
 }
 

@@ -60,6 +60,11 @@ class SqliteDatabase:
         """Why it cannot be used just now, in words for an operator; None when it can."""
         return self._writer.trouble
 
+    @property
+    def troubled_since(self) -> float | None:
+        """When that began, in seconds since 1970; None when it can be used, or never could."""
+        return self._writer.troubled_since
+
     async def open(self) -> None:
         """Take the file's lock, and bring its tables up to date.
 

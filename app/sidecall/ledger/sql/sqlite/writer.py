@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -67,6 +68,7 @@ class Writer:
         self._is_lost = False
         self._mending: asyncio.Task[None] | None = None
         self.trouble: str | None = "It is not open."
+        self.troubled_since: float | None = None  # In seconds since 1970.
         self.generation = 0  # Of the file: the connections of an earlier one lead to what is gone.
 
     def open(self) -> None:
@@ -146,6 +148,7 @@ class Writer:
     def _suffer(self, trouble: str) -> None:
         if self.trouble is None:
             logger.error("%s cannot be written, so %s: %s", self._purpose.name, self._purpose.loss, trouble)
+            self.troubled_since = time.time()
         self.trouble = trouble
         self._orders.clear()
         self._settle([StoreUnavailable() for _ in self._waiting])
@@ -153,7 +156,7 @@ class Writer:
             self._mending = self._loop.create_task(self._mend())
 
     def _recover(self) -> None:
-        self.trouble = None
+        self.trouble = self.troubled_since = None
         self.generation += 1
         logger.warning("%s can be written again: %s", self._purpose.name, self._name)
 

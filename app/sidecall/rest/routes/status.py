@@ -1,0 +1,29 @@
+"""Show people how the server is, and what the last two hours were like."""
+
+from fastapi import APIRouter, Depends, Response
+from pydantic_core import to_json
+
+from sidecall.http.parameters import refuse_unknown_parameters
+from sidecall.http.reply import Reply
+from sidecall.rest.openapi import CALLER_PROBLEM
+from sidecall.rest.parts import PartsDep
+from sidecall.rest.status.reading import StatusReader
+from sidecall.rest.status.shown import ServerStatus
+
+router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)])
+
+
+@router.get(
+    "/status",
+    operation_id="get_status",
+    summary="How is the server?",
+    response_model=ServerStatus,
+    responses={200: {"description": "How it is at this moment, and was minute by minute."}, **CALLER_PROBLEM},
+)
+async def get_status(parts: PartsDep) -> Response:
+    """Show what runs, waits and fails, whether the store can be used, and what each of the last 120 minutes was like.
+
+    The samples are this worker's own, in its memory: they begin when it starts, and end with it.
+    """
+    reader = StatusReader(parts.operation, parts.metrics, parts.jobs.load, parts.history)
+    return Reply(to_json(reader.read(parts.lifecycle))).to_response()

@@ -1,0 +1,128 @@
+"""Read how the server is."""
+
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from sidecall.core.calls.entry import to_datetime
+from sidecall.core.occupancy import Occupancy
+from sidecall.history.history import History, NoHistory
+from sidecall.history.modes import HistoryMode
+from sidecall.jobs.load import JobLoad
+from sidecall.ledger.base import Ledger, StoreKind
+from sidecall.ledger.sql.database import Database
+from sidecall.lifecycle import Lifecycle
+from sidecall.pipeline.admission import Admission
+from sidecall.rest.status.shown import (
+    ExecutorStatus,
+    HistoryStatus,
+    ProcessStatus,
+    QueueStatus,
+    ServerStatus,
+    StoreStatus,
+    ToolStatus,
+)
+from sidecall.telemetry.metrics import Metrics
+from sidecall.telemetry.minutes import Minutes, estimate_ms
+from sidecall.telemetry.standard_streams import count_dropped
+from sidecall.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What the status tells of beside the other parts of a server."""
+
+    minutes: Minutes
+    admission: Admission
+    ledger: Ledger
+    history: HistoryMode = "off"
+    workers: int = 1
+
+
+class _HasQueue(Protocol):
+    @property
+    def occupancy(self) -> Occupancy: ...
+
+    @property
+    def most_waiting(self) -> int: ...
+
+
+class StatusReader:
+    """Reads how a server is, wherever its numbers are."""
+
+    def __init__(self, operation: Operation, metrics: Metrics, jobs: JobLoad, history: History | NoHistory) -> None:
+        self._operation = operation
+        self._metrics = metrics
+        self._jobs = jobs
+        self._history = history
+
+    def read(self, lifecycle: Lifecycle) -> ServerStatus:
+        """Return how it is now."""
+        operation = self._operation
+        return ServerStatus(
+            version=__version__,
+            at=datetime.now(UTC),
+            phase=lifecycle.phase,
+            process=_show_process(lifecycle, operation.workers),
+            calls=_show_queue(operation.admission),
+            jobs=_show_queue(self._jobs),
+            store=_show_store(operation.ledger.database, operation.ledger.kind),
+            history=self._show_history(),
+            executors={
+                name: ExecutorStatus(
+                    size=one.size, busy=one.busy, waiting=one.waiting, abandoned=abandoned, killed=one.killed
+                )
+                for name, (one, abandoned) in self._metrics.read_executors().items()
+            },
+            tools=self._list_tools(),
+            this_minute=operation.minutes.read_this(),
+            minutes=list(operation.minutes.past),
+        )
+
+    def _show_history(self) -> HistoryStatus:
+        database = self._history.database
+        kept = _show_store(database, "memory" if database is None else database.dialect)
+        return HistoryStatus(**dict(kept), mode=self._operation.history, dropped=self._history.dropped)
+
+    def _list_tools(self) -> list[ToolStatus]:
+        return [
+            ToolStatus(
+                name=name,
+                running=tally.in_flight,
+                outcomes={outcome: count for outcome, count in tally.outcomes.items() if count},
+                p50_ms=estimate_ms(tally, 0.5),
+                p95_ms=estimate_ms(tally, 0.95),
+            )
+            for name, tally in self._metrics.tallies.items()
+            if tally.begun or any(tally.outcomes.values())
+        ]
+
+
+def _show_process(lifecycle: Lifecycle, workers: int) -> ProcessStatus:
+    # This request is one of them, but under another server, which counts none.
+    counts = bool(lifecycle.in_flight)
+    return ProcessStatus(
+        pid=os.getpid(),
+        workers=workers,
+        uptime_seconds=round(lifecycle.uptime, 3),
+        requests_in_flight=len(lifecycle.in_flight) if counts else None,
+        connections=len(lifecycle.connections) if counts else None,
+        log_lines_dropped=count_dropped(),
+    )
+
+
+def _show_queue(queue: _HasQueue) -> QueueStatus:
+    now = queue.occupancy
+    return QueueStatus(running=now.busy, most_running=now.size, waiting=now.waiting, most_waiting=queue.most_waiting)
+
+
+def _show_store(database: Database | None, kind: StoreKind) -> StoreStatus:
+    trouble = None if database is None else database.trouble
+    since = None if database is None or trouble is None else database.troubled_since
+    return StoreStatus(
+        kind=kind,
+        usable=trouble is None,
+        trouble=trouble,
+        unusable_since=None if since is None else to_datetime(since),
+    )

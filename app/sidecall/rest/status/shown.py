@@ -1,0 +1,91 @@
+"""What is told of the server's status."""
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from sidecall.core.options import ExecutorName
+from sidecall.history.modes import HistoryMode
+from sidecall.ledger.base import StoreKind
+from sidecall.lifecycle import Phase
+from sidecall.telemetry.minutes import Minute
+
+_P50 = "Half of its calls took no longer, as near as a histogram says."
+_P95 = "Of twenty of its calls nineteen took no longer."
+
+
+class ProcessStatus(BaseModel):
+    """The process that answers; each worker answers for itself."""
+
+    pid: int
+    workers: int = Field(description="How many server processes share the port.")
+    uptime_seconds: float
+    requests_in_flight: int | None = Field(
+        description="Requests that are not answered yet, this one included; null where nobody counts them."
+    )
+    connections: int | None = Field(description="Connections that are open; null where nobody counts them.")
+    log_lines_dropped: int = Field(description="Lines of the log that nobody read in time.")
+
+
+class QueueStatus(BaseModel):
+    """How full something is."""
+
+    running: int
+    most_running: int | None = Field(description="How many may run; null: no limit.")
+    waiting: int
+    most_waiting: int = Field(description="How many may wait.")
+
+
+class ExecutorStatus(BaseModel):
+    """How full one executor is."""
+
+    size: int | None = Field(description="How many calls it can run at once; null: no limit.")
+    busy: int
+    waiting: int
+    abandoned: int = Field(description="Calls that run on although nobody waits for them any more.")
+    killed: int = Field(description="Processes that it has killed since the server started.")
+
+
+class StoreStatus(BaseModel):
+    """Whether what has to be remembered can be."""
+
+    kind: StoreKind
+    usable: bool
+    trouble: str | None = Field(description="Why it cannot be used.")
+    unusable_since: datetime | None = Field(description="Since when it cannot be used, where that is known.")
+
+
+class HistoryStatus(StoreStatus):
+    """Whether calls that end are written down."""
+
+    mode: HistoryMode = Field(description="What is kept of them.")
+    dropped: int = Field(description="Calls that were left out since the server started, for want of room.")
+
+
+class ToolStatus(BaseModel):
+    """How the calls of one tool went since the server started."""
+
+    name: str
+    running: int
+    outcomes: dict[str, int]
+    p50_ms: float | None = Field(description=_P50)
+    p95_ms: float | None = Field(description=_P95)
+
+
+class ServerStatus(BaseModel):
+    """How the server is, and what the last two hours were like."""
+
+    version: str
+    at: datetime
+    phase: Phase = Field(description="`draining`: it finishes what it has begun, and wants nothing new.")
+    process: ProcessStatus
+    calls: QueueStatus = Field(description="Calls that were let in, and those that wait for that.")
+    jobs: QueueStatus = Field(
+        description="Remembered calls that run here, and those that are queued; servers of one store share the queue."
+    )
+    store: StoreStatus
+    history: HistoryStatus
+    executors: dict[ExecutorName, ExecutorStatus]
+    tools: list[ToolStatus] = Field(description="Those that were called; `unknown` is all that are none.")
+    this_minute: Minute = Field(description="What has happened since the last of `minutes`.")
+    minutes: list[Minute] = Field(description="The last two hours at most, the latest minute last.")
