@@ -1,0 +1,45 @@
+"""What goes with requests."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict
+
+from sidecall.client.answers import CallApproval
+
+AskPerson = Callable[[CallApproval], Any]
+
+
+class ToolFilters(TypedDict, total=False):
+    """Which tools are listed, and how: `context` is that of the calls to come, by which tools may be enabled."""
+
+    strict: bool
+    tags: Sequence[str]
+    names: Sequence[str]
+    toolset: str
+    context: Mapping[str, Any]
+
+
+class CallOptions(TypedDict, total=False):
+    """What goes with calls.
+
+    `state` and `context` are what the program, never the model, supplies. `timeout` is in how many seconds the answer
+    has to be there. With `key` the server runs the call once, however often it is sent. `ask` is a function of an
+    approval that returns a `PersonVerdict`, True, False, or None where somebody else has decided; who has none gets
+    `ApprovalNeeded`, unless somebody decides within `approval_wait` seconds.
+    """
+
+    state: Any
+    context: Mapping[str, Any]
+    timeout: float
+    key: str
+    ask: AskPerson
+    approval_wait: float
+
+
+def beside(options: CallOptions) -> dict[str, Any]:
+    """Return what stands beside calls in the body."""
+    return {key: value for key, value in options.items() if key in ("state", "context") and value is not None}
+
+
+def limit_time(options: CallOptions) -> list[tuple[str, str]]:
+    """Return the parameter that says when the answer has to be there."""
+    return [("timeout", f"{options['timeout']:g}")] if options.get("timeout") is not None else []
