@@ -73,7 +73,8 @@ def prepare_request(client: httpx.Client | httpx.AsyncClient, sending: Sending) 
     """Write a request as httpx sends it; an answer that the server takes its time for is waited for."""
     timeout = client.timeout
     if sending.patience and timeout.read is not None and timeout.read < sending.patience + _SLACK:
-        timeout = httpx.Timeout(timeout, read=sending.patience + _SLACK)
+        known = timeout.as_dict()
+        timeout = httpx.Timeout(**{**known, "read": sending.patience + _SLACK})
     return client.build_request(
         sending.method,
         sending.path,

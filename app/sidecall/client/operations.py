@@ -12,7 +12,16 @@ import httpx
 
 from sidecall.client.answers import CallApproval, CallState, ToolAnswer
 from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
-from sidecall.client.options import CallOptions, ToolFilters, beside, limit_time
+from sidecall.client.options import (
+    BESIDE,
+    OF_CALLS,
+    OF_JOBS,
+    CallOptions,
+    ToolFilters,
+    beside,
+    limit_time,
+    require_options,
+)
 from sidecall.client.plain import make_plain, write_body
 from sidecall.client.remembered import JSON_BODY, Remembered, escape
 from sidecall.client.steps import Sending, Steps
@@ -64,6 +73,7 @@ class Operations(Remembered):
         Raises:
             ApprovalNeeded: A person has to decide.
         """
+        require_options(options, OF_CALLS, "a call")
         request = self.call_request(call, options)
         response = yield from self._send(request)
         place = response.headers.get("Location", "")
@@ -91,6 +101,7 @@ class Operations(Remembered):
 
     def preview(self, call: Mapping[str, Any], options: CallOptions) -> Steps[dict[str, Any]]:
         """Ask what a call would do, without running it."""
+        require_options(options, BESIDE, "a preview")
         body = write_body({**make_plain(call), **beside(options)})
         params = [("dry_run", "true"), ("format", "langchain")]
         response = yield from self._send(Sending("POST", "/tool_calls", params, JSON_BODY, body, is_safe=True))
@@ -109,6 +120,7 @@ class Operations(Remembered):
 
     def submit(self, call: Mapping[str, Any], options: CallOptions) -> Steps[CallState]:
         """Have a call remembered and run, without waiting for it."""
+        require_options(options, OF_JOBS, "a job")
         if "key" not in options:
             # What is remembered costs a row anyway, and sent twice it would run twice.
             options = {**options, "key": uuid.uuid4().hex}

@@ -6,6 +6,12 @@ from typing import Any, TypedDict
 from sidecall.client.answers import CallApproval
 
 AskPerson = Callable[[CallApproval], Any]
+# Which options each way to call takes.
+BESIDE = frozenset(("state", "context"))
+OF_MANY = BESIDE | {"timeout"}
+OF_JOBS = OF_MANY | {"key"}
+OF_TURNS = OF_MANY | {"ask", "approval_wait"}
+OF_CALLS = OF_JOBS | OF_TURNS
 
 
 class ToolFilters(TypedDict, total=False):
@@ -37,9 +43,19 @@ class CallOptions(TypedDict, total=False):
 
 def beside(options: CallOptions) -> dict[str, Any]:
     """Return what stands beside calls in the body."""
-    return {key: value for key, value in options.items() if key in ("state", "context") and value is not None}
+    return {key: value for key, value in options.items() if key in BESIDE and value is not None}
 
 
 def limit_time(options: CallOptions) -> list[tuple[str, str]]:
     """Return the parameter that says when the answer has to be there."""
     return [("timeout", f"{options['timeout']:g}")] if options.get("timeout") is not None else []
+
+
+def require_options(options: CallOptions, known: frozenset[str], place: str) -> None:
+    """Refuse options that would do nothing.
+
+    Raises:
+        TypeError: There is one.
+    """
+    if unknown := sorted(options.keys() - known):
+        raise TypeError(f"{place} does not take {', '.join(unknown)}")

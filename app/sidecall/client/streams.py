@@ -10,7 +10,7 @@ import httpx
 
 from sidecall.client.answers import read_event
 from sidecall.client.failures import ServerUnreachable, make_refusal
-from sidecall.client.options import CallOptions, beside, limit_time
+from sidecall.client.options import OF_MANY, CallOptions, beside, limit_time, require_options
 from sidecall.client.plain import make_plain, write_body
 from sidecall.client.steps import Giving, Pausing, Persistence, Sending, Steps, Taking, send
 
@@ -58,6 +58,7 @@ def stream_batch(calls: Sequence[Any], options: CallOptions, persistence: Persis
 
 
 def _stream(path: str, body: bytes, options: CallOptions, persistence: Persistence) -> Steps[None]:
+    require_options(options, OF_MANY, "a stream")
     params = [("format", "langchain"), *limit_time(options)]
     opened = yield from send(Sending("POST", path, params, _HEADERS, body, is_stream=True), persistence)
     yield from _give_events(opened, EventLines())

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
 from sidecall.client.gathering import gather
 from sidecall.client.operations import Operations
-from sidecall.client.options import CallOptions
+from sidecall.client.options import OF_TURNS, CallOptions, require_options
 from sidecall.client.plain import make_plain
 from sidecall.client.steps import Steps
 
@@ -51,6 +51,7 @@ def run_turn(turn: Turn, operations: Operations, options: CallOptions) -> Steps[
     Raises:
         ApprovalNeeded: Nobody has decided about some; the others have their answers.
     """
+    require_options(options, OF_TURNS, "a turn or a batch")
     if turn.calls and not turn.answers:
         form = "langchain" if turn.form == "langchain" else None
         turn.answers, turn.approvals = yield from operations.batch(turn.calls, form, options)
