@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 ARGUMENTS = {"expression": "(9 * 9 - 2 * 2) / 7"}
 REFUND = {"name": "refund", "arguments": '{"order": 7, "amount": 500}'}
-ARGUMENTS_TEXT = '{"expression": "(9 * 9 - 2 * 2) / 7"}'
+CALCULATOR = {"name": "calculator", "arguments": '{"expression": "(9 * 9 - 2 * 2) / 7"}'}
 
 
 async def chat_completions(request: Request) -> JSONResponse:
@@ -27,11 +27,24 @@ async def chat_completions(request: Request) -> JSONResponse:
         call = {"id": f"call_{uuid4().hex}", "type": "function", "function": REFUND}
         message = {"role": "assistant", "tool_calls": [call]}
     else:
-        function = {"name": "calculator", "arguments": ARGUMENTS_TEXT}
-        message = {"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": function}]}
+        message = {"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": CALCULATOR}]}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     return JSONResponse(
         {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "scripted", "choices": [choice]}
+    )
+
+
+async def responses(request: Request) -> JSONResponse:
+    """Answer as OpenAI's Responses API does."""
+    last = (await request.json())["input"][-1]
+    if last.get("type") == "function_call_output":
+        text = {"type": "output_text", "text": f"The result is {last['output']}.", "annotations": []}
+        item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [text]}
+    else:
+        item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "status": "completed", **CALCULATOR}
+    settings = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
+    return JSONResponse(
+        {"id": "resp_1", "object": "response", "created_at": 0, "model": "scripted", "output": [item], **settings}
     )
 
 
@@ -69,9 +82,10 @@ async def generate_content(request: Request) -> JSONResponse:
 
 @contextlib.contextmanager
 def running_models() -> Iterator[str]:
-    """Serve the three APIs in a thread while the body runs, and give the address."""
+    """Serve the four APIs in a thread while the body runs, and give the address."""
     routes = [
         Route("/v1/chat/completions", chat_completions, methods=["POST"]),
+        Route("/v1/responses", responses, methods=["POST"]),
         Route("/v1/messages", messages, methods=["POST"]),
         Route("/{version}/models/{call}", generate_content, methods=["POST"]),
     ]

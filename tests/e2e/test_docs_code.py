@@ -19,6 +19,7 @@ from markdown_it import MarkdownIt
 from openai import OpenAI
 
 from bench.environments import ROOT
+from sidecall.client import Sidecall
 from tests.e2e.conftest import Serve
 from tests.e2e.models import running_models
 from tests.kit.servers import Server
@@ -26,7 +27,7 @@ from tests.kit.servers import Server
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ADDRESS = "http://127.0.0.1:8000"
 _STARTS = re.compile(r"`sidecall serve --tools (\w+\.py)`")
-CLIENTS = (Anthropic, OpenAI, httpx.Client)
+CLIENTS = (Anthropic, OpenAI, Sidecall, httpx.Client)
 
 
 @dataclass(frozen=True)

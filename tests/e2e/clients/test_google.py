@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from bench.environments import ROOT
+from tests.client.said import CONTENT, GEMINI, GEMINI_CHUNKS
 from tests.e2e.models import running_models
 from tests.kit.servers import Server
 
@@ -117,3 +118,15 @@ def _arrays(node: Any) -> list[dict[str, Any]]:
         return []
     own = [node] if node.get("type") == "array" else []
     return own + [found for value in node.values() for found in _arrays(value)]
+
+
+def test_the_python_client_reads_its_answers(for_google: Path) -> None:
+    """Whole and in chunks, where nothing of the server is installed; signatures go back as they came."""
+    said = json.dumps({"whole": GEMINI, "chunks": GEMINI_CHUNKS})
+
+    read = json.loads(run_beside(for_google, [str(HERE / "use_google_turns.py")], said, PYTHONPATH=str(ROOT / "app")))
+
+    response = {"id": "call_1", "name": "double", "response": {"output": "8"}}
+    messages = [CONTENT, {"role": "user", "parts": [{"functionResponse": response}]}]
+    calls = [{"functionCall": CONTENT["parts"][1]["functionCall"]}]
+    assert read == [{"calls": calls, "messages": messages}] * 2

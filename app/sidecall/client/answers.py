@@ -1,0 +1,168 @@
+"""What comes back, with types: answers to calls, approvals, remembered calls, and what happens on the way."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+# How a remembered call may stand when it has come to its end.
+ENDS = frozenset(("succeeded", "failed", "cancelled", "expired", "outcome_unknown"))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a call failed: `kind` is for programs, `message` for the model; `errors` say place by place what to mend."""
+
+    kind: str
+    message: str
+    retryable: bool = False
+    errors: list[dict[str, Any]] = field(default_factory=list)
+    nearest: list[str] = field(default_factory=list)
+    retry_after_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class ToolAnswer:
+    """The answer to a call: the nine keys of LangChain's ToolMessage.
+
+    `replayed` is true where it was first given to an earlier request with the same key.
+    """
+
+    content: Any
+    tool_call_id: str
+    name: str
+    status: Literal["success", "error"] = "success"
+    artifact: Any = None
+    id: str | None = None
+    type: str = "tool"
+    additional_kwargs: dict[str, Any] = field(default_factory=dict)
+    response_metadata: dict[str, Any] = field(default_factory=dict)
+    replayed: bool = False
+
+    @classmethod
+    def read(cls, message: Mapping[str, Any], *, replayed: bool = False) -> Self:
+        """Read a ToolMessage; keys of newer servers are left out."""
+        return cls(**_choose(cls, message), replayed=replayed)
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why the call failed; None where it succeeded."""
+        error = self.response_metadata.get("error")
+        return None if error is None else Failure(**_choose(Failure, error))
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The nine keys, as `langchain_core.messages.ToolMessage` takes them."""
+        return {key: value for key, value in vars(self).items() if key != "replayed"}
+
+
+@dataclass(frozen=True)
+class CallApproval:
+    """A call that waits for a person, and what became of it; `document` is all that the server says of it."""
+
+    id: str
+    status: Literal["pending", "approved", "rejected"]
+    tool_call: dict[str, Any]
+    description: str | None = None
+    preview: Any = None
+    reason: str | None = None
+    document: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Self:
+        """Read what the server says."""
+        return cls(**_choose(cls, document), document=dict(document))
+
+    @property
+    def answer(self) -> ToolAnswer | None:
+        """The answer to the call, once there is one."""
+        message = self.document.get("message")
+        return None if message is None else ToolAnswer.read(message)
+
+
+@dataclass(frozen=True)
+class PersonVerdict:
+    """What a person says about a call: approve it, with other arguments perhaps, or reject it with a reason."""
+
+    decision: Literal["approve", "reject"]
+    args: dict[str, Any] | None = None
+    reason: str | None = None
+    always: bool = False
+    expires_in: float | None = None
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """It as the server takes it."""
+        return {key: value for key, value in vars(self).items() if value not in (None, False)}
+
+
+@dataclass(frozen=True)
+class CallState:
+    """How a remembered call stands; `document` is all that the server says of it."""
+
+    id: str
+    name: str
+    status: str
+    tool_call_id: str
+    kind: str | None = None
+    approval_id: str | None = None
+    document: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Self:
+        """Read what the server says."""
+        return cls(**_choose(cls, document), document=dict(document))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.status in ENDS
+
+    @property
+    def answer(self) -> ToolAnswer | None:
+        """The answer to the call, once there is one."""
+        message = self.document.get("message")
+        return None if message is None else ToolAnswer.read(message)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a tool says it has come."""
+
+    tool_call_id: str
+    done: float
+    total: float | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True)
+class PartialAnswer:
+    """A part of an answer that a tool has made before the rest is there."""
+
+    tool_call_id: str
+    content: Any
+
+
+@dataclass(frozen=True)
+class StatusChange:
+    """A remembered call has come to another status."""
+
+    status: str
+    attempt: int | None = None
+    kind: str | None = None
+    approval_id: str | None = None
+
+
+CallEvent = Progress | PartialAnswer | StatusChange | CallApproval | ToolAnswer
+
+
+def _choose(kind: type[Any], document: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: document[key] for key in kind.__dataclass_fields__ if key in document}
+
+
+def read_event(name: str, document: Mapping[str, Any]) -> CallEvent | None:
+    """Read one event of a stream; None for one that only newer clients know."""
+    if name in ("message", "approval"):
+        return ToolAnswer.read(document) if name == "message" else CallApproval.read(document)
+    kind = {"progress": Progress, "partial": PartialAnswer, "status": StatusChange}.get(name)
+    event: CallEvent | None = None if kind is None else kind(**_choose(kind, document))
+    return event

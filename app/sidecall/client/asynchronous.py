@@ -1,0 +1,226 @@
+"""The client of programs with an event loop; the twin of `blocking.py`."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar, Unpack
+
+import httpx
+
+from sidecall.client.answers import CallApproval, CallEvent, CallState, PersonVerdict, ToolAnswer
+from sidecall.client.connection import ClientOptions, arrange, make_operations, prepare_request
+from sidecall.client.operations import Operations, name_call
+from sidecall.client.options import CallOptions, ToolFilters
+from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
+from sidecall.client.streams import follow_call, stream_batch, stream_call
+from sidecall.client.turns import Turn, read_turn, run_turn
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class AsyncOpenStream:
+    """An answer that is still coming, and its lines."""
+
+    response: httpx.Response
+    lines: AsyncIterator[str]
+
+
+class AsyncPerformer:
+    """Do what steps say."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self.client = client
+
+    async def run(self, steps: Steps[T]) -> T:
+        """Do them to their end, and return what comes of them."""
+        walk = Walk(steps)
+        while not walk.has_ended:
+            await self._advance(walk, None)
+        return walk.result
+
+    async def flow(self, steps: Steps[None]) -> AsyncIterator[Any]:
+        """Do them, and give what they give on the way; streams are closed when nobody wants more."""
+        walk = Walk(steps)
+        async with AsyncExitStack() as streams:
+            while not walk.has_ended:
+                if isinstance(walk.step, Giving):
+                    yield walk.step.event
+                    walk.go_on()
+                else:
+                    await self._advance(walk, streams)
+
+    async def _advance(self, walk: Walk[Any], streams: AsyncExitStack | None) -> None:
+        try:
+            done = await self._perform(walk.step, streams)
+        except httpx.TransportError as error:
+            walk.fail(error)
+        else:
+            walk.go_on(done)
+
+    async def _perform(self, step: Any, streams: AsyncExitStack | None) -> Any:
+        match step:
+            case Sending():
+                return await self._send(step, streams)
+            case Taking(stream):
+                return await anext(stream.lines, None)
+            case Pausing(seconds):
+                return await asyncio.sleep(seconds)
+            case Asking(question, about):
+                said = question(about)
+                return await said if inspect.isawaitable(said) else said
+        raise TypeError(step)
+
+    async def _send(self, sending: Sending, streams: AsyncExitStack | None) -> Any:
+        response = await self.client.send(prepare_request(self.client, sending), stream=sending.is_stream)
+        if streams is None:
+            return response
+        streams.push_async_callback(response.aclose)
+        if not response.is_success:
+            await response.aread()
+        return AsyncOpenStream(response, response.aiter_lines())
+
+
+class AsyncSidecall:
+    """A server of tools, for `async with`; what is not said is in `SIDECALL_URL` and `SIDECALL_API_KEY`."""
+
+    def __init__(self, url: str | None = None, **options: Unpack[ClientOptions]) -> None:
+        self._operations = make_operations(options)
+        self._performer = AsyncPerformer(httpx.AsyncClient(**arrange(url, options)))
+        self.approvals = AsyncApprovalDesk(self._operations, self._performer)
+
+    async def tools(self, format: str = "openai", **filters: Unpack[ToolFilters]) -> list[Any]:
+        """List the tools as a provider's API takes them; an unchanged list is not fetched again."""
+        return await self._performer.run(self._operations.list_tools(format, filters))
+
+    async def tool(self, name: str) -> dict[str, Any]:
+        """Show everything about one tool."""
+        return await self._performer.run(self._operations.show_tool(name))
+
+    async def show_tools(self, **filters: Unpack[ToolFilters]) -> list[dict[str, Any]]:
+        """Show everything about each tool that is listed, one after the other."""
+        return await self._performer.run(self._operations.show_tools(filters))
+
+    async def call(
+        self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]
+    ) -> ToolAnswer:
+        """Run a tool, by its name and arguments or by a call as a model wrote it.
+
+        Raises:
+            ApprovalNeeded: A person has to decide.
+        """
+        return await self._performer.run(self._operations.call(name_call(call, args), options))
+
+    async def preview(
+        self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]
+    ) -> dict[str, Any]:
+        """Ask what a call would do, without running it: `would_run`, `args`, `requires_approval`, `preview`."""
+        return await self._performer.run(self._operations.preview(name_call(call, args), options))
+
+    async def batch(self, calls: Sequence[Any], **options: Unpack[CallOptions]) -> list[ToolAnswer]:
+        """Run calls side by side; the answers are in the calls' order.
+
+        Raises:
+            ApprovalNeeded: A person has to decide about some; `run` goes on with its `turn`.
+        """
+        turn = Turn("langchain", [], [name_call(call) for call in calls])
+        return [
+            ToolAnswer.read(it) for it in (await self._performer.run(run_turn(turn, self._operations, options))).answers
+        ]
+
+    async def run(self, response: Any, *, answers_only: bool = False, **options: Unpack[CallOptions]) -> list[Any]:
+        """Run the calls in what a model has said, and return the messages to append; none where it calls no tool.
+
+        `response` is an answer of OpenAI (Chat Completions or Responses), Anthropic or Gemini, an object of their SDKs
+        or a dict, whole or as the chunks of a stream. What the model said comes first, unless `answers_only`.
+
+        Raises:
+            ApprovalNeeded: A person has to decide; afterwards give its `turn` in the place of the response.
+        """
+        if isinstance(response, AsyncIterable):
+            response = [chunk async for chunk in response]
+        turn = await self._performer.run(run_turn(read_turn(response), self._operations, options))
+        return turn.replies if turn.calls and answers_only else turn.messages
+
+    def stream(self, call: Any, args: Any = None, **options: Unpack[CallOptions]) -> AsyncIterator[CallEvent]:
+        """Run a call, and give its progress and parts until its answer; of a list of calls, those of all."""
+        persistence = self._operations.persistence
+        if isinstance(call, list):
+            return self._performer.flow(stream_batch([name_call(it) for it in call], options, persistence))
+        return self._performer.flow(stream_call(name_call(call, args), options, persistence))
+
+    async def job(self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]) -> "AsyncJob":
+        """Have a call remembered and run, without waiting for it."""
+        state = await self._performer.run(self._operations.submit(name_call(call, args), options))
+        return AsyncJob(state.id, self._operations, self._performer)
+
+    def find_job(self, call_id: str) -> "AsyncJob":
+        """Take up a remembered call by its id, which may have been sent by another program."""
+        return AsyncJob(call_id, self._operations, self._performer)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._performer.client.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_details: object) -> None:
+        await self.close()
+
+
+class AsyncJob:
+    """A remembered call."""
+
+    def __init__(self, call_id: str, operations: Operations, performer: AsyncPerformer) -> None:
+        self.id = call_id
+        self._operations = operations
+        self._performer = performer
+
+    async def show(self) -> CallState:
+        """Return how it stands."""
+        return await self._performer.run(self._operations.show_call(self.id))
+
+    async def wait(self, seconds: float | None = None) -> CallState:
+        """Return how it stands as soon as it has ended, or after so many seconds."""
+        return await self._performer.run(self._operations.wait_for(self.id, seconds))
+
+    def events(self) -> AsyncIterator[CallEvent]:
+        """Give what happens until the answer, also over lost connections."""
+        return self._performer.flow(follow_call(self.id, self._operations.persistence))
+
+    async def cancel(self) -> CallState:
+        """Cancel it."""
+        return await self._performer.run(self._operations.cancel(self.id))
+
+
+class AsyncApprovalDesk:
+    """The calls that wait for a person."""
+
+    def __init__(self, operations: Operations, performer: AsyncPerformer) -> None:
+        self._operations = operations
+        self._performer = performer
+
+    async def list(self, status: str | None = "pending") -> list[CallApproval]:
+        """List them, oldest first; with None also those that were decided."""
+        return await self._performer.run(self._operations.list_approvals(status))
+
+    async def show(self, approval_id: str) -> CallApproval:
+        """Show one."""
+        return await self._performer.run(self._operations.show_approval(approval_id))
+
+    async def approve(
+        self, approval_id: str, args: dict[str, Any] | None = None, reason: str | None = None
+    ) -> CallApproval:
+        """Let the call run, with other arguments perhaps, and return it with its answer."""
+        return await self.decide(approval_id, PersonVerdict("approve", args, reason))
+
+    async def reject(self, approval_id: str, reason: str | None = None) -> CallApproval:
+        """Reject the call; the model reads the reason."""
+        return await self.decide(approval_id, PersonVerdict("reject", reason=reason))
+
+    async def decide(self, approval_id: str, verdict: PersonVerdict) -> CallApproval:
+        """Approve or reject the call, also for all later ones."""
+        return await self._performer.run(self._operations.decide(approval_id, verdict))

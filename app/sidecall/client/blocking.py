@@ -1,0 +1,216 @@
+"""The client of programs without an event loop."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar, Unpack
+
+import httpx
+
+from sidecall.client.answers import CallApproval, CallEvent, CallState, PersonVerdict, ToolAnswer
+from sidecall.client.connection import ClientOptions, arrange, make_operations, prepare_request
+from sidecall.client.operations import Operations, name_call
+from sidecall.client.options import CallOptions, ToolFilters
+from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
+from sidecall.client.streams import follow_call, stream_batch, stream_call
+from sidecall.client.turns import Turn, read_turn, run_turn
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class OpenStream:
+    """An answer that is still coming, and its lines."""
+
+    response: httpx.Response
+    lines: Iterator[str]
+
+
+class Performer:
+    """Do what steps say."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self.client = client
+
+    def run(self, steps: Steps[T]) -> T:
+        """Do them to their end, and return what comes of them."""
+        walk = Walk(steps)
+        while not walk.has_ended:
+            self._advance(walk, None)
+        return walk.result
+
+    def flow(self, steps: Steps[None]) -> Iterator[Any]:
+        """Do them, and give what they give on the way; streams are closed when nobody wants more."""
+        walk = Walk(steps)
+        with ExitStack() as streams:
+            while not walk.has_ended:
+                if isinstance(walk.step, Giving):
+                    yield walk.step.event
+                    walk.go_on()
+                else:
+                    self._advance(walk, streams)
+
+    def _advance(self, walk: Walk[Any], streams: ExitStack | None) -> None:
+        try:
+            done = self._perform(walk.step, streams)
+        except httpx.TransportError as error:
+            walk.fail(error)
+        else:
+            walk.go_on(done)
+
+    def _perform(self, step: Any, streams: ExitStack | None) -> Any:
+        match step:
+            case Sending():
+                return self._send(step, streams)
+            case Taking(stream):
+                return next(stream.lines, None)
+            case Pausing(seconds):
+                return time.sleep(seconds)
+            case Asking(question, about):
+                return question(about)
+        raise TypeError(step)
+
+    def _send(self, sending: Sending, streams: ExitStack | None) -> Any:
+        response = self.client.send(prepare_request(self.client, sending), stream=sending.is_stream)
+        if streams is None:
+            return response
+        streams.callback(response.close)
+        if not response.is_success:
+            response.read()
+        return OpenStream(response, response.iter_lines())
+
+
+class Sidecall:
+    """A server of tools, for `with`; what is not said is in `SIDECALL_URL` and `SIDECALL_API_KEY`."""
+
+    def __init__(self, url: str | None = None, **options: Unpack[ClientOptions]) -> None:
+        self._operations = make_operations(options)
+        self._performer = Performer(httpx.Client(**arrange(url, options)))
+        self.approvals = ApprovalDesk(self._operations, self._performer)
+
+    def tools(self, format: str = "openai", **filters: Unpack[ToolFilters]) -> list[Any]:
+        """List the tools as a provider's API takes them; an unchanged list is not fetched again."""
+        return self._performer.run(self._operations.list_tools(format, filters))
+
+    def tool(self, name: str) -> dict[str, Any]:
+        """Show everything about one tool."""
+        return self._performer.run(self._operations.show_tool(name))
+
+    def show_tools(self, **filters: Unpack[ToolFilters]) -> list[dict[str, Any]]:
+        """Show everything about each tool that is listed, one after the other."""
+        return self._performer.run(self._operations.show_tools(filters))
+
+    def call(self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]) -> ToolAnswer:
+        """Run a tool, by its name and arguments or by a call as a model wrote it.
+
+        Raises:
+            ApprovalNeeded: A person has to decide.
+        """
+        return self._performer.run(self._operations.call(name_call(call, args), options))
+
+    def preview(
+        self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]
+    ) -> dict[str, Any]:
+        """Ask what a call would do, without running it: `would_run`, `args`, `requires_approval`, `preview`."""
+        return self._performer.run(self._operations.preview(name_call(call, args), options))
+
+    def batch(self, calls: Sequence[Any], **options: Unpack[CallOptions]) -> list[ToolAnswer]:
+        """Run calls side by side; the answers are in the calls' order.
+
+        Raises:
+            ApprovalNeeded: A person has to decide about some; `run` goes on with its `turn`.
+        """
+        turn = Turn("langchain", [], [name_call(call) for call in calls])
+        return [ToolAnswer.read(it) for it in self._performer.run(run_turn(turn, self._operations, options)).answers]
+
+    def run(self, response: Any, *, answers_only: bool = False, **options: Unpack[CallOptions]) -> list[Any]:
+        """Run the calls in what a model has said, and return the messages to append; none where it calls no tool.
+
+        `response` is an answer of OpenAI (Chat Completions or Responses), Anthropic or Gemini, an object of their SDKs
+        or a dict, whole or as the chunks of a stream. What the model said comes first, unless `answers_only`.
+
+        Raises:
+            ApprovalNeeded: A person has to decide; afterwards give its `turn` in the place of the response.
+        """
+        turn = self._performer.run(run_turn(read_turn(response), self._operations, options))
+        return turn.replies if turn.calls and answers_only else turn.messages
+
+    def stream(self, call: Any, args: Any = None, **options: Unpack[CallOptions]) -> Iterator[CallEvent]:
+        """Run a call, and give its progress and parts until its answer; of a list of calls, those of all."""
+        persistence = self._operations.persistence
+        if isinstance(call, list):
+            return self._performer.flow(stream_batch([name_call(it) for it in call], options, persistence))
+        return self._performer.flow(stream_call(name_call(call, args), options, persistence))
+
+    def job(self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]) -> "Job":
+        """Have a call remembered and run, without waiting for it."""
+        state = self._performer.run(self._operations.submit(name_call(call, args), options))
+        return Job(state.id, self._operations, self._performer)
+
+    def find_job(self, call_id: str) -> "Job":
+        """Take up a remembered call by its id, which may have been sent by another program."""
+        return Job(call_id, self._operations, self._performer)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._performer.client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_details: object) -> None:
+        self.close()
+
+
+class Job:
+    """A remembered call."""
+
+    def __init__(self, call_id: str, operations: Operations, performer: Performer) -> None:
+        self.id = call_id
+        self._operations = operations
+        self._performer = performer
+
+    def show(self) -> CallState:
+        """Return how it stands."""
+        return self._performer.run(self._operations.show_call(self.id))
+
+    def wait(self, seconds: float | None = None) -> CallState:
+        """Return how it stands as soon as it has ended, or after so many seconds."""
+        return self._performer.run(self._operations.wait_for(self.id, seconds))
+
+    def events(self) -> Iterator[CallEvent]:
+        """Give what happens until the answer, also over lost connections."""
+        return self._performer.flow(follow_call(self.id, self._operations.persistence))
+
+    def cancel(self) -> CallState:
+        """Cancel it."""
+        return self._performer.run(self._operations.cancel(self.id))
+
+
+class ApprovalDesk:
+    """The calls that wait for a person."""
+
+    def __init__(self, operations: Operations, performer: Performer) -> None:
+        self._operations = operations
+        self._performer = performer
+
+    def list(self, status: str | None = "pending") -> list[CallApproval]:
+        """List them, oldest first; with None also those that were decided."""
+        return self._performer.run(self._operations.list_approvals(status))
+
+    def show(self, approval_id: str) -> CallApproval:
+        """Show one."""
+        return self._performer.run(self._operations.show_approval(approval_id))
+
+    def approve(self, approval_id: str, args: dict[str, Any] | None = None, reason: str | None = None) -> CallApproval:
+        """Let the call run, with other arguments perhaps, and return it with its answer."""
+        return self.decide(approval_id, PersonVerdict("approve", args, reason))
+
+    def reject(self, approval_id: str, reason: str | None = None) -> CallApproval:
+        """Reject the call; the model reads the reason."""
+        return self.decide(approval_id, PersonVerdict("reject", reason=reason))
+
+    def decide(self, approval_id: str, verdict: PersonVerdict) -> CallApproval:
+        """Approve or reject the call, also for all later ones."""
+        return self._performer.run(self._operations.decide(approval_id, verdict))

@@ -1,0 +1,86 @@
+"""What both clients are made from: the address, the credentials and the patience."""
+
+import os
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+import httpx
+
+from sidecall.client.operations import Operations
+from sidecall.client.steps import Persistence, Sending
+from sidecall.version import __version__
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+_CONNECT = 10.0
+# What an answer may take on its way beyond the time that its server has.
+_SLACK = 10.0
+
+
+class ClientOptions(TypedDict, total=False):
+    """How a server is reached.
+
+    `api_key` or `token` (a bearer token, or a function that gives the one of now) say who calls. `timeout` is how many
+    seconds may pass in silence (600). Requests that were refused for want of room are sent again `retries` times (4),
+    unless the server wants more than `longest_wait` seconds (60) to pass. With `makes_keys` each call has an
+    `Idempotency-Key`, so that one whose connection is lost is sent again too, and never runs twice.
+    """
+
+    api_key: str
+    token: Any
+    headers: Mapping[str, str]
+    timeout: float
+    retries: int
+    longest_wait: float
+    makes_keys: bool
+    transport: Any
+
+
+class _BearerAuth(httpx.Auth):
+    def __init__(self, token: Any) -> None:
+        self._token = token
+
+    def auth_flow(self, request: httpx.Request) -> Any:
+        token = self._token() if callable(self._token) else self._token
+        request.headers["Authorization"] = f"Bearer {token}"
+        yield request
+
+
+def arrange(url: str | None, options: ClientOptions) -> dict[str, Any]:
+    """Return what a client of httpx is made with; what is not said is in SIDECALL_URL and SIDECALL_API_KEY.
+
+    Raises:
+        ValueError: Both an API key and a token are given.
+    """
+    if "api_key" in options and "token" in options:
+        raise ValueError("give api_key or token, not both")
+    key = options.get("api_key") or ("" if "token" in options else os.environ.get("SIDECALL_API_KEY", "").strip())
+    arranged: dict[str, Any] = {
+        "base_url": url or os.environ.get("SIDECALL_URL") or DEFAULT_URL,
+        "headers": {"User-Agent": f"sidecall-client/{__version__}", **options.get("headers", {})},
+        "timeout": httpx.Timeout(options.get("timeout", 600.0), connect=_CONNECT),
+        "auth": _BearerAuth(options.get("token", key)) if key or "token" in options else None,
+    }
+    return {**arranged, "transport": options["transport"]} if "transport" in options else arranged
+
+
+def make_operations(options: ClientOptions) -> Operations:
+    """Return what both clients ask with."""
+    persistence = Persistence(options.get("retries", 4), options.get("longest_wait", 60.0))
+    return Operations(persistence, options.get("makes_keys", False))
+
+
+def prepare_request(client: httpx.Client | httpx.AsyncClient, sending: Sending) -> httpx.Request:
+    """Write a request as httpx sends it; an answer that the server takes its time for is waited for."""
+    timeout = client.timeout
+    if sending.patience and timeout.read is not None and timeout.read < sending.patience + _SLACK:
+        known = timeout.as_dict()
+        timeout = httpx.Timeout(**{**known, "read": sending.patience + _SLACK})
+    return client.build_request(
+        sending.method,
+        sending.path,
+        # A link to a next page has its query in the path.
+        params=httpx.QueryParams(tuple(sending.params)) if sending.params else None,
+        headers=dict(sending.headers),
+        content=sending.body,
+        timeout=timeout,
+    )

@@ -1,0 +1,169 @@
+"""All that a client can ask of a server, as steps: with `remembered.py` the place that knows routes and headers."""
+
+import json
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote
+
+import httpx
+
+from sidecall.client.answers import CallApproval, CallState, ToolAnswer
+from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
+from sidecall.client.options import (
+    BESIDE,
+    OF_CALLS,
+    OF_JOBS,
+    CallOptions,
+    ToolFilters,
+    beside,
+    limit_time,
+    require_options,
+)
+from sidecall.client.plain import make_plain, write_body
+from sidecall.client.remembered import JSON_BODY, Remembered, escape
+from sidecall.client.steps import Sending, Steps
+
+_UNREAD = re.compile(r"\*=\d+")
+
+
+@dataclass
+class Operations(Remembered):
+    """Ask for tools, and run them.
+
+    With `makes_keys` each call gets a key of its own, so that one whose connection is lost is sent again.
+    """
+
+    makes_keys: bool = False
+    listings: dict[str, tuple[str, list[Any]]] = field(default_factory=dict)
+
+    def list_tools(self, form: str, filters: ToolFilters) -> Steps[list[Any]]:
+        """List the tools; an unchanged list is not sent again."""
+        params = [("format", form), *(("tag", tag) for tag in filters.get("tags", ()))]
+        params += [("name", name) for name in filters.get("names", ())]
+        params += [("toolset", filters["toolset"])] if "toolset" in filters else []
+        params += [("strict", "true")] if filters.get("strict") else []
+        headers = _write_context(filters.get("context"))
+        known = repr((params, headers))
+        if known in self.listings:
+            headers["If-None-Match"] = self.listings[known][0]
+        response = yield from self._send(Sending("GET", "/tools", params, headers, is_safe=True))
+        if response.status_code != httpx.codes.NOT_MODIFIED:
+            self.listings = {**dict([*self.listings.items()][-15:]), known: (response.headers["ETag"], response.json())}
+        return list(self.listings[known][1])
+
+    def show_tool(self, name: str, context: Mapping[str, Any] | None = None) -> Steps[dict[str, Any]]:
+        """Show everything about one tool."""
+        request = Sending("GET", f"/tools/{escape(name)}", headers=_write_context(context), is_safe=True)
+        shown: dict[str, Any] = (yield from self._send(request)).json()
+        return shown
+
+    def show_tools(self, filters: ToolFilters) -> Steps[list[dict[str, Any]]]:
+        """Show everything about each tool that is listed."""
+        shown: list[dict[str, Any]] = []
+        for listed in (yield from self.list_tools("mcp", filters)):
+            shown.append((yield from self.show_tool(listed["name"], filters.get("context"))))
+        return shown
+
+    def call(self, call: Mapping[str, Any], options: CallOptions) -> Steps[ToolAnswer]:
+        """Run a call, and wait for its answer, also where it is remembered or approved.
+
+        Raises:
+            ApprovalNeeded: A person has to decide.
+        """
+        require_options(options, OF_CALLS, "a call")
+        request = self.call_request(call, options)
+        response = yield from self._send(request)
+        place = response.headers.get("Location", "")
+        if response.status_code != httpx.codes.ACCEPTED:
+            return read_answer(response)
+        if place.startswith("/approvals/"):
+            approved = yield from self.decide_waiting(place.rpartition("/")[2], "langchain", options)
+            return ToolAnswer.read(approved)
+        state = yield from self.wait_for(response.json()["id"], None)
+        if state.answer is None:
+            raise UnknownAnswer(f"the call ended as {state.status}, without an answer")
+        return state.answer
+
+    def call_request(self, call: Mapping[str, Any], options: CallOptions, prefer: str | None = None) -> Sending:
+        """Write the request of one call."""
+        key = options.get("key") or (uuid.uuid4().hex if self.makes_keys else None)
+        headers = {
+            **JSON_BODY,
+            **({"Idempotency-Key": f'"{key}"'} if key else {}),
+            **({"Prefer": prefer} if prefer else {}),
+        }
+        body = write_body({**make_plain(call), **beside(options)})
+        params = [("format", "langchain"), *limit_time(options)]
+        return Sending("POST", "/tool_calls", params, headers, body, is_safe=bool(key), patience=options.get("timeout"))
+
+    def preview(self, call: Mapping[str, Any], options: CallOptions) -> Steps[dict[str, Any]]:
+        """Ask what a call would do, without running it."""
+        require_options(options, BESIDE, "a preview")
+        body = write_body({**make_plain(call), **beside(options)})
+        params = [("dry_run", "true"), ("format", "langchain")]
+        response = yield from self._send(Sending("POST", "/tool_calls", params, JSON_BODY, body, is_safe=True))
+        planned: dict[str, Any] = response.json()
+        return planned
+
+    def batch(self, calls: Sequence[Any], form: str | None, options: CallOptions) -> Steps[tuple[list[Any], list[str]]]:
+        """Run calls side by side; return the answers, and for each the approval that it waits for, or nothing."""
+        body = write_body({"calls": [make_plain(call) for call in calls], **beside(options)})
+        params = [*([("format", form)] if form else []), *limit_time(options)]
+        request = Sending("POST", "/tool_calls/batch", params, JSON_BODY, body, patience=options.get("timeout"))
+        response = yield from self._send(request)
+        waiting = _read_waiting(response.headers.get("X-Sidecall-Approvals", ""))
+        answers = response.json()
+        return answers, [waiting.get(id_of(answer), "") for answer in answers]
+
+    def submit(self, call: Mapping[str, Any], options: CallOptions) -> Steps[CallState]:
+        """Have a call remembered and run, without waiting for it."""
+        require_options(options, OF_JOBS, "a job")
+        if "key" not in options:
+            # What is remembered costs a row anyway, and sent twice it would run twice.
+            options = {**options, "key": uuid.uuid4().hex}
+        response = yield from self._send(self.call_request(call, options, "respond-async"))
+        place = response.headers.get("Location", "")
+        if place.startswith("/approvals/"):
+            raise ApprovalNeeded([CallApproval.read(response.json())])
+        if response.status_code == httpx.codes.ACCEPTED:
+            return CallState.read(response.json())
+        # With a key that was sent before, the answer may be there at once.
+        return (yield from self.show_call(response.json()["id"]))
+
+
+def read_answer(response: httpx.Response) -> ToolAnswer:
+    """Read a ToolMessage."""
+    return ToolAnswer.read(response.json(), replayed="Idempotency-Replayed" in response.headers)
+
+
+def id_of(answer: Mapping[str, Any]) -> str:
+    """Return the id of the call that an answer of any dialect is for."""
+    inner = answer.get("functionResponse") or answer
+    found = (inner.get(key) for key in ("tool_call_id", "call_id", "tool_use_id", "id"))
+    return str(next(filter(None, found), ""))
+
+
+def _read_waiting(header: str) -> dict[str, str]:
+    pairs = [pair.strip() for pair in header.split(",") if pair.strip()]
+    if any(map(_UNREAD.fullmatch, pairs)):
+        raise UnknownAnswer("so many calls of one batch wait for a person that the server names only some: send fewer")
+    return {unquote(call_id): approval_id for call_id, _, approval_id in (pair.partition("=") for pair in pairs)}
+
+
+def _write_context(context: Mapping[str, Any] | None) -> dict[str, str]:
+    return {} if context is None else {"X-Sidecall-Context": json.dumps(context)}
+
+
+def name_call(call: Any, args: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return a call for a tool's name and its arguments; one that a model wrote as it is."""
+    if isinstance(call, str):
+        return {"type": "tool_call", "name": call, "args": dict(args or {})}
+    if args is not None:
+        raise TypeError("arguments go with the name of a tool; a call has its own")
+    plain = make_plain(call)
+    if not isinstance(plain, Mapping):
+        raise TypeError(f"neither a tool's name nor a call: {call!r:.200}")
+    return dict(plain)

@@ -1,0 +1,61 @@
+"""What goes with requests."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict
+
+from sidecall.client.answers import CallApproval
+
+AskPerson = Callable[[CallApproval], Any]
+# Which options each way to call takes.
+BESIDE = frozenset(("state", "context"))
+OF_MANY = BESIDE | {"timeout"}
+OF_JOBS = OF_MANY | {"key"}
+OF_TURNS = OF_MANY | {"ask", "approval_wait"}
+OF_CALLS = OF_JOBS | OF_TURNS
+
+
+class ToolFilters(TypedDict, total=False):
+    """Which tools are listed, and how: `context` is that of the calls to come, by which tools may be enabled."""
+
+    strict: bool
+    tags: Sequence[str]
+    names: Sequence[str]
+    toolset: str
+    context: Mapping[str, Any]
+
+
+class CallOptions(TypedDict, total=False):
+    """What goes with calls.
+
+    `state` and `context` are what the program, never the model, supplies. `timeout` is in how many seconds the answer
+    has to be there. With `key` the server runs the call once, however often it is sent. `ask` is a function of an
+    approval that returns a `PersonVerdict`, True, False, or None where somebody else has decided; who has none gets
+    `ApprovalNeeded`, unless somebody decides within `approval_wait` seconds.
+    """
+
+    state: Any
+    context: Mapping[str, Any]
+    timeout: float
+    key: str
+    ask: AskPerson
+    approval_wait: float
+
+
+def beside(options: CallOptions) -> dict[str, Any]:
+    """Return what stands beside calls in the body."""
+    return {key: value for key, value in options.items() if key in BESIDE and value is not None}
+
+
+def limit_time(options: CallOptions) -> list[tuple[str, str]]:
+    """Return the parameter that says when the answer has to be there."""
+    return [("timeout", f"{options['timeout']:g}")] if options.get("timeout") is not None else []
+
+
+def require_options(options: CallOptions, known: frozenset[str], place: str) -> None:
+    """Refuse options that would do nothing.
+
+    Raises:
+        TypeError: There is one.
+    """
+    if unknown := sorted(options.keys() - known):
+        raise TypeError(f"{place} does not take {', '.join(unknown)}")

@@ -1,0 +1,106 @@
+"""The tools of a server as a toolset of Pydantic AI: `Agent(model, toolsets=[ServerToolset(server)])`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic_ai import ModelRetry, RunContext, ToolReturn
+from pydantic_ai.exceptions import ApprovalRequired, ToolFailed
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+from pydantic_core import SchemaValidator, core_schema, to_jsonable_python
+
+from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
+from sidecall.client.asynchronous import AsyncSidecall
+from sidecall.client.failures import ApprovalNeeded
+from sidecall.client.options import CallOptions, ToolFilters
+
+# The server checks the arguments, and words what is wrong for the model.
+_ANY_ARGUMENTS = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
+# What the model can mend itself.
+_MENDABLE = frozenset(("malformed_arguments", "invalid_arguments"))
+
+
+@dataclass
+class ServerToolset(AbstractToolset[Any]):
+    """The tools of a server, fresh at each step of a run.
+
+    `state` and `context` are functions of the run's context that return what tools get beside their arguments. Wrong
+    arguments go back to the model up to `retries` times; a call that a person has to approve is deferred, and runs
+    when the run goes on with its approval, which takes credentials with the scope to decide.
+    """
+
+    server: AsyncSidecall
+    state: Callable[[RunContext[Any]], Any] | None = None
+    context: Callable[[RunContext[Any]], Mapping[str, Any]] | None = None
+    filters: ToolFilters = field(default_factory=lambda: ToolFilters())
+    retries: int = 2
+    toolset_id: str | None = None
+
+    @property
+    def id(self) -> str | None:
+        """The name under which durable runs know it."""
+        return self.toolset_id
+
+    async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
+        """Return the tools that the server lists."""
+        filters = self.filters if self.context is None else {**self.filters, "context": self.context(ctx)}
+        listed = await self.server.tools("mcp", **filters)
+        return {it["name"]: self._make_tool(it) for it in listed}
+
+    def _make_tool(self, listed: Mapping[str, Any]) -> ToolsetTool[Any]:
+        metadata = {key: listed[key] for key in ("annotations", "_meta") if key in listed}
+        definition = ToolDefinition(
+            name=listed["name"],
+            parameters_json_schema=listed["inputSchema"],
+            description=listed.get("description"),
+            metadata=metadata or None,
+        )
+        return ToolsetTool(toolset=self, tool_def=definition, max_retries=self.retries, args_validator=_ANY_ARGUMENTS)
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
+    ) -> Any:
+        """Run a call in the server; the artifact and what else came along is in the return's metadata.
+
+        Raises:
+            ApprovalRequired: A person has to decide.
+            ModelRetry: The model wrote arguments that do not fit.
+            ToolFailed: The call failed otherwise; the model reads why.
+        """
+        call = {"type": "tool_call", "name": name, "args": tool_args, "id": ctx.tool_call_id}
+        options = self._supply(ctx)
+        if ctx.tool_call_approved:
+            options["ask"] = _approve
+            return _read(await self.server.call(call, **options))
+        if "_meta" in (tool.tool_def.metadata or {}):
+            # Asked first, so that nothing is left waiting in the server for a decision that is made here.
+            planned = await self.server.preview(call, **options)
+            if planned["requires_approval"]:
+                raise ApprovalRequired(metadata={"args": planned["args"], "preview": planned["preview"]})
+        try:
+            return _read(await self.server.call(call, **options))
+        except ApprovalNeeded as needed:
+            raise ApprovalRequired(metadata={"approval": needed.approvals[0].document}) from None
+
+    def _supply(self, ctx: RunContext[Any]) -> CallOptions:
+        options: CallOptions = {}
+        if self.state is not None:
+            options["state"] = to_jsonable_python(self.state(ctx), fallback=str)
+        if self.context is not None:
+            options["context"] = to_jsonable_python(self.context(ctx), fallback=str)
+        return options
+
+
+def _approve(_: CallApproval) -> PersonVerdict:
+    return PersonVerdict("approve")
+
+
+def _read(answer: ToolAnswer) -> ToolReturn[Any]:
+    failure = answer.failure
+    if failure is None:
+        metadata = {"artifact": answer.artifact, **answer.response_metadata}
+        return ToolReturn(return_value=answer.content, metadata=metadata)
+    if failure.kind in _MENDABLE:
+        raise ModelRetry(str(answer.content))
+    raise ToolFailed(str(answer.content))

@@ -1,0 +1,115 @@
+"""What a server remembers, as steps: calls that run on, and approvals."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from sidecall.client.answers import CallApproval, CallState, PersonVerdict
+from sidecall.client.failures import ApprovalNeeded
+from sidecall.client.options import CallOptions
+from sidecall.client.plain import write_body
+from sidecall.client.steps import Asking, Pausing, Persistence, Sending, Steps, send
+
+# The server bounds its own waiting too (SIDECALL_MAX_WAIT); longer waits are several requests.
+_LONG_POLL = 30.0
+JSON_BODY = {"Content-Type": "application/json"}
+
+
+@dataclass
+class Remembered:
+    """Ask about calls and approvals by their ids."""
+
+    persistence: Persistence = field(default_factory=Persistence)
+
+    def show_call(self, call_id: str, wait: float = 0) -> Steps[CallState]:
+        """Show a call, as soon as it has ended or when the time is over."""
+        headers = {"Prefer": f"wait={int(wait)}"} if wait >= 1 else {}
+        path = f"/tool_calls/{escape(call_id)}"
+        request = Sending("GET", path, [("format", "langchain")], headers, is_safe=True, patience=wait)
+        return CallState.read((yield from self._send(request)).json())
+
+    def wait_for(self, call_id: str, seconds: float | None) -> Steps[CallState]:
+        """Wait until a call has ended, or for so long."""
+        left = float("inf") if seconds is None else seconds
+        while True:
+            state = yield from self.show_call(call_id, min(left, _LONG_POLL))
+            left -= _LONG_POLL
+            if state.has_ended or left <= 0:
+                return state
+            # A server that is told not to wait so long answers at once.
+            yield Pausing(0.2)
+
+    def cancel(self, call_id: str) -> Steps[CallState]:
+        """Cancel a call that waits or runs."""
+        request = Sending("POST", f"/tool_calls/{escape(call_id)}/cancel")
+        return CallState.read((yield from self._send(request)).json())
+
+    def list_approvals(self, status: str | None) -> Steps[list[CallApproval]]:
+        """List approvals, oldest first, page by page."""
+        params = [("status", status)] if status else []
+        found: list[CallApproval] = []
+        response = yield from self._get("/approvals", params)
+        while True:
+            found += map(CallApproval.read, response.json())
+            following = response.links.get("next", {}).get("url")
+            if following is None:
+                return found
+            response = yield from self._get(following)
+
+    def show_approval(self, approval_id: str, form: str = "langchain") -> Steps[CallApproval]:
+        """Show an approval."""
+        response = yield from self._get(f"/approvals/{escape(approval_id)}", [("format", form)])
+        return CallApproval.read(response.json())
+
+    def decide(self, approval_id: str, verdict: PersonVerdict, form: str = "langchain") -> Steps[CallApproval]:
+        """Decide about a call; an approved one runs, and is waited for."""
+        path = f"/approvals/{escape(approval_id)}"
+        request = Sending("POST", path, [("format", form)], JSON_BODY, write_body(verdict.body))
+        return CallApproval.read((yield from self._send(request)).json())
+
+    def decide_waiting(self, approval_id: str, form: str, options: CallOptions) -> Steps[Any]:
+        """Ask whoever is to decide about a call, or wait, and return its answer in a dialect.
+
+        Raises:
+            ApprovalNeeded: Nobody has decided.
+        """
+        approval = yield from self.show_approval(approval_id, form)
+        ask, left, pause = options.get("ask"), options.get("approval_wait", 0.0), 0.25
+        if approval.status == "pending" and ask is not None:
+            verdict = read_verdict((yield Asking(ask, approval)))
+            step = self.show_approval(approval_id, form) if verdict is None else self.decide(approval_id, verdict, form)
+            approval = yield from step
+        while approval.document.get("message") is None:
+            # One that is approved runs, and has its answer soon.
+            if approval.status == "pending" and left <= 0:
+                raise ApprovalNeeded([approval])
+            yield Pausing(pause)
+            left, pause = left - pause, min(pause * 1.5, 5.0)
+            approval = yield from self.show_approval(approval_id, form)
+        return approval.document["message"]
+
+    def _get(self, path: str, params: list[tuple[str, str]] | None = None) -> Steps[httpx.Response]:
+        response: httpx.Response = yield from self._send(Sending("GET", path, params or [], is_safe=True))
+        return response
+
+    def _send(self, request: Sending) -> Steps[Any]:
+        return (yield from send(request, self.persistence))
+
+
+def read_verdict(said: Any) -> PersonVerdict | None:
+    """Read what a program's function has said about an approval: yes, no, more than that, or nothing."""
+    if said is None or isinstance(said, PersonVerdict):
+        return said
+    if isinstance(said, bool):
+        return PersonVerdict("approve" if said else "reject")
+    if isinstance(said, Mapping):
+        return PersonVerdict(**said)
+    raise TypeError(f"ask has to return a PersonVerdict, its members, True, False or None, not {said!r:.100}")
+
+
+def escape(part: str) -> str:
+    """Write an id or a name as a part of a path."""
+    return quote(part, safe="")

@@ -1,0 +1,154 @@
+"""Requests as steps: what has to be done, without the doing, so that both clients do the same."""
+
+import random
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import httpx
+
+from sidecall.client.failures import RequestRefused, ServerUnreachable, read_refusal
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Sending:
+    """Send a request; what comes of it is an `httpx.Response`, or with `is_stream` an open stream.
+
+    `is_safe` means that it may arrive twice: it changes nothing, or has a key by which the server knows it again.
+    """
+
+    method: str
+    path: str
+    params: list[tuple[str, str]] = field(default_factory=list)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    is_safe: bool = False
+    is_stream: bool = False
+    patience: float | None = None
+
+
+@dataclass(frozen=True)
+class Pausing:
+    """Wait for so many seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Ask the program something; what comes of it is what its function returns."""
+
+    question: Callable[[Any], Any]
+    about: Any
+
+
+@dataclass(frozen=True)
+class Taking:
+    """Take the next line of an open stream; None at its end."""
+
+    stream: Any
+
+
+@dataclass(frozen=True)
+class Giving:
+    """Give the program what has come."""
+
+    event: Any
+
+
+Steps = Generator[Any, Any, T]
+
+
+class Walk(Generic[T]):
+    """How far steps have come: `step` is what is to be done, until `has_ended`."""
+
+    def __init__(self, steps: Steps[T]) -> None:
+        self._steps = steps
+        self.has_ended = False
+        self.step: Any = None
+        self._result: list[T] = []
+        self.go_on()
+
+    @property
+    def result(self) -> T:
+        """What has come of all."""
+        return self._result[0]
+
+    def go_on(self, done: Any = None) -> None:
+        """Take what has come of the step, and come to the next one."""
+        try:
+            self.step = self._steps.send(done)
+        except StopIteration as end:
+            self.has_ended = True
+            self._result = [end.value]
+
+    def fail(self, error: Exception) -> None:
+        """Take that the step has failed, and come to the next one, if there is one after that."""
+        try:
+            self.step = self._steps.throw(error)
+        except StopIteration as end:
+            self.has_ended = True
+            self._result = [end.value]
+
+
+# Refused before anything ran, so that sending it again does nothing twice.
+_NOT_BEGUN = frozenset(
+    "too-many-calls quota-exceeded overloaded too-many-approvals too-many-jobs too-many-connections too-many-bytes"
+    " issuer-unreachable".split()
+)
+
+
+@dataclass(frozen=True)
+class Persistence:
+    """How often a request is sent again, and how long a server may have the client wait for that."""
+
+    retries: int = 4
+    longest: float = 60.0
+
+    def delay(self, attempt: int, wanted: float | None) -> float | None:
+        """Return how long to wait before the next attempt; None where it shall not be made.
+
+        What the server wants is heeded; else the waits double, and are spread, lest all clients come back at once.
+        """
+        if attempt >= self.retries or (wanted or 0) > self.longest:
+            return None
+        spread = 0.5 + random.random() / 2  # noqa: S311  nothing is kept secret by it
+        backoff = min(0.25 * 2**attempt * spread, self.longest)
+        return backoff if wanted is None else wanted + 0.1 * spread
+
+
+def send(request: Sending, persistence: Persistence) -> Steps[Any]:
+    """Send a request until it is answered, again only where that does nothing twice.
+
+    Raises:
+        RequestRefused: The answer is a problem that another attempt does not mend.
+        ServerUnreachable: There is no answer.
+    """
+    attempt = -1
+    while True:
+        attempt += 1
+        error: RequestRefused | ServerUnreachable
+        try:
+            answer = yield request
+        except httpx.TransportError as lost:
+            error = ServerUnreachable(f"{request.method} {request.path}: {lost or type(lost).__name__}")
+            error.__cause__ = lost
+            may_repeat = request.is_safe or isinstance(lost, httpx.ConnectError | httpx.ConnectTimeout)
+            delay = persistence.delay(attempt, None) if may_repeat else None
+        else:
+            response: Any = getattr(answer, "response", answer)
+            if response.is_success or response.status_code == httpx.codes.NOT_MODIFIED:
+                return answer
+            error = read_refusal(response)
+            delay = persistence.delay(attempt, error.retry_after) if _may_repeat(request, error) else None
+        if delay is None:
+            raise error
+        yield Pausing(delay)
+
+
+def _may_repeat(request: Sending, error: RequestRefused) -> bool:
+    if error.status in (429, 503) and error.slug in _NOT_BEGUN:
+        return True
+    return request.is_safe and error.status in (429, 502, 503, 504)

@@ -1,0 +1,113 @@
+"""Server-sent events as steps: a call as it runs, several side by side, and a remembered call followed to its end."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from sidecall.client.answers import read_event
+from sidecall.client.failures import ServerUnreachable, make_refusal
+from sidecall.client.options import OF_MANY, CallOptions, beside, limit_time, require_options
+from sidecall.client.plain import make_plain, write_body
+from sidecall.client.steps import Giving, Pausing, Persistence, Sending, Steps, Taking, send
+
+_EVENTS = {"Accept": "text/event-stream"}
+_HEADERS = {**_EVENTS, "Content-Type": "application/json"}
+
+
+@dataclass
+class EventLines:
+    """Put lines together to events, as the HTML standard says; `last_id` is where to go on."""
+
+    last_id: str = ""
+    name: str = ""
+    texts: list[str] = field(default_factory=list)
+
+    def feed(self, line: str) -> tuple[str, Any] | None:
+        """Take a line; return the event that it ends, if any."""
+        if line:
+            key, _, value = line.partition(":")
+            self._keep(key, value.removeprefix(" "))
+            return None
+        name, texts = self.name, self.texts
+        self.name, self.texts = "", []
+        return (name, json.loads("\n".join(texts))) if texts else None
+
+    def _keep(self, key: str, value: str) -> None:
+        if key == "data":
+            self.texts.append(value)
+        elif key == "event":
+            self.name = value
+        elif key == "id":
+            self.last_id = value
+
+
+def stream_call(call: Mapping[str, Any], options: CallOptions, persistence: Persistence) -> Steps[None]:
+    """Run a call, and give what happens until its answer."""
+    body = write_body({**make_plain(call), **beside(options)})
+    yield from _stream("/tool_calls", body, options, persistence)
+
+
+def stream_batch(calls: Sequence[Any], options: CallOptions, persistence: Persistence) -> Steps[None]:
+    """Run calls side by side, and give each answer as soon as it is there."""
+    body = write_body({"calls": [make_plain(call) for call in calls], **beside(options)})
+    yield from _stream("/tool_calls/batch", body, options, persistence)
+
+
+def _stream(path: str, body: bytes, options: CallOptions, persistence: Persistence) -> Steps[None]:
+    require_options(options, OF_MANY, "a stream")
+    params = [("format", "langchain"), *limit_time(options)]
+    opened = yield from send(Sending("POST", path, params, _HEADERS, body, is_stream=True), persistence)
+    yield from _give_events(opened, EventLines())
+
+
+def follow_call(call_id: str, persistence: Persistence) -> Steps[None]:
+    """Give what happens to a remembered call until its answer, also where the connection is lost on the way."""
+    lines, failures = EventLines(), 0
+    path, params = f"/tool_calls/{quote(call_id, safe='')}/events", [("format", "langchain")]
+    while True:
+        headers = {**_EVENTS, **({"Last-Event-ID": lines.last_id} if lines.last_id else {})}
+        opened = yield from send(Sending("GET", path, params, headers, is_safe=True, is_stream=True), persistence)
+        before = lines.last_id
+        if opened.response.status_code == httpx.codes.NO_CONTENT or (yield from _follow(opened, lines)):
+            return
+        failures = failures + 1 if lines.last_id == before else 0
+        delay = persistence.delay(failures, None)
+        if delay is None:
+            raise ServerUnreachable(f"GET {path}: the events end again and again before the call does")
+        yield Pausing(delay)
+
+
+def _follow(opened: Any, lines: EventLines) -> Steps[bool]:
+    """Give events, and return whether the last one was there."""
+    try:
+        return (yield from _give_events(opened, lines))
+    except ServerUnreachable:
+        lines.name, lines.texts = "", []
+        return False
+
+
+def _give_events(opened: Any, lines: EventLines) -> Steps[bool]:
+    has_ended = False
+    while (line := (yield from _take(opened))) is not None:
+        event = lines.feed(line)
+        if event is None:
+            continue
+        name, document = event
+        if name in ("problem", "error"):
+            raise make_refusal(document, int(document.get("status") or 503))
+        has_ended = name == "message"
+        if (known := read_event(name, document)) is not None:
+            yield Giving(known)
+    return has_ended
+
+
+def _take(opened: Any) -> Steps[str | None]:
+    try:
+        line: str | None = yield Taking(opened)
+    except httpx.TransportError as lost:
+        raise ServerUnreachable(f"the events end: {lost or type(lost).__name__}") from lost
+    return line

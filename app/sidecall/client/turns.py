@@ -1,0 +1,144 @@
+"""What a model has said, whoever made it: the calls in it, and the messages that carry their answers back."""
+
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
+from sidecall.client.gathering import gather
+from sidecall.client.operations import Operations
+from sidecall.client.options import OF_TURNS, CallOptions, require_options
+from sidecall.client.plain import make_plain
+from sidecall.client.steps import Steps
+
+# What the SDKs' own parsers add to what the model said, and the providers do not take back.
+_PARSED = frozenset(("parsed", "parsed_arguments", "parsed_output"))
+_NESTING = frozenset(("content", "tool_calls", "function"))
+
+
+@dataclass
+class Turn:
+    """What a model has said: `said` goes back before the answers.
+
+    `answers` and `approvals` stand beside `calls`: what came of each, and which approval it waits for.
+    """
+
+    form: Literal["openai", "openai-responses", "anthropic", "gemini", "langchain"]
+    said: list[Any]
+    calls: list[dict[str, Any]]
+    answers: list[Any] = field(default_factory=list)
+    approvals: list[str] = field(default_factory=list)
+
+    @property
+    def messages(self) -> list[Any]:
+        """What to append to the conversation; nothing where the model calls no tool."""
+        if not self.calls:
+            return []
+        return [*self.said, *self.replies]
+
+    @property
+    def replies(self) -> list[Any]:
+        """The answers as the provider takes them; for Anthropic and Gemini they are one message."""
+        if self.form == "anthropic":
+            return [{"role": "user", "content": self.answers}]
+        return [{"role": "user", "parts": self.answers}] if self.form == "gemini" else self.answers
+
+
+def run_turn(turn: Turn, operations: Operations, options: CallOptions) -> Steps[Turn]:
+    """Run the calls of a turn, or go on with one whose calls wait for a person.
+
+    Raises:
+        ApprovalNeeded: Nobody has decided about some; the others have their answers.
+    """
+    require_options(options, OF_TURNS, "a turn or a batch")
+    if turn.calls and not turn.answers:
+        form = "langchain" if turn.form == "langchain" else None
+        turn.answers, turn.approvals = yield from operations.batch(turn.calls, form, options)
+    needed: list[Any] = []
+    for index, approval_id in enumerate(turn.approvals):
+        if approval_id:
+            try:
+                turn.answers[index] = yield from operations.decide_waiting(approval_id, turn.form, options)
+                turn.approvals[index] = ""
+            except ApprovalNeeded as waiting:
+                needed += waiting.approvals
+    if needed:
+        raise ApprovalNeeded(needed, turn)
+    return turn
+
+
+def read_turn(response: Any) -> Turn:
+    """Read an answer of OpenAI (Chat Completions or Responses), Anthropic or Gemini, whole or as its chunks.
+
+    Raises:
+        UnknownAnswer: It is none of these.
+    """
+    if isinstance(response, Turn):
+        return response
+    plain = make_plain(response)
+    if not isinstance(plain, Mapping):
+        if isinstance(plain, str) or not isinstance(plain, Iterable):
+            raise UnknownAnswer(f"{type(response).__name__} is no answer of a model that is known here")
+        return read_turn(gather(list(plain)))
+    for key, read in (("choices", _read_choices), ("candidates", _read_candidates), ("output", _read_graph_output)):
+        if key in plain:
+            return read(plain, response)
+    return _read_message(plain, response)
+
+
+def _read_choices(plain: Mapping[str, Any], response: Any) -> Turn:
+    return _read_message(plain["choices"][0]["message"], response) if plain["choices"] else Turn("openai", [], [])
+
+
+def _read_message(message: Mapping[str, Any], response: Any) -> Turn:
+    if message.get("role") == "assistant" and isinstance(message.get("content"), list) and "tool_calls" not in message:
+        return _read_blocks(message["content"])
+    if message.get("role") == "assistant":
+        message = _drop_parsed(message)
+        calls = [call for call in message.get("tool_calls") or () if call.get("type", "function") == "function"]
+        return Turn("openai", [message], calls)
+    if "parts" in message:
+        return _read_parts(message, response)
+    raise UnknownAnswer(f"this is no answer of a model that is known here: {dict(message)!r:.200}")
+
+
+def _read_graph_output(plain: Mapping[str, Any], _response: Any) -> Turn:
+    items = [_drop_parsed(item) for item in plain["output"]]
+    return Turn("openai-responses", items, [item for item in items if item.get("type") == "function_call"])
+
+
+def _read_blocks(blocks: list[Any]) -> Turn:
+    blocks = [_drop_parsed(block) for block in blocks]
+    calls = [block for block in blocks if block.get("type") == "tool_use"]
+    # Arguments that were cut off reach the server, which tells the model; the provider takes back objects only.
+    said = [{**it, "input": {}} if it in calls and not isinstance(it.get("input"), Mapping) else it for it in blocks]
+    return Turn("anthropic", [{"role": "assistant", "content": said}], calls)
+
+
+def _read_candidates(plain: Mapping[str, Any], response: Any) -> Turn:
+    content = (plain["candidates"] or [{}])[0].get("content")
+    if not content:
+        return Turn("gemini", [], [])
+    return _read_parts(content, response if isinstance(response, Mapping) else response.candidates[0].content)
+
+
+def _read_parts(content: Mapping[str, Any], said: Any) -> Turn:
+    """Read Gemini's; its own object goes back, whose bytes would not come through JSON as they were."""
+    found = [part.get("functionCall") or part.get("function_call") for part in content.get("parts") or ()]
+    calls = [{"functionCall": {"id": f"call_{uuid.uuid4().hex}", **_drop_nulls(call)}} for call in found if call]
+    return Turn("gemini", [content if isinstance(said, Mapping) else said], calls)
+
+
+def _drop_nulls(call: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in call.items() if value is not None}
+
+
+def _drop_parsed(value: Any) -> Any:
+    """Leave out what parsers have added, and never what a model has written as arguments."""
+    if isinstance(value, list):
+        return [_drop_parsed(inner) for inner in value]
+    if not isinstance(value, Mapping):
+        return value
+    kept = {key: inner for key, inner in value.items() if key not in _PARSED}
+    return {key: _drop_parsed(inner) if key in _NESTING else inner for key, inner in kept.items()}

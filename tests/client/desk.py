@@ -1,0 +1,58 @@
+"""Tools that show what clients and their adapters have to bring across."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from sidecall import Command, InjectedState, InjectedToolArg, ToolContext, ToolException, ToolMessage, tool
+
+
+@tool
+def double(number: int) -> int:
+    """Double a number.
+
+    Args:
+        number: Not below zero.
+    """
+    if number < 0:
+        raise ToolException("Not below zero.")
+    return number * 2
+
+
+@tool(response_format="content_and_artifact")
+def find(query: str, user: Annotated[str, InjectedToolArg] = "nobody") -> tuple[str, dict[str, Any]]:
+    """Find something."""
+    return f"{query} for {user}", {"rows": [query]}
+
+
+@tool
+def recall(key: str, state: Annotated[dict[str, Any], InjectedState]) -> str:
+    """Read the caller's state."""
+    return str(state.get(key))
+
+
+@tool
+def book(seat: str) -> Command:
+    """Book a seat, and keep it in the caller's state."""
+    return Command(update={"seat": seat, "messages": [ToolMessage(content=f"Seat {seat} is yours.")]})
+
+
+@tool(requires_approval=True)
+def refund(order: int, amount: int = 100) -> str:
+    """Pay money back."""
+    return f"Refunded {amount} for order {order}."
+
+
+@tool
+async def write(text: str, context: ToolContext) -> AsyncIterator[str]:
+    """Write a text word by word."""
+    await context.progress(1, 2, "begun")
+    for word in text.split():
+        yield word
+
+
+@tool
+async def sleep(seconds: float) -> str:
+    """Do nothing for a while."""
+    await asyncio.sleep(seconds)
+    return "awake"

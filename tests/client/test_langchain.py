@@ -1,0 +1,179 @@
+"""An agent of LangChain works with the tools of a server as with its own."""
+
+from collections.abc import Sequence
+from typing import Any, NotRequired
+
+import pytest
+from langchain.agents import AgentState, create_agent
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.prebuilt import ToolNode
+from langgraph.types import Command, Send
+
+from sidecall.client import ApprovalNeeded, ToolAnswer
+from sidecall.client.langchain import aload_tools, load_tools, read_graph_output
+from tests.client.conftest import OpenTwin
+from tests.client.desk import book, double, find, recall, refund
+from tests.client.twins import Twin, wait_for
+from tests.kit.calls import write_call
+
+THREAD: Any = {"configurable": {"thread_id": "1"}}
+QUESTION = {"messages": [{"role": "user", "content": "Please."}], "key": "of the state"}
+
+
+class ScriptedChat(FakeMessagesListChatModel):
+    """A model that says one thing after the other, and keeps which tools it was offered."""
+
+    offered: list[Any]
+
+    def bind_tools(self, tools: Sequence[Any], **_: Any) -> Any:
+        """Take them."""
+        self.offered[:] = tools
+        return self
+
+
+class Keys(AgentMiddleware[Any, Any]):
+    """More keys of the state."""
+
+    class State(AgentState[Any]):
+        """What tools read and change."""
+
+        key: NotRequired[str]
+        seat: NotRequired[str]
+
+    state_schema = State
+
+
+def say(*calls: dict[str, Any]) -> AIMessage:
+    """Ask for tools."""
+    return AIMessage("", tool_calls=[{**call, "id": f"call_{call['name']}"} for call in calls])
+
+
+async def load(twin: Twin, **options: Any) -> Any:
+    """Load the tools with either client."""
+    loads = {"Sidecall": load_tools, "AsyncSidecall": aload_tools}
+    return await wait_for(loads[type(twin.client).__name__], twin.client, **options)
+
+
+async def run(twin: Twin, *said: BaseMessage) -> tuple[Any, ScriptedChat]:
+    """Make an agent whose model says this, and its tools."""
+    model = ScriptedChat(responses=[*said, AIMessage("Done.")], offered=[])
+    tools = await load(twin, context={"user": "Ada"})
+    return create_agent(model, tools, middleware=[Keys()], checkpointer=InMemorySaver()), model
+
+
+def answers(state: dict[str, Any]) -> dict[str, ToolMessage]:
+    """Return what the tools have answered, by the ids of their calls; the last answer counts."""
+    return {it.tool_call_id: it for it in state["messages"] if isinstance(it, ToolMessage)}
+
+
+async def test_state_artifacts_failures_and_commands_come_across(open_twin: OpenTwin) -> None:
+    """As with tools of LangChain's own."""
+    twin = await open_twin(double, find, recall, book)
+    calls = [
+        write_call("find", query="tea"),
+        write_call("recall", key="key"),
+        write_call("book", seat="1A"),
+        write_call("double", number="four"),
+    ]
+    agent, _ = await run(twin, say(*calls), say(write_call("double", number=4)))
+
+    state = await agent.ainvoke(QUESTION, THREAD)
+
+    first = [it for it in state["messages"] if isinstance(it, ToolMessage)]
+    assert [it.status for it in first] == ["success", "success", "success", "error", "success"]
+    assert (first[0].content, first[0].artifact) == ("tea for Ada", {"rows": ["tea"]})
+    assert (first[1].content, first[2].content, state["seat"]) == ("of the state", "Seat 1A is yours.", "1A")
+    assert "number" in str(first[3].content)
+    assert (first[4].content, state["messages"][-1].content) == ("8", "Done.")
+
+
+@pytest.mark.parametrize(
+    ("decision", "expected", "status"),
+    [
+        (True, "Refunded 100 for order 7.", "success"),
+        ({"decision": "approve", "args": {"order": 7, "amount": 5}}, "Refunded 5 for order 7.", "success"),
+        ({"decision": "reject", "reason": "Ask for a receipt first."}, "Ask for a receipt first.", "error"),
+    ],
+)
+async def test_an_approval_interrupts_the_graph(open_twin: OpenTwin, decision: Any, expected: str, status: str) -> None:
+    """It goes on with what a person has said."""
+    twin = await open_twin(refund)
+    agent, _ = await run(twin, say(write_call("refund", order=7)))
+
+    stopped = await agent.ainvoke(QUESTION, THREAD)
+    (question,) = stopped["__interrupt__"]
+    state = await agent.ainvoke(Command(resume=decision), THREAD)
+
+    assert question.value["tool_call"]["args"] == {"order": 7}
+    assert (answers(state)["call_refund"].content, answers(state)["call_refund"].status) == (expected, status)
+
+
+async def test_a_person_may_decide_elsewhere(open_twin: OpenTwin) -> None:
+    """The graph stops again as long as nobody has."""
+    twin = await open_twin(refund)
+    agent, _ = await run(twin, say(write_call("refund", order=7)))
+
+    (question,) = (await agent.ainvoke(QUESTION, THREAD))["__interrupt__"]
+    again = await agent.ainvoke(Command(resume={question.id: None}), THREAD)
+    await twin.ask("approvals.reject", question.value["id"], "No.")
+    (question,) = again["__interrupt__"]
+    state = await agent.ainvoke(Command(resume={question.id: True}), THREAD)
+
+    assert answers(state)["call_refund"].content == "No."
+
+
+async def test_the_model_is_offered_what_the_server_lists(open_twin: OpenTwin) -> None:
+    """Hidden parameters stay hidden, and a tool's options go along."""
+    twin = await open_twin(find, recall)
+    agent, model = await run(twin)
+
+    await agent.ainvoke(QUESTION, THREAD)
+
+    assert [(it.name, list(it.tool_call_schema["properties"])) for it in model.offered] == [
+        ("find", ["query"]),
+        ("recall", ["key"]),
+    ]
+
+
+async def test_tools_run_without_a_graph_too(open_twin: OpenTwin) -> None:
+    """In a ToolNode, by a whole call, or by bare arguments; an approval is an exception there."""
+    twin = await open_twin(double, refund)
+    tools = {it.name: it for it in await load(twin, filters={"names": ["double", "refund"]})}
+
+    message = await tools["double"].ainvoke(write_call("double", number=4))
+    content = await tools["double"].ainvoke({"number": 4})
+
+    assert (message.content, message.tool_call_id, content) == ("8", "call_1", "8")
+    assert ToolNode(list(tools.values())).tools_by_name.keys() == tools.keys()
+    with pytest.raises(ApprovalNeeded):
+        await tools["refund"].ainvoke(write_call("refund", order=7))
+
+
+async def test_a_sync_agent_takes_the_blocking_client(open_twin: OpenTwin) -> None:
+    """The other one says so."""
+    twin = await open_twin(double)
+    (tool,) = await load(twin)
+
+    if type(twin.client).__name__ == "Sidecall":
+        assert (await wait_for(tool.invoke, write_call("double", number=4))).content == "8"
+    else:
+        with pytest.raises(TypeError, match="use ainvoke"):
+            tool.invoke(write_call("double", number=4))
+
+
+def test_several_commands_and_sends_are_read() -> None:
+    """The first brings the message along."""
+    step = {"node": "writer", "arg": {"subject": "tea"}}
+    asked = [{"state_update": {}, "goto": [step, "checker"]}, {"state_update": {"a": 1}, "graph": "__parent__"}]
+    answer = ToolAnswer("sent", "call_1", "plan", response_metadata={"state_update": {"a": 1}, "commands": asked})
+
+    first, second = read_graph_output(answer)
+
+    assert ([it.content for it in first.update["messages"]], first.goto) == (
+        ["sent"],
+        [Send("writer", {"subject": "tea"}), "checker"],
+    )
+    assert (second.update, second.graph, second.goto) == ({"a": 1}, "__parent__", [])
