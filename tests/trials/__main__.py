@@ -23,7 +23,7 @@ from tests.trials import (
     soak,
     traces,
 )
-from tests.trials.durable import drained, killed, past, shared
+from tests.trials.durable import away, drained, killed, past, points, shared, told, torn
 from tests.trials.finding import Finding
 from tests.trials.hostile import bombs, floods, framing, fuzz, hoards, loris, outputs, stalls, worst_mix
 
@@ -45,7 +45,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
         outputs.run,
     ),
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
-    "durable": (killed.run, shared.run, drained.run, past.run),
+    "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
     "soak": (soak.run,),
 }
 # A minute of them, in pytest.
@@ -66,6 +66,10 @@ SHORT: Mapping[str, Trial] = {
     "traces": traces.run_shortly,
     "series": series.run_shortly,
     "killed": killed.run_shortly,
+    "points": points.run_shortly,
+    "torn": torn.run_shortly,
+    "away": away.run_shortly,
+    "told": told.run_shortly,
     **({} if find_programs() is None else {"shared": shared.run_shortly}),
     "soak": soak.run_shortly,
 }

@@ -1,19 +1,26 @@
 """Kill a process that writes, and look for what it said was kept: `python -m tests.ledger.sql.killing 50`."""
 
 import asyncio
+import os
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
+from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from tests.kit.processes import find_writers
 
 _WRITERS = 100
 
 
 async def write(path: Path, begin: int) -> None:
-    """Write for ever, and print the name of each row once it is durable."""
+    """Write until the file cannot be written any more, and print the name of each row once it is durable."""
     database = SqliteDatabase(path)
     await database.open()
 
@@ -26,7 +33,8 @@ async def write(path: Path, begin: int) -> None:
             number += 1
 
     asyncio.get_running_loop().call_later(0.05, _flush)
-    await asyncio.gather(*(go_on(writer) for writer in range(_WRITERS)))
+    with suppress(StoreUnavailable):
+        await asyncio.gather(*(go_on(writer) for writer in range(_WRITERS)))
 
 
 def _flush() -> None:
@@ -34,18 +42,33 @@ def _flush() -> None:
     asyncio.get_running_loop().call_later(0.005, _flush)
 
 
-def kill(path: Path, round_number: int) -> set[str]:
-    """Let a process write, kill it in the middle, and return what it said is durable."""
-    command = [sys.executable, "-m", __spec__.name, "write", str(path), str(round_number)]
+@dataclass(frozen=True)
+class Written:
+    """What was said to be durable, and how long that took."""
+
+    said: set[str]
+    seconds: float
+
+
+def kill(path: Path, round_number: int, victims: str = "server") -> Written:
+    """Let a process write, and kill it in the middle, or the `writer` that it has for the file, or `both`."""
+    command = [sys.executable, "-m", "tests.ledger.sql.killing", "write", str(path), str(round_number)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert process.stdout is not None
-    told = [process.stdout.readline() for _ in range(200 + 100 * round_number % 1700)]
-    process.kill()
+    told = [process.stdout.readline()]
+    began = time.perf_counter()
+    told += [process.stdout.readline() for _ in range(200 + 100 * round_number % 1700)]
+    if victims != "server":
+        for writer in find_writers(process.pid):
+            os.kill(writer, signal.SIGKILL)
+    if victims != "writer":
+        process.kill()
     # The last line may be torn.
     rest = process.stdout.read().splitlines(keepends=True)
+    seconds = time.perf_counter() - began
     process.stdout.close()
     process.wait()
-    return {line.decode().strip() for line in [*told, *rest] if line.endswith(b"\n")}
+    return Written({line.decode().strip() for line in [*told, *rest] if line.endswith(b"\n")}, seconds)
 
 
 def find(path: Path) -> tuple[str, set[str]]:
@@ -63,6 +86,6 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         file, said = Path(folder) / "ledger.db", set[str]()
         for number in range(int(sys.argv[1])):
-            said |= kill(file, number)
+            said |= kill(file, number).said
             whole, found = find(file)
             sys.stdout.write(f"round {number}: {whole}, {len(said)} said, {len(said - found)} lost\n")

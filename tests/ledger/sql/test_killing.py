@@ -12,7 +12,7 @@ def test_nothing_that_was_said_to_be_durable_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
     said: set[str] = set()
     for number in range(ROUNDS):
-        said |= kill(path, number)
+        said |= kill(path, number, ("server", "writer", "both")[number % 3]).said
         whole, found = find(path)
 
         assert whole == "ok"

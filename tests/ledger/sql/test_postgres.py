@@ -18,6 +18,7 @@ STATEMENTS = {
     "add": "INSERT INTO things VALUES ($1, $2) RETURNING id",
     "raise": "UPDATE things SET n = n + 1 WHERE id = $1 RETURNING id, n",
     "find": "SELECT id FROM things ORDER BY id",
+    "is_durable": "SELECT current_setting('synchronous_commit')",
     "sleep": "SELECT $1::text, pg_sleep(60)",
 }
 # Far more than what is promised, since the machine may be busy; far less than for ever.
@@ -204,6 +205,22 @@ async def test_a_statement_that_takes_too_long_is_given_up(postgres_url: str) ->
 
     assert await database.write("add", "b", 1) == ("b",)
     await database.close()
+
+
+@pytest.mark.parametrize(("chosen", "used"), [("off", "on"), ("local", "local"), ("remote_apply", "remote_apply")])
+async def test_a_commit_is_durable_however_the_database_is_set_up(postgres_url: str, chosen: str, used: str) -> None:
+    """What an operator has chosen for standbys is kept."""
+    connection = await asyncpg.connect(postgres_url)
+    name = await connection.fetchval("SELECT current_database()")
+    await connection.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = {chosen}')
+    await connection.close()
+    database = PostgresDatabase(postgres_url, STATEMENTS)
+    await database.open()
+
+    read, written = await database.read("is_durable"), await database.write("is_durable")
+    await database.close()
+
+    assert (read, written) == ([(used,)], (used,))
 
 
 async def test_servers_that_start_at_the_same_time_take_turns(postgres_url: str) -> None:

@@ -1,11 +1,10 @@
 """A store, and servers on it that are killed and started again."""
 
 import signal
-import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,23 +42,16 @@ class Home:
         self.servers.append(start(folder, "--tools", _TOOLS, environment=wanted))
         return self.servers[-1]
 
+    @property
+    def events(self) -> int:
+        """How far a fuse without an end had come when the last answer was written."""
+        return int((self.folder / "effects.events").read_text().split()[-1])
+
     def kill(self, server: Server) -> None:
-        """End a server as a crash of the machine would."""
+        """End a server as a crash of the machine would, unless it has ended."""
         server.process.send_signal(signal.SIGKILL)
         server.process.wait()
         self.servers.remove(server)
-
-    @contextmanager
-    def away(self) -> Iterator[None]:
-        """Stop the database server, or lock the file as another program does."""
-        if self.cluster is not None:
-            self.cluster.stop()
-            yield
-            self.cluster.start()
-            return
-        with closing(sqlite3.connect(self.folder / "ledger.db", check_same_thread=False)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            yield
 
     def stop(self) -> None:
         """End all servers."""
@@ -75,7 +67,9 @@ def homes(*kinds: str) -> Iterator[list[Home]]:
         made: list[Home] = []
         for kind in kinds:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            if kind == "sqlite":
+            if kind == "memory":
+                made.append(Home(kind, "memory://", folder))
+            elif kind == "sqlite":
                 made.append(Home(kind, f"sqlite:///{folder / 'ledger.db'}", folder))
             elif programs := find_programs():
                 cluster = stack.enter_context(running(programs))

@@ -31,10 +31,13 @@ def run_shortly() -> Iterator[Finding]:
 
 
 def run() -> Iterator[Finding]:
-    """Try many on a file and a database."""
+    """Try many on a file and a database, and none in memory, which is not to outlive its server."""
     with homes("sqlite", "postgres") as found:
         for home in found:
             yield _jobs(home, jobs=2000, kills=5)
+    with homes("memory", "memory") as found:
+        yield _jobs(found[0], jobs=500, kills=0)
+        yield _answers(found[1], calls=500, kills=0)
     with homes("sqlite", "postgres") as found:
         for home in found:
             yield _answers(home, calls=1000, kills=20)

@@ -1,9 +1,6 @@
-"""Two servers on one database: duplicates, approvals over a restart, and a database that goes away."""
+"""Two servers on one database: duplicates, and approvals over a restart."""
 
 import asyncio
-import json
-import time
-from collections import Counter
 from collections.abc import Iterator
 
 import httpx
@@ -33,9 +30,6 @@ def run() -> Iterator[Finding]:
             yield _duplicates(home, pairs=1000)
             home.stop()
             yield _approved_elsewhere(home)
-    with homes("sqlite", "postgres") as found:
-        for home in found:
-            yield _away(home, seconds=10.0)
 
 
 def _duplicates(home: Home, pairs: int) -> Finding:
@@ -97,63 +91,3 @@ def _approved_elsewhere(home: Home) -> Finding:
         and kept == [{"mark": "asked"}, "anonymous", "Half of it."]
         and approval["tool_call"]["args"] == {"mark": "edited"},
     )
-
-
-def _away(home: Home, seconds: float) -> Finding:
-    server = home.start()
-    return uvloop.run(_watch_while_away(home, server, seconds))
-
-
-async def _watch_while_away(home: Home, server: Server, seconds: float) -> Finding:
-    clients = Clients(lambda: server)
-    running = [Sent("add", f"ran meanwhile {number}") for number in range(30)]
-    await asyncio.gather(*(clients.send(one, seconds / 2, Prefer="respond-async") for one in running))
-    with home.away():
-        plain, remembered, slowest = await _ask_for(clients, server, seconds)
-    began = time.monotonic()
-    after = Sent("add", "after")
-    await clients.send(after, 0)
-    recovered = time.monotonic() - began
-    await asyncio.gather(*(clients.follow(one) for one in running))
-    await clients.client.aclose()
-    ends = Counter(one.ends[0]["status"] if one.ends else "lost" for one in running)
-    once = sum(home.effects[one.mark] == 1 for one in running)
-    return Finding(
-        "durable",
-        f"{home.kind} cannot be used for {seconds:g} s while 30 jobs run and calls come",
-        "plain calls: 200; remembered ones: 503 store-unavailable with Retry-After; the jobs that ran have succeeded, "
-        "once, and all goes on without a restart",
-        f"plain {dict(plain)}, remembered {dict(remembered)}, slowest {slowest:.2f} s; jobs {dict(ends)}, {once} ran "
-        f"once; usable {recovered:.2f} s after the database",
-        set(plain) == {"200"}
-        and set(remembered) == {"503 store-unavailable, Retry-After"}
-        and ends == {"succeeded": 30}
-        and once == 30
-        and bool(after.answers),
-        slowest < 5,
-    )
-
-
-async def _ask_for(clients: Clients, server: Server, seconds: float) -> tuple[Counter[str], Counter[str], float]:
-    until = time.monotonic() + seconds
-    plain, remembered = Counter[str](), Counter[str]()
-    slowest = 0.0
-    number = 0
-    while time.monotonic() < until:
-        number += 1
-        call = {"name": "echo", "args": {"mark": f"{number}"}, "id": "1"}
-        for found, headers in ((plain, {}), (remembered, {"Idempotency-Key": f"away {number}"})):
-            began = time.monotonic()
-            answer = await clients.client.post(f"{server.url}/tool_calls", json=call, headers=headers)
-            found[describe(answer)] += 1
-            slowest = max(slowest, time.monotonic() - began)
-        await asyncio.sleep(0.02)
-    return plain, remembered, slowest
-
-
-def describe(answer: httpx.Response) -> str:
-    """Write an answer's status, its problem and whether it says when to come again."""
-    if answer.status_code in (httpx.codes.OK, httpx.codes.ACCEPTED):
-        return str(answer.status_code)
-    kind = str(json.loads(answer.content).get("type", "")).partition("problem:")[2]
-    return f"{answer.status_code} {kind}" + (", Retry-After" if "Retry-After" in answer.headers else "")

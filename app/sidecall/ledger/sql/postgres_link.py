@@ -15,6 +15,8 @@ T = TypeVar("T")
 
 _LOST = "the connection to it is lost"
 _SILENT = "it does not answer in time"
+# What is answered is durable, also where the database is set up to say so before it is. Other settings stay as they are.
+_DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 # Seconds between two attempts: the first, and the longest.
 _SOON = 0.1
 _SELDOM = 5.0
@@ -47,6 +49,7 @@ class Link:
             # Half of the time is left to carry the others out, where somebody else holds the row of one.
             patience = f"{self._patience * 500:.0f}ms"
             await connection.execute("SELECT set_config('lock_timeout', $1, false)", patience, timeout=self._patience)
+            await connection.execute(_DURABLE, timeout=self._patience)
             if await connection.fetchval("SHOW transaction_read_only", timeout=self._patience) == "on":
                 raise ConnectionRefusedError("it cannot be written: it is a standby, or was made read-only")
         except BaseException:
