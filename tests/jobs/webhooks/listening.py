@@ -38,10 +38,14 @@ class Listening:
         return f"http://127.0.0.1:{self.port}"
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take one message."""
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
-        body = await reader.readexactly(int(headers["content-length"]))
+        """Take one message, unless its sender ends before it is whole."""
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+            headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
+            body = await reader.readexactly(int(headers["content-length"]))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+            return
         status = self.statuses[min(len(self.heard), len(self.statuses) - 1)]
         self.heard.append(Heard(head[0].split()[1], headers, body))
         writer.write(b"HTTP/1.1 %d Done\r\nContent-Length: 0\r\n\r\n" % status)

@@ -53,7 +53,9 @@ class Written:
 def kill(path: Path, round_number: int, victims: str = "server") -> Written:
     """Let a process write, and kill it in the middle, or the `writer` that it has for the file, or `both`."""
     command = [sys.executable, "-m", "tests.ledger.sql.killing", "write", str(path), str(round_number)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    # Who loses what writes for it says so.
+    errors = subprocess.DEVNULL if victims == "writer" else None
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
     assert process.stdout is not None
     told = [process.stdout.readline()]
     began = time.perf_counter()
@@ -80,12 +82,18 @@ def find(path: Path) -> tuple[str, set[str]]:
     return whole, names
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write, as the process that is killed, or kill such a process again and again."""
     if sys.argv[1] == "write":
         asyncio.run(write(Path(sys.argv[2]), int(sys.argv[3])))
+        return
     with tempfile.TemporaryDirectory() as folder:
         file, said = Path(folder) / "ledger.db", set[str]()
         for number in range(int(sys.argv[1])):
             said |= kill(file, number).said
             whole, found = find(file)
             sys.stdout.write(f"round {number}: {whole}, {len(said)} said, {len(said - found)} lost\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -78,7 +78,8 @@ def _disk(home: Home) -> Iterator[Home | None]:
 def _find_files(home: Home) -> list[Path]:
     path = sqlite_path(home.store)
     assert path is not None
-    return [path, *(file for file in (Path(f"{path}-wal"), Path(f"{path}-shm")) if file.exists())]
+    # What SQLite shares in memory has a file as well, which is not a part of what it keeps.
+    return [path, *(file for file in (Path(f"{path}-wal"),) if file.exists())]
 
 
 @contextmanager
