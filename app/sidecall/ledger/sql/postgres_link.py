@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 _LOST = "the connection to it is lost"
 _SILENT = "it does not answer in time"
-# What is answered is durable, also where the database is set up to say so before it is. Other settings stay as they are.
+# What is answered is durable, also where the database is set up to say so before it is. Other values stay as they are.
 _DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 # Seconds between two attempts: the first, and the longest.
 _SOON = 0.1
