@@ -18,7 +18,7 @@ STATEMENTS = {
     "add": "INSERT INTO things VALUES ($1, $2) RETURNING id",
     "raise": "UPDATE things SET n = n + 1 WHERE id = $1 RETURNING id, n",
     "find": "SELECT id FROM things ORDER BY id",
-    "is_durable": "SELECT current_setting('synchronous_commit')",
+    "is_durable": "SELECT $1::text, current_setting('synchronous_commit')",
     "sleep": "SELECT $1::text, pg_sleep(60)",
 }
 # Far more than what is promised, since the machine may be busy; far less than for ever.
@@ -217,10 +217,10 @@ async def test_a_commit_is_durable_however_the_database_is_set_up(postgres_url: 
     database = PostgresDatabase(postgres_url, STATEMENTS)
     await database.open()
 
-    read, written = await database.read("is_durable"), await database.write("is_durable")
+    read, written = await database.read("is_durable", "a"), await database.write("is_durable", "a")
     await database.close()
 
-    assert (read, written) == ([(used,)], (used,))
+    assert (read, written) == ([("a", used)], ("a", used))
 
 
 async def test_servers_that_start_at_the_same_time_take_turns(postgres_url: str) -> None:
