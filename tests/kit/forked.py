@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -48,7 +48,9 @@ class Forked:
     def send_signal(self, number: int) -> None:
         """Send it a signal, unless it has ended."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            # That it has ended is said a moment after it has.
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def _look(self, seconds: float | None) -> int | None:
         if self.returncode is None and select.select([self._said], [], [], seconds)[0]:
