@@ -20,4 +20,11 @@ def find_writers(server: int | None = None) -> list[int]:
     """Return the processes that write files of SQLite for a server, or for this process."""
     tasks = Path(f"/proc/{server or os.getpid()}/task").glob("*/children")
     children = [int(child) for task in tasks for child in task.read_text().split()]
-    return [child for child in children if b"sqlite.process" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    return [child for child in children if b"sqlite.process" in _read_command(child)]
+
+
+def _read_command(process: int) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:  # It has ended meanwhile.
+        return b""
