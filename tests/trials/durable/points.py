@@ -26,7 +26,9 @@ def run_shortly() -> Iterator[Finding]:
     """Try some points on a file."""
     with homes("sqlite") as found:
         for home in found:
-            yield from _try_all(home, points=3)
+            yield _answered(home, "add", points=2)
+            home.stop()
+            yield _decided(home, points=2)
 
 
 def run() -> Iterator[Finding]:
