@@ -79,8 +79,8 @@ class Authentication:
         await self._app(scope, receive, send)
 
     def _let_in(self, caller: Caller, path: str, scope: Scope) -> None:
+        scope[CALLER] = caller  # Also for whoever writes down that it was refused.
         self._permit(scope["method"], path, caller)
-        scope[CALLER] = caller
         if self._hidden:
             scope["headers"] = [header for header in scope["headers"] if header[0] not in self._hidden]
 

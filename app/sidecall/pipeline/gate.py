@@ -1,9 +1,10 @@
 """What stands before the stages: a call is looked up, counted, seen and let in, once."""
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+from sidecall.core.context import Caller
 from sidecall.core.errors import MissingContext, ToolNotFound
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
@@ -43,12 +44,20 @@ class Ticket:
 class Gate:
     """Let calls in, and refuse those that there is no tool, no quota or no place for."""
 
-    def __init__(self, registry: Registry, plans: Plans, admission: Admission, observer: Observer) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        plans: Plans,
+        admission: Admission,
+        observer: Observer,
+        deny: Callable[[Caller, str], None],
+    ) -> None:
         self._registry = registry
         self._plans = plans
         self._admission = admission
         self._quotas = admission.quotas
         self._observer = observer
+        self._deny = deny
 
     async def enter(self, request: CallRequest) -> Ticket | ToolMessage:
         """Return a ticket, which has to be left; or the answer, where its caller sees no tool of that name.
@@ -89,6 +98,8 @@ class Gate:
     async def _enter_if_visible(self, request: CallRequest, tool: CompiledTool | None) -> Ticket | ToolMessage:
         if tool is None or not await self._see(request, tool):
             self._observer.refuse(request, "unknown_tool")
+            if tool is not None and not request.caller.may(*tool.options.scopes):
+                self._deny(request.caller, tool.name)
             return refuse(await self.explain_missing(request, tool), request.call)
         return await self._wait(request, self._plans.of(tool))
 

@@ -11,12 +11,14 @@ from uuid import uuid4
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.sql.approvals import MakeAnswer, SqlApprovals
+from sidecall.ledger.sql.audit import SqlAudit
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.contents import SqlContents
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.items import SqlItems
 from sidecall.ledger.sql.rules import SqlRules
+from sidecall.ledger.sql.secrets import SqlSecrets
 
 logger = logging.getLogger("sidecall")
 
@@ -39,6 +41,9 @@ class LedgerBounds:
     max_item_bytes: int = 1024 * 1024
     max_rules: int = 1000
     max_artifact_bytes_per_caller: int | None = None
+    audit_ttl: float = 7_776_000.0
+    max_audit_entries: int = 100_000
+    max_secrets: int = 10_000
 
 
 class DatabaseLedger(Ledger):
@@ -61,6 +66,8 @@ class DatabaseLedger(Ledger):
         self._kept_rules = SqlRules(database, bounds.max_rules)
         calls, queue = SqlCalls(database), SqlCallQueue(database)
         super().__init__(self._decisions, self._contents, self._items, calls, queue, database, owner, self._kept_rules)
+        self.audit = SqlAudit(database, bounds.audit_ttl, bounds.max_audit_entries)
+        self.secrets = SqlSecrets(database, bounds.max_secrets)
 
     async def open(self) -> None:
         """Bring the database up to date, and answer the calls that ran in a process which is gone.
@@ -109,5 +116,6 @@ class DatabaseLedger(Ledger):
             logger.warning("approved or rejected calls whose server ended before they were answered: %d", lost)
         await self._decisions.forget()
         await self._kept_rules.forget()
+        await self.audit.forget()
         await self._contents.forget()
         await self._items.forget()
