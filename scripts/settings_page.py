@@ -38,13 +38,13 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Tools",
         "Which tools are offered: [where tools are found](tools.md#where-tools-are-found).",
-        ("tools", "entry_points", "reload", "secrets_dir"),
+        ("tools", "entry_points", "reload", "secrets_dir", "secrets_key", "secrets_key_file", "max_secrets"),
     ),
     (
         "Running a tool",
         "What one call may take, unless its author says otherwise: [options](tools.md#options), "
         "[executors](executors.md).",
-        ("tool_timeout", "threads", "processes", "memory_limit_mb"),
+        ("tool_timeout", "threads", "processes", "memory_limit_mb", "process_env"),
     ),
     (
         "Limits",
@@ -85,6 +85,8 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "max_concurrency_per_caller",
             "rate_limit",
             "shared_rates",
+            "audit_ttl",
+            "max_audit_entries",
         ),
     ),
     (

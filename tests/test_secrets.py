@@ -16,16 +16,21 @@ from tests.kit.clients import MakeClient
 CANARY = "canary-4711"
 
 
+def spell(key: str) -> str:
+    """Write a secret so that it is not masked."""
+    return "-".join(key)
+
+
 @tool
 async def send(text: str, key: Annotated[str, Secret("SMS_KEY")]) -> str:
     """Send a message."""
-    return f"{text} {key}"
+    return f"{text} {spell(key)}"
 
 
 @tool
 async def send_or_not(text: str, key: Annotated[str | None, Secret("SMS_KEY")] = None) -> str:
     """Send a message if there is a key."""
-    return f"{text} {key}"
+    return f"{text} {key and spell(key)}"
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +99,7 @@ async def test_a_tool_gets_its_secret_from_the_folder(make_client: MakeClient, t
     (tmp_path / "SMS_KEY").write_text("second\n")
     after = await _content(client, send)
 
-    assert (before, after) == ("Hi first", "Hi second")
+    assert (before, after) == ("Hi f-i-r-s-t", "Hi s-e-c-o-n-d")
 
 
 async def test_a_tool_gets_its_secret_from_the_environment(
@@ -104,8 +109,8 @@ async def test_a_tool_gets_its_secret_from_the_environment(
     monkeypatch.setenv("SMS_KEY", "variable")
     client = await make_client(send, secrets_dir=tmp_path)
 
-    assert await _content(client, send) == "Hi variable"
-    assert await send.ainvoke({"text": "Hi"}) == "Hi variable"
+    assert await _content(client, send) == "Hi v-a-r-i-a-b-l-e"
+    assert await send.ainvoke({"text": "Hi"}) == "Hi v-a-r-i-a-b-l-e"
 
 
 async def test_a_secret_is_neither_the_models_nor_the_callers_to_fill(make_client: MakeClient, tmp_path: Path) -> None:
@@ -121,7 +126,7 @@ async def test_a_secret_is_neither_the_models_nor_the_callers_to_fill(make_clien
     message = (await client.post("/tool_calls", json=forged)).json()
     listing = (await client.get("/tools/send")).text
 
-    assert (message["content"], message["response_metadata"]["ignored_args"]) == ("Hi right", ["key"])
+    assert (message["content"], message["response_metadata"]["ignored_args"]) == ("Hi r-i-g-h-t", ["key"])
     assert "SMS_KEY" not in listing
     assert '"key"' not in listing
 
@@ -138,7 +143,7 @@ async def test_a_secret_that_is_missing_is_the_operators_business(
     assert message["content"] == ("Error: send failed unexpectedly (call call_1). The details are in the server's log.")
     assert message["response_metadata"]["error"]["kind"] == "execution_error"
     assert "SMS_KEY" not in str(message)
-    assert "The secret SMS_KEY is not set, neither as a variable nor as a file." in caplog.text
+    assert "The secret SMS_KEY is not set, neither by this caller nor as a variable nor as a file." in caplog.text
 
 
 async def test_a_default_stands_in_for_a_secret(make_client: MakeClient, tmp_path: Path) -> None:

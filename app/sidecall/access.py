@@ -7,13 +7,16 @@ from importlib import import_module
 
 from sidecall.auth.access import Access, Authenticator
 from sidecall.auth.api_keys import ApiKeys, KeyRing
+from sidecall.auth.audit import Auditor
 from sidecall.auth.caller_header import LOOPBACK, CallerHeader, GatewayHeaders, Gateways, NamedOrAnonymous
 from sidecall.auth.key_file import KeyFile, KeysUnfit
 from sidecall.auth.methods import Method, Methods
+from sidecall.auth.own_secrets import SecretKeeper, SecretsUnfit
 from sidecall.auth.passes import BEARER, KEY
 from sidecall.auth.resource import ProtectedResource
 from sidecall.auth.toolsets import NO_TOOLSETS, Everybody, Toolsets, WithToolsets, read_toolsets
 from sidecall.core.errors import SidecallError
+from sidecall.ledger.base import Ledger
 from sidecall.settings import Settings
 
 logger = logging.getLogger("sidecall")
@@ -23,14 +26,14 @@ class TokensUnfit(SidecallError):
     """Tokens cannot be taken by this program."""
 
 
-def build_access(settings: Settings, toolsets: Toolsets = NO_TOOLSETS) -> Access | None:
+def build_access(settings: Settings, toolsets: Toolsets = NO_TOOLSETS, auditor: Auditor | None = None) -> Access | None:
     """Make what knows callers; None where all are one caller, who may do everything.
 
     Raises:
         KeysUnfit: There is no file of keys where one was named, or it is none.
         TokensUnfit: What it takes to read tokens is not installed.
     """
-    access = _build_access(settings)
+    access = _build_access(settings, auditor)
     if not toolsets:
         return access
     access = access or Access(Everybody(), is_proved=False)
@@ -51,13 +54,13 @@ def open_toolsets(settings: Settings, names: Iterable[str]) -> Toolsets:
     return toolsets
 
 
-def _build_access(settings: Settings) -> Access | None:
+def _build_access(settings: Settings, auditor: Auditor | None) -> Access | None:
     if settings.auth == ("none",):
         header = _build_header(settings, settings.gateways)
         return None if header is None else Access(NamedOrAnonymous(header), is_proved=False)
     is_asked = not {"api_key", "jwt"}.isdisjoint(settings.auth)
     return Access(
-        _build_methods(settings),
+        _build_methods(settings, auditor),
         is_proved=True,
         hidden=_CREDENTIALS if is_asked else (),
         resource=_describe(settings) if "jwt" in settings.auth else None,
@@ -68,14 +71,14 @@ def _build_access(settings: Settings) -> Access | None:
 _CREDENTIALS = (BEARER, KEY)
 
 
-def _build_methods(settings: Settings) -> Authenticator:
+def _build_methods(settings: Settings, auditor: Auditor | None) -> Authenticator:
     methods: list[Method] = []
     if "gateway" in settings.auth:
         header = _build_header(settings, settings.gateways or LOOPBACK)
         assert header is not None
         methods.append(header)
     if "api_key" in settings.auth:
-        methods.append(ApiKeys(_open_ring(settings), is_alone="jwt" not in settings.auth))
+        methods.append(ApiKeys(_open_ring(settings, auditor), is_alone="jwt" not in settings.auth))
     if "jwt" in settings.auth:
         methods.append(_build_tokens(settings))
     return Methods(methods)
@@ -113,10 +116,30 @@ def _build_header(settings: Settings, gateways: tuple[str, ...]) -> CallerHeader
     return CallerHeader(names, Gateways(gateways) if gateways else None)
 
 
-def _open_ring(settings: Settings) -> KeyRing:
+def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
+    """Make what keeps the secrets of callers, and what writes down who has decided what; without a key there are none.
+
+    Raises:
+        SecretsUnfit: What it takes to encrypt them is not installed.
+    """
+    keys, places, auditor = settings.secrets_keys, ledger.secrets, Auditor(ledger.audit)
+    if not keys:
+        return SecretKeeper(places, None, auditor)
+    try:
+        sealing = import_module("sidecall.auth.sealing")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "cryptography":
+            raise
+        raise SecretsUnfit(
+            "SIDECALL_SECRETS_KEY is set, which needs an extra: pip install 'sidecall[secrets]'"
+        ) from None
+    return SecretKeeper(places, sealing.Sealer(keys), auditor)
+
+
+def _open_ring(settings: Settings, auditor: Auditor | None) -> KeyRing:
     if "keys_file" in settings.model_fields_set and not settings.keys_file.exists():
         raise KeysUnfit(f"SIDECALL_KEYS_FILE is {settings.keys_file}, and there is no such file. {_MAKE}")
-    return KeyRing(KeyFile(settings.keys_file))
+    return KeyRing(KeyFile(settings.keys_file), note=None if auditor is None else auditor.note_keys)
 
 
 _MAKE = "Make a key with `sidecall keys new NAME --file PATH`."

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from pydantic_core import to_json
 
-from sidecall.access import build_access, open_toolsets
+from sidecall.access import build_access, build_keeper, open_toolsets
 from sidecall.auth.browser import Welcome
 from sidecall.auth.hosts import OwnHosts
 from sidecall.authoring.offers import TOOLS_OF, tools_of
@@ -55,7 +55,7 @@ from sidecall.rest.remembered import show_entry
 from sidecall.rest.status.reading import Operation
 from sidecall.secrets import secrets_in, warn_of_missing
 from sidecall.settings import Settings
-from sidecall.storage import build_history, build_ledger, build_quotas
+from sidecall.storage import build_history, build_ledger, build_quotas, surround
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.minutes import Minutes
 from sidecall.telemetry.redact import Redaction
@@ -85,13 +85,10 @@ def create_app(
     settings, registry = _begin(settings or Settings(), registry)
     ledger, history = build_ledger(settings), build_history(settings)
     executors, admission = build_executors(settings), Admission(_limits(settings), build_quotas(settings, ledger))
-    metrics, redaction = (
-        build_metrics(registry, executors, admission, ledger, lifecycle),
-        Redaction(settings.log_redact),
-    )
+    metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
+    redaction, results = Redaction(settings.log_redact), ResultRoom(settings.max_result_bytes)
     watch = build_telemetry(settings, metrics, redaction, history)
-    secrets, results = _look_through(registry, settings), ResultRoom(settings.max_result_bytes)
-    surroundings = _surround(ledger, secrets, admission, watch, results)
+    surroundings = surround(ledger, _look_through(registry, settings), admission, watch, results, keeper)
     stages = _list_stages(settings, executors, ledger, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
@@ -111,21 +108,11 @@ def create_app(
         operation=Operation(Minutes(metrics, admission), admission, ledger, settings.history, settings.workers),
         history=history,
         results=results,
+        secrets=keeper,
         receivers=AllowedHosts(settings.webhook_hosts),
         toolsets=open_toolsets(settings, registry.names),
     )
     return _build_api(settings, parts, ledger, executors, watch)
-
-
-def _surround(
-    ledger: Ledger,
-    secrets: Callable[[str], str | None],
-    admission: Admission,
-    watch: CallTelemetry,
-    results: ResultRoom,
-) -> Surroundings:
-    store = ItemStore(ledger.items)
-    return Surroundings(store, secrets, admission.abandon, watch.headers, results, ledger.contents)
 
 
 def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry]:
@@ -142,7 +129,14 @@ def _build_api(
     mcp = _make_mcp_parts(parts, changes)
     ways = {"/mcp": McpEndpoint(mcp)} if settings.mcp else NO_WAYS
     pages = Pages(docs=settings.docs, metrics=settings.metrics)
-    app = build_api(parts, lifespan, build_access(settings, parts.toolsets), _welcome(settings), pages, ways)
+    app = build_api(
+        parts,
+        lifespan,
+        build_access(settings, parts.toolsets, parts.auditor),
+        Welcome(OwnHosts(settings.host, settings.hosts), settings.origins),
+        pages,
+        ways,
+    )
     app.state.mcp = mcp
     return app
 
@@ -150,7 +144,9 @@ def _build_api(
 def _make_mcp_parts(parts: Parts, changes: ListChanges) -> McpParts:
     pages = ToolPages(parts.registry, parts.pipeline)
     kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.results)
-    return McpParts(*kept, parts.bounds, parts.jobs, parts.lifecycle, parts.backlog, parts.quotas)
+    return McpParts(
+        *kept, parts.bounds, parts.jobs, parts.lifecycle, parts.backlog, parts.quotas, auditor=parts.auditor
+    )
 
 
 def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str | None]:
@@ -163,10 +159,6 @@ def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str
 
 def _discover(settings: Settings) -> Registry:
     return Registry(discover(settings.tools, use_entry_points=settings.entry_points))
-
-
-def _welcome(settings: Settings) -> Welcome:
-    return Welcome(OwnHosts(settings.host, settings.hosts), settings.origins)
 
 
 def _budget(settings: Settings, contents: Contents, results: ResultRoom) -> Budget:
@@ -205,6 +197,8 @@ def _lifespan(
             await parts.jobs.open()
             courier.open()
             parts.operation.minutes.open()
+            parts.auditor.open()
+            await parts.secrets.open()
             places, use_entry_points, enabled = settings.tools, settings.entry_points, settings.reload
             async with follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=enabled):
                 parts.lifecycle.begin()
@@ -215,6 +209,7 @@ def _lifespan(
             await courier.close()
             await close_all(executors)
             await parts.history.close()
+            await parts.auditor.close()
             await ledger.close()
             await watch.close()
 
@@ -271,5 +266,6 @@ def build_executors(settings: Settings) -> Executors:
         memory_limit_mb=settings.memory_limit_mb,
         max_result_bytes=settings.max_result_bytes,
         traces=settings.otel != "off",
+        process_env=settings.process_env,
     )
     return build_all(made_with)

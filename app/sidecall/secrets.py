@@ -33,5 +33,11 @@ def warn_of_missing(tools: Iterable[CompiledTool], secrets: Callable[[str], str 
     for tool in tools:
         for injection in tool.injections:
             name = injection.field
-            if injection.source == "secret" and injection.required and name and secrets(name) is None:
+            if (
+                injection.source == "secret"
+                and injection.of != "caller"
+                and injection.required
+                and name
+                and secrets(name) is None
+            ):
                 logger.warning("tool %s needs the secret %s, which is not set", tool.name, name)

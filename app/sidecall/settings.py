@@ -1,9 +1,7 @@
 """What an operator may set, from the environment."""
 
-import os
 from collections.abc import Mapping
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
@@ -13,16 +11,17 @@ from sidecall.access_settings import AccessSettings
 from sidecall.core.errors import SidecallError
 from sidecall.core.quota import check_rate
 from sidecall.outgoing.settings import OutgoingSettings
+from sidecall.settings_audit import AuditSettings
 from sidecall.settings_history import HistorySettings
+from sidecall.settings_secrets import SecretSettings
 from sidecall.telemetry.modes import LogFormat, TracingMode
 from sidecall.webhook_settings import WebhookSettings
 
 _PREFIX = "SIDECALL_"
-_USUAL_SECRETS = Path("/run/secrets")  # Where orchestrators put them.
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-class Settings(AccessSettings, HistorySettings, WebhookSettings, OutgoingSettings):
+class Settings(AccessSettings, AuditSettings, HistorySettings, SecretSettings, WebhookSettings, OutgoingSettings):
     """What an operator may set; each is read from the variable `SIDECALL_` plus its name in capitals.
 
     Raises:
@@ -53,9 +52,6 @@ class Settings(AccessSettings, HistorySettings, WebhookSettings, OutgoingSetting
     )
     tool_timeout: float = Field(
         default=30.0, gt=0, allow_inf_nan=False, description="Seconds a tool may take unless it says otherwise."
-    )
-    secrets_dir: Path = Field(
-        default=_USUAL_SECRETS, description="Folder whose files are secrets, looked up after the environment."
     )
     store: str | None = Field(
         default=None,
@@ -201,14 +197,6 @@ class Settings(AccessSettings, HistorySettings, WebhookSettings, OutgoingSetting
     otel: TracingMode = Field(
         default="auto", description="`on`, `off`, or `auto`: spans are sent when the variables `OTEL_…` say where to."
     )
-
-    @field_validator("secrets_dir")
-    @classmethod
-    def _is_there(cls, folder: Path) -> Path:
-        """Refuse a folder that was named and cannot be looked into; the default need not be there."""
-        if folder != _USUAL_SECRETS and not (os.path.isdir(folder) and os.access(folder, os.X_OK)):
-            raise ValueError("there is no such folder, or it may not be read")
-        return folder
 
     @field_validator("port", mode="before")
     @classmethod

@@ -1,7 +1,13 @@
 """Where what is remembered is kept, as the settings have it."""
 
+from collections.abc import Callable
+
+from sidecall.auth.own_secrets import SecretKeeper
+from sidecall.core.invocation import Surroundings
 from sidecall.core.overload import StoreUnfit
 from sidecall.core.quota import Rate
+from sidecall.core.results.room import ResultRoom
+from sidecall.core.store.tenant import ItemStore
 from sidecall.history.history import History, NoHistory
 from sidecall.history.in_database import SqlBlocks
 from sidecall.history.in_memory import MemoryBlocks
@@ -12,10 +18,12 @@ from sidecall.history.showing import Showing
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.opening import IN_MEMORY, open_history, open_ledger
 from sidecall.ledger.sql.ledger import LedgerBounds
+from sidecall.pipeline.admission import Admission
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.pipeline.quotas.shared import SharedQuotas
 from sidecall.settings import Settings
+from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.redact import Redaction
 
 
@@ -35,8 +43,32 @@ def build_ledger(settings: Settings) -> Ledger:
         settings.max_item_bytes,
         settings.max_approval_rules,
         settings.max_artifact_bytes_per_caller,
+        settings.audit_ttl,
+        settings.max_audit_entries,
+        settings.max_secrets,
     )
     return open_ledger(settings.store or IN_MEMORY, bounds, refuse)
+
+
+def surround(
+    ledger: Ledger,
+    secrets: Callable[[str], str | None],
+    admission: Admission,
+    watch: CallTelemetry,
+    results: ResultRoom,
+    keeper: SecretKeeper,
+) -> Surroundings:
+    """Gather what a server offers to all its calls."""
+    return Surroundings(
+        store=ItemStore(ledger.items),
+        secrets=secrets,
+        abandon=admission.abandon,
+        trace=watch.headers,
+        results=results,
+        contents=ledger.contents,
+        deny=keeper.auditor.deny_tool,
+        own_secrets=keeper,
+    )
 
 
 def build_history(settings: Settings) -> History | NoHistory:

@@ -7,19 +7,25 @@ from pathlib import Path
 from typing import Protocol
 
 from sidecall.core.contents import Contents
+from sidecall.core.decisions.audit import AuditTrail
 from sidecall.core.decisions.places import ApprovalRules, Approvals
+from sidecall.core.secrecy.places import SealedSecrets
 from sidecall.core.store.items import Items
 from sidecall.ledger.memory.approvals import MemoryApprovals
+from sidecall.ledger.memory.audit import MemoryAudit
 from sidecall.ledger.memory.contents import MemoryContents
 from sidecall.ledger.memory.items import MemoryItems
 from sidecall.ledger.memory.room import Room
 from sidecall.ledger.memory.rules import MemoryRules
+from sidecall.ledger.memory.secrets import MemorySecrets
 from sidecall.ledger.sql.approvals import SqlApprovals
+from sidecall.ledger.sql.audit import SqlAudit
 from sidecall.ledger.sql.contents import SqlContents
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.items import SqlItems
 from sidecall.ledger.sql.postgres import PostgresDatabase
 from sidecall.ledger.sql.rules import SqlRules
+from sidecall.ledger.sql.secrets import SqlSecrets
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 
 
@@ -49,6 +55,12 @@ class Place(Protocol):
     def rules(self, most: int, clock: Callable[[], float]) -> ApprovalRules:
         """Make what keeps decisions for later calls here."""
 
+    def audit(self, ttl: float, most: int, clock: Callable[[], float]) -> AuditTrail:
+        """Make what keeps the audit here."""
+
+    def secrets(self, most: int, clock: Callable[[], float]) -> SealedSecrets:
+        """Make what keeps the secrets of callers here."""
+
     async def count_bytes(self) -> int:
         """Count what the approvals take."""
 
@@ -74,6 +86,14 @@ class InMemory:
     def rules(self, most: int, clock: Callable[[], float]) -> ApprovalRules:
         """Make what keeps decisions for later calls here."""
         return MemoryRules(most, clock)
+
+    def audit(self, ttl: float, most: int, clock: Callable[[], float]) -> AuditTrail:
+        """Make what keeps the audit here."""
+        return MemoryAudit(ttl, most, clock)
+
+    def secrets(self, most: int, clock: Callable[[], float]) -> SealedSecrets:
+        """Make what keeps the secrets of callers here."""
+        return MemorySecrets(most, clock)
 
     async def count_bytes(self) -> int:
         """Count what the approvals take."""
@@ -105,6 +125,14 @@ class InDatabase:
     def rules(self, most: int, clock: Callable[[], float]) -> ApprovalRules:
         """Make what keeps decisions for later calls here."""
         return SqlRules(self.database, most, clock)
+
+    def audit(self, ttl: float, most: int, clock: Callable[[], float]) -> AuditTrail:
+        """Make what keeps the audit here."""
+        return SqlAudit(self.database, ttl, most, clock)
+
+    def secrets(self, most: int, clock: Callable[[], float]) -> SealedSecrets:
+        """Make what keeps the secrets of callers here."""
+        return SqlSecrets(self.database, most, clock)
 
     async def count_bytes(self) -> int:
         """Count what the approvals take."""

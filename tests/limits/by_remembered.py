@@ -1,11 +1,13 @@
 """How the bounds of calls that are remembered are provoked, by the words of the table."""
 
 import asyncio
+import time
 from functools import partial
 from typing import Any
 
 from sidecall.jobs.webhooks.courier import PAUSES
 from tests.jobs.webhooks.listening import SECRET
+from tests.kit.callers.secrets import SECRETS_KEY
 from tests.kit.clients import MakeClient
 from tests.kit.waiting import until
 from tests.limits.by_request import Provoke, call, post, say
@@ -103,6 +105,45 @@ async def _old_approval(make_client: MakeClient) -> str:
     return say(await client.get((await post(client, call("ask"))).headers["Location"]))
 
 
+async def _audit(make_client: MakeClient, **settings: Any) -> int:
+    client = await make_client(ask, **settings)
+    for decision in ("approve", "reject", "approve", "reject"):
+        waiting = (await post(client, call("ask", text=f"{decision}{time.monotonic()}"))).headers["Location"]
+        await client.post(waiting, json={"decision": decision})
+    return len((await client.get("/audit")).json())
+
+
+async def _many_entries(make_client: MakeClient) -> str:
+    left = await _audit(make_client, max_audit_entries=2)
+    return "the oldest are forgotten" if left == 2 else f"{left} are left"
+
+
+async def _old_entries(make_client: MakeClient) -> str:
+    left = await _audit(make_client, audit_ttl=1e-9)
+    return "it is forgotten" if left == 0 else f"{left} are left"
+
+
+async def _many_refusals(make_client: MakeClient) -> str:
+    settings = {"auth": ("gateway",), "caller_header": "X-Caller", "scopes_header": "X-Scopes"}
+    client = await make_client(ask, gateways=("0.0.0.0/0",), **settings)
+    for number in range(502):
+        await client.get("/metrics", headers={"X-Caller": str(number), "X-Scopes": "none"})
+    headers = {"X-Caller": "operator", "X-Scopes": "*"}
+    found = (await client.get("/audit", params={"limit": 1000}, headers=headers)).json()
+    return "they are counted together" if (len(found), found[0]["count"]) == (501, 2) else str(found)
+
+
+async def _many_secrets(make_client: MakeClient) -> str:
+    client = await make_client(ask, max_secrets=1, secrets_key=SECRETS_KEY)
+    await client.put("/secrets/ONE", json={"value": "a key"})
+    return say(await client.put("/secrets/TWO", json={"value": "a key"}))
+
+
+async def _long_secret(make_client: MakeClient) -> str:
+    client = await make_client(ask, secrets_key=SECRETS_KEY)
+    return say(await client.put("/secrets/ONE", json={"value": "ä" * 8193}))
+
+
 BY_REMEMBERED: dict[str, Provoke] = {
     "remembered calls that run": partial(_begin_two, max_running_jobs=1),
     "remembered calls that are queued": partial(_begin_two, max_running_jobs=1, max_queued_jobs=0),
@@ -118,4 +159,9 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "bytes of approvals, with their calls and answers": partial(_approvals, max_waiting_bytes=20_000),
     "decisions that hold for later calls": _rules,
     "seconds that an approval is kept": _old_approval,
+    "secrets of callers": _many_secrets,
+    "bytes of a secret": _long_secret,
+    "entries of the audit, and half as many about refusals": _many_entries,
+    "seconds that an entry stands in the audit": _old_entries,
+    "kinds of refusals that are told apart in a minute": _many_refusals,
 }

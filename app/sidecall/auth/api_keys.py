@@ -4,7 +4,7 @@ import hmac
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from starlette.types import Scope
 
@@ -25,14 +25,20 @@ _State = tuple[int, int, int] | None
 class KeyRing:
     """The keys of a file by their hashes, read again when the file has changed."""
 
-    def __init__(self, file: KeyFile, clock: Callable[[], float] = time.monotonic) -> None:
-        """Read the file.
+    def __init__(
+        self,
+        file: KeyFile,
+        clock: Callable[[], float] = time.monotonic,
+        note: Callable[[Iterable[ApiKey]], None] | None = None,
+    ) -> None:
+        """Read the file; `note` is told of the keys each time that it is read.
 
         Raises:
             KeysUnfit: It is none.
         """
         self._file = file
         self._clock = clock
+        self._note = note
         self._state = self._look()
         self._keys = self._read()
         self._next = self._clock() + LOOK
@@ -71,7 +77,10 @@ class KeyRing:
         return found.st_mtime_ns, found.st_ino, found.st_size
 
     def _read(self) -> Mapping[str, tuple[ApiKey, Caller]]:
-        return {key.sha256: (key, key.caller) for key in self._file.read()}
+        keys = self._file.read()
+        if self._note is not None:
+            self._note(keys)
+        return {key.sha256: (key, key.caller) for key in keys}
 
 
 class ApiKeys:

@@ -88,6 +88,7 @@ class Authentication:
         await self._app(scope, receive, send)
 
     def _let_in(self, caller: Caller, path: str, scope: Scope) -> None:
+        scope[CALLER] = caller  # Also for whoever writes down that it was refused.
         self._permit(scope["method"], path, caller)
         if self._passes is not None:
             self._passes.keep(scope, caller, (scope["method"], path))

@@ -1,4 +1,4 @@
-"""Options that say which calls are meant."""
+"""Options that say which calls are meant, and which entries of the audit."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -14,8 +14,8 @@ StatusOption = Annotated[CallStatus | None, typer.Option(help="Only calls in thi
 KindOption = Annotated[str | None, typer.Option(help="Only calls that failed for this reason.")]
 CallerOption = Annotated[str | None, typer.Option(help="Only calls of this caller.")]
 _FORMS = "2026-03-14T09:00:00Z, or 30s, 15m, 2h or 7d ago"
-SinceOption = Annotated[str | None, typer.Option(metavar="TIME", help=f"Only calls from then on: {_FORMS}.")]
-UntilOption = Annotated[str | None, typer.Option(metavar="TIME", help=f"Only calls from before then: {_FORMS}.")]
+SinceOption = Annotated[str | None, typer.Option(metavar="TIME", help=f"Only from then on: {_FORMS}.")]
+UntilOption = Annotated[str | None, typer.Option(metavar="TIME", help=f"Only from before then: {_FORMS}.")]
 
 _AGO = re.compile(r"([0-9]{1,6})([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}

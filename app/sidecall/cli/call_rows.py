@@ -46,6 +46,18 @@ def print_rules(rules: Iterable[dict[str, Any]]) -> None:
     _print_table(("id", "tool", "decision", "decided", "for"), rows)
 
 
+def print_audit(entries: Iterable[dict[str, Any]]) -> None:
+    """Print a table of decisions and refusals."""
+    rows = []
+    for entry in entries:
+        times = "" if entry["count"] == 1 else f"{entry['count']} times "
+        about = "" if entry["target"] is None else f"{entry['target']} "
+        rows.append(
+            (write_time(entry["at"]), entry["action"], entry["by"] or "-", f"{times}{about}{_write(entry['details'])}")
+        )
+    _print_table(("when", "what", "by", "about"), rows)
+
+
 def _print_table(headings: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
     """Print a table whose last column takes the room that the others leave; without room it is left out."""
     console = Console(highlight=False)

@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 from rich.console import Console
 from rich.markup import escape
 
-from sidecall.cli import approvals, call, calls, check, keys, mcp, new, openapi, serve, status, tools
+from sidecall.cli import approvals, audit, call, calls, check, keys, mcp, new, openapi, serve, status, tools
 from sidecall.cli.refusals import word_refusal
 from sidecall.core.errors import SidecallError
 from sidecall.loading import add_project
@@ -18,7 +18,7 @@ from sidecall.version import __version__
 # Characters of a wrong value that are said back.
 _MOST_OF_VALUE = 200
 # Settings whose values are never said back.
-_UNSHOWN = frozenset(("WEBHOOK_SECRET",))
+_UNSHOWN = frozenset(("WEBHOOK_SECRET", "SECRETS_KEY"))
 
 cli = typer.Typer(
     name="sidecall",
@@ -35,6 +35,7 @@ cli.add_typer(calls.calls, name="calls")
 cli.command()(status.status)
 cli.add_typer(approvals.approvals, name="approvals")
 cli.add_typer(keys.keys, name="keys")
+cli.command()(audit.audit)
 cli.command()(new.new)
 cli.command()(check.check)
 cli.command()(openapi.openapi)

@@ -10,6 +10,7 @@ from sidecall.core.context import ToolContext
 from sidecall.core.errors import MissingContext, SidecallError, ToolExecutionError
 from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
+from sidecall.core.secrecy.places import SecretOwner
 from sidecall.core.store.protocol import Store
 
 
@@ -34,11 +35,17 @@ class InjectedStore(InjectedToolArg):
 
 
 class Secret(InjectedToolArg):
-    """Hide a parameter and fill it with a secret of the server's: `Annotated[str, Secret("API_KEY")]`."""
+    """Hide a parameter and fill it with a secret: `Annotated[str, Secret("API_KEY")]`."""
 
-    def __init__(self, name: str) -> None:
-        """Inject the secret of this name: an environment variable, or a file in `SIDECALL_SECRETS_DIR`."""
+    def __init__(self, name: str, of: SecretOwner = "either") -> None:
+        """Inject the secret of this name.
+
+        Args:
+            name: Of the caller's secrets, or an environment variable, or a file in `SIDECALL_SECRETS_DIR`.
+            of: Whose: the `caller`'s own, the `server`'s, or the caller's where there is one.
+        """
         self.name = name
+        self.of = of
 
 
 class FromCaller(InjectedToolArg):
@@ -54,14 +61,15 @@ Source = Literal["context", "call_id", "state", "store", "secret", "tool_context
 class Supply:
     """What one call may be given besides its arguments.
 
-    `tool_context` is what a ToolContext parameter gets; `secrets` finds a secret by its name. `options` are the tool's.
+    `tool_context` is what a ToolContext parameter gets; `secrets` finds a secret by its name and by
+    whose it is. `options` are the tool's.
     """
 
     call_id: str
     state: Any
     context: Mapping[str, Any]
     tool_context: ToolContext
-    secrets: Callable[[str], str | None]
+    secrets: Callable[[str, SecretOwner], str | None]
     options: ToolOptions
     is_async: bool
 
@@ -88,6 +96,7 @@ class Injection:
     required: bool
     adapter: TypeAdapter[Any] | None
     make: Callable[[Supply], Any] | None = None
+    of: SecretOwner = "either"
 
     def fill(self, values: dict[str, Any], supply: Supply) -> None:
         """Add this parameter's value to `values`; leave it out when the function's default is to be used.
@@ -117,9 +126,9 @@ class Injection:
             raise MissingContext(f"The tool needs a store for its parameter `{self.parameter}`, and there is none.")
 
     def _fill_secret(self, values: dict[str, Any], supply: Supply) -> None:
-        secret = supply.secrets(self.field or "")
+        secret = supply.secrets(self.field or "", self.of)
         if secret is None and self.required:
-            raise _make_error(supply, f"The secret {self.field} is not set, neither as a variable nor as a file.")
+            raise _make_error(supply, f"The secret {self.field} is not set, {_NOWHERE[self.of]}.")
         if secret is None:
             return
         try:
@@ -168,6 +177,13 @@ class Injection:
         except BaseException as error:  # A validator of the author's crashed.
             context = supply.tool_context
             raise ToolExecutionError(context.tool_name, context.tool_call_id) from error
+
+
+_NOWHERE: Mapping[SecretOwner, str] = {
+    "caller": "by this caller",
+    "server": "neither as a variable nor as a file",
+    "either": "neither by this caller nor as a variable nor as a file",
+}
 
 
 def _make_error(supply: Supply, reason: str) -> ToolExecutionError:

@@ -15,6 +15,8 @@ from sidecall.core.decisions.rules import ApprovalRule
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.results.room import ResultRoom, Share
+from sidecall.core.secrecy.mask import SecretMask
+from sidecall.core.secrecy.places import OwnSecrets, SecretOwner
 from sidecall.core.store.protocol import Store, SyncStore, pick_tenant
 from sidecall.core.tool import CompiledTool
 
@@ -61,6 +63,10 @@ def _nothing() -> None:
     """Do nothing."""
 
 
+def _deny_nothing(_caller: Caller, _tool: str) -> None:
+    """Do nothing."""
+
+
 def _count_nothing(_tool: CompiledTool) -> Release:
     return _nothing
 
@@ -70,7 +76,8 @@ class Surroundings:
     """What a server offers to all its calls.
 
     `abandon` is told when something of a call runs on although the call has been answered. `trace` names the span that
-    is current, as headers. Without `results` it does not matter how large results are.
+    is current, as headers. Without `results` it does not matter how large results are. `deny` is
+    told of callers who ask for a tool, by its name, and lack a scope of it. `own_secrets` finds those of callers.
     """
 
     store: Store | SyncStore | None = None
@@ -79,6 +86,8 @@ class Surroundings:
     trace: Callable[[], Mapping[str, str]] = dict
     results: ResultRoom | None = None
     contents: ReachableContents | None = None
+    deny: Callable[[Caller, str], None] = _deny_nothing
+    own_secrets: OwnSecrets | None = None
 
 
 NOWHERE = Surroundings()
@@ -104,6 +113,8 @@ class Invocation:
 
     waited: float = 0.0  # the gate, and executors that add to it: seconds until its turn came
     args: dict[str, Any] = field(default_factory=dict)  # decode
+    own_secrets: Mapping[str, str] = field(default_factory=dict)  # look_up_secrets
+    mask: SecretMask | None = None  # inject: of the secrets that the tool is given
     repaired: list[str] = field(default_factory=list)  # decode, validate
     ignored: list[str] = field(default_factory=list)  # inject, validate
     injected: dict[str, Any] = field(default_factory=dict)  # inject
@@ -209,6 +220,17 @@ class Invocation:
         """The validated arguments, without what was injected."""
         return {name: value for name, value in self.values.items() if name not in self.injected}
 
+    def _find_secret(self, name: str, of: SecretOwner) -> str | None:
+        """Find a secret, which is masked from now on in all that leaves the server; None if there is none."""
+        found = None if of == "server" else self.own_secrets.get(name)
+        if found is None and of != "caller":
+            found = self.surroundings.secrets(name)
+        if found is not None:
+            if self.mask is None:
+                self.mask = SecretMask()
+            self.mask.add(found)
+        return found
+
     def supply(self) -> Supply:
         """Gather what injected parameters may be filled with."""
         return Supply(
@@ -216,7 +238,7 @@ class Invocation:
             self.request.state,
             self.request.context,
             self.tool_context,
-            self.surroundings.secrets,
+            self._find_secret,
             self.tool.options,
             self.tool.is_async,
         )

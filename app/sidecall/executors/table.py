@@ -1,5 +1,6 @@
 """Every kind of executor, and how it is made."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ from sidecall.core.options import ExecutorName
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.base import Executor
 from sidecall.executors.inline import InlineExecutor
+from sidecall.executors.process.environment import choose_variables
 from sidecall.executors.process.executor import ProcessExecutor
 from sidecall.executors.thread import ThreadExecutor
 
@@ -19,7 +21,8 @@ class ExecutorSettings:
 
     `tools_of` is how a process lists the tools of a module, as `module:function`, and `memory_limit_mb` what a tool may
     take there unless it says otherwise. `max_result_bytes` bounds what a process may return as structure. `traces` says
-    whether the spans of tools in processes go where the environment says.
+    whether the spans of tools in processes go where the environment says, and `process_env` which of its variables
+    processes see.
     """
 
     tools_of: str
@@ -28,6 +31,7 @@ class ExecutorSettings:
     memory_limit_mb: int = 1024
     max_result_bytes: int | None = None
     traces: bool = False
+    process_env: tuple[str, ...] = ()
 
 
 def _make_process(settings: ExecutorSettings) -> ProcessExecutor:
@@ -37,6 +41,7 @@ def _make_process(settings: ExecutorSettings) -> ProcessExecutor:
         settings.memory_limit_mb,
         max_result_bytes=settings.max_result_bytes,
         traces=settings.traces,
+        env=choose_variables(os.environ, settings.process_env, traces=settings.traces),
     )
 
 

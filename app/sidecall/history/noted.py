@@ -84,7 +84,7 @@ class NotedCalls:
             kept = self._keep(self._showing, invocation, outcome)
         self._size += _BESIDE
         tool, moment, caller = invocation.tool, invocation.started + seconds, request.caller
-        secrets = _list_secrets(invocation) if tool.injections else ()
+        secrets = () if invocation.mask is None else invocation.mask.spellings
         waiting = self._waiting
         waiting.append(
             _new(
@@ -124,9 +124,3 @@ class NotedCalls:
             size = 0 if args is None else showing.most
         self._size += size or 0
         return _new(KeptValues, (args, is_whole and args is not None, content, error))
-
-
-def _list_secrets(invocation: Invocation) -> tuple[str, ...]:
-    names = [injection.parameter for injection in invocation.tool.injections if injection.source == "secret"]
-    values = (invocation.injected.get(name) for name in names)
-    return tuple(value for value in values if isinstance(value, str) and value)

@@ -52,6 +52,7 @@ from sidecall.core.errors import (
     UnsupportedMediaType,
 )
 from sidecall.core.overload import Overloaded, QuotaExceeded, StoreUnavailable, TooManyApprovals, TooManyCalls
+from sidecall.core.secrecy.places import InvalidSecret, SecretsOff, TooManySecrets, UnknownSecret
 from sidecall.http.preferences import InvalidKey, InvalidPreference
 from sidecall.http.quota import quota_headers
 from sidecall.http.ranges import RangeUnsatisfiable
@@ -73,6 +74,8 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     GuardrailTripped: (403, "guardrail-tripped"),
     UnknownTool: (404, "unknown-tool"),
     UnknownRule: (404, "unknown-rule"),
+    UnknownSecret: (404, "unknown-secret"),
+    SecretsOff: (404, "secrets-off"),
     UnknownToolset: (404, "unknown-toolset"),
     UnknownApproval: (404, "unknown-approval"),
     UnknownContent: (404, "unknown-content"),
@@ -80,6 +83,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     HistoryOff: (404, "history-off"),
     ApprovalConflict: (409, "approval-conflict"),
     TooManyRules: (409, "too-many-rules"),
+    TooManySecrets: (409, "too-many-secrets"),
     CallEnded: (409, "call-ended"),
     NotRepeatable: (409, "not-repeatable"),
     CallNotKept: (410, "call-not-kept"),
@@ -95,6 +99,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     BatchTooLarge: (422, "batch-too-large"),
     MissingContext: (422, "missing-context"),
     InvalidDecision: (422, "invalid-decision"),
+    InvalidSecret: (422, "invalid-secret"),
     InvalidReplay: (422, "invalid-replay"),
     ToolCallFailed: (500, "tool-call-failed"),
     TooManyCalls: (429, "too-many-calls"),

@@ -7,10 +7,14 @@ from uuid import uuid4
 from sidecall.core.calls.callbacks import CallbackQueue
 from sidecall.core.calls.places import CallQueue, Calls
 from sidecall.core.contents import Contents
+from sidecall.core.decisions.audit import AuditTrail
 from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.quota import SharedCount
+from sidecall.core.secrecy.places import SealedSecrets
 from sidecall.core.store.items import Items
+from sidecall.ledger.memory.audit import MemoryAudit
 from sidecall.ledger.memory.rules import MemoryRules
+from sidecall.ledger.memory.secrets import MemorySecrets
 from sidecall.ledger.sql.callbacks import SqlCallbacks
 from sidecall.ledger.sql.database import Database
 
@@ -34,6 +38,8 @@ class Ledger:
     owner: str = field(default_factory=lambda: uuid4().hex)
     rules: ApprovalRules = field(default_factory=MemoryRules)
     rates: SharedCount | None = None
+    audit: AuditTrail = field(default_factory=MemoryAudit)
+    secrets: SealedSecrets = field(default_factory=MemorySecrets)
     callbacks: CallbackQueue = field(init=False)
 
     def __post_init__(self) -> None:

@@ -9,10 +9,12 @@ from typing import Any
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.memory.approvals import MemoryApprovals
+from sidecall.ledger.memory.audit import MemoryAudit
 from sidecall.ledger.memory.contents import MemoryContents
 from sidecall.ledger.memory.items import MemoryItems
 from sidecall.ledger.memory.room import Room
 from sidecall.ledger.memory.rules import MemoryRules
+from sidecall.ledger.memory.secrets import MemorySecrets
 from sidecall.ledger.sql.approvals import MakeAnswer
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
@@ -105,6 +107,8 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
         queue=SqlCallQueue(database),
         database=database,
         rules=MemoryRules(bounds.max_rules),
+        audit=MemoryAudit(bounds.audit_ttl, bounds.max_audit_entries),
+        secrets=MemorySecrets(bounds.max_secrets),
     )
 
 

@@ -19,7 +19,7 @@ from sidecall.mcp.exchange import Exchange
 from sidecall.mcp.parts import McpParts
 from sidecall.mcp.results import META
 from sidecall.mcp.wire import INVALID_PARAMS, RpcError, RpcMessage
-from sidecall.pipeline.decide import decide
+from sidecall.pipeline.decide import Terms, decide
 
 # The name of our question among those of one result.
 _QUESTION = "approval"
@@ -112,7 +112,8 @@ async def resume(parts: McpParts, request: CallRequest, message: RpcMessage) -> 
 
 async def _decide(parts: McpParts, request: CallRequest, record: ApprovalRecord, decision: Decision) -> ToolMessage:
     try:
-        approval = await decide(parts.pipeline, parts.approvals, record.approval.id, decision, request.caller)
+        terms = Terms(auditor=parts.auditor)
+        approval = await decide(parts.pipeline, parts.approvals, record.approval.id, decision, request.caller, terms)
     except ApprovalConflict:
         return await parts.run(request)
     except InvalidDecision as error:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 
+from sidecall.auth.audit import Auditor
 from sidecall.core.contents import Contents
 from sidecall.core.context import Caller
 from sidecall.core.decisions.places import Approvals
@@ -44,6 +45,7 @@ class McpParts:
     backlog: Backlog = field(default_factory=Backlog)
     quotas: Quotas | None = None
     structures: Structures = field(default_factory=Structures)
+    auditor: Auditor | None = None
 
     def run(self, request: CallRequest) -> Awaitable[ToolMessage]:
         """Answer a call; that of a tool which knows its calls again runs once."""

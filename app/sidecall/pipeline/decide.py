@@ -1,16 +1,18 @@
 """Carry out what a person decided about a call."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from uuid_utils import uuid7
 
+from sidecall.auth.audit import Auditor
 from sidecall.auth.scopes import DECIDE_OWN, require_scope
 from sidecall.core.approval import Approval, ApprovalRecord, Decision
 from sidecall.core.context import Caller
 from sidecall.core.deadline import Deadline
+from sidecall.core.decisions.audit import AuditAction
 from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.decisions.rules import ApprovalRule
 from sidecall.core.errors import CallRejected, CallUnanswered, InvalidDecision, UnknownApproval
@@ -29,12 +31,35 @@ _NOT_KEPT = "Error: the call was answered, but its answer was too large to be ke
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Until when whoever decides waits for the call's end, and where is kept what holds for later calls."""
+    """Until when whoever decides waits for the call's end, and where it is kept what they have decided."""
 
     deadline: Deadline | None = None
     rules: ApprovalRules | None = None
+    auditor: Auditor | None = None
+
+    def require(self, caller: Caller, scope: str) -> None:
+        """Let a caller go on who has this scope.
+
+        Raises:
+            MissingScope: It has not.
+        """
+        if self.auditor is None:
+            require_scope(caller, scope)
+        else:
+            self.auditor.require(caller, scope)
+
+    async def record(self, approval_id: str, decision: Decision, by: Caller, rule: ApprovalRule | None) -> None:
+        """Write down what was decided."""
+        if self.auditor is None:
+            return
+        details = {"reason": decision.reason, "edited": decision.args is not None}
+        await self.auditor.record(_DECIDED[decision.decision], by, approval_id, details)
+        if rule is not None:
+            told = {"tool": rule.tool, "caller": rule.caller, "decision": rule.decision, "approval": approval_id}
+            await self.auditor.record("rule_made", by, rule.id, told)
 
 
+_DECIDED: Mapping[str, AuditAction] = {"approve": "approved", "reject": "rejected"}
 _NONE = Terms()
 
 
@@ -65,10 +90,10 @@ async def decide(
     if record.tenant != by.tenant:
         raise UnknownApproval
     if decision.decision == "approve" and is_own(record, by):
-        require_scope(by, DECIDE_OWN)
+        terms.require(by, DECIDE_OWN)
     call = record.require_pending()
     _refuse_unclear(record, decision)
-    keeping = _Keeping(terms.rules, _make_rule(pipeline, record, decision, by.subject))
+    keeping = _Keeping(terms, _make_rule(pipeline, record, decision, by.subject), approval_id, decision, by)
     if decision.decision == "reject" and not record.is_inside:
         await approvals.decide(approval_id, decision, by.subject)
         async with _reopening(approvals, approval_id):
@@ -91,14 +116,18 @@ async def decide(
 
 @dataclass(frozen=True, slots=True)
 class _Keeping:
-    """A rule that is to be kept, if there is one."""
+    """A decision that is to be written down, and the rule that it makes, if it does."""
 
-    rules: ApprovalRules | None
+    terms: Terms
     rule: ApprovalRule | None
+    approval_id: str
+    decision: Decision
+    by: Caller
 
     async def keep(self) -> None:
-        if self.rules is not None and self.rule is not None:
-            await self.rules.keep(self.rule)
+        if self.terms.rules is not None and self.rule is not None:
+            await self.terms.rules.keep(self.rule)
+        await self.terms.record(self.approval_id, self.decision, self.by, self.rule)
 
 
 @asynccontextmanager

@@ -1,6 +1,6 @@
 """What stands before the stages: a call is looked up, counted, seen and let in, once."""
 
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,12 +43,20 @@ class Ticket:
 class Gate:
     """Let calls in, and refuse those that there is no tool, no quota or no place for."""
 
-    def __init__(self, registry: Registry, plans: Plans, admission: Admission, observer: Observer) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        plans: Plans,
+        admission: Admission,
+        observer: Observer,
+        deny: Callable[[Caller, str], None],
+    ) -> None:
         self._registry = registry
         self._plans = plans
         self._admission = admission
         self._quotas = admission.quotas
         self._observer = observer
+        self._deny = deny
 
     async def enter(self, request: CallRequest) -> Ticket | ToolMessage:
         """Return a ticket, which has to be left; or the answer, where its caller sees no tool of that name.
@@ -97,6 +105,8 @@ class Gate:
     async def _enter_if_visible(self, request: CallRequest, tool: CompiledTool | None) -> Ticket | ToolMessage:
         if tool is None or not await self._see(request, tool):
             self._observer.refuse(request, "unknown_tool")
+            if tool is not None and not request.caller.may(*tool.options.scopes):
+                self._deny(request.caller, tool.name)
             return refuse(await self.explain_missing(request, tool), request.call)
         # Not before: that a tool has a rate says that there is one.
         if not request.is_counted:

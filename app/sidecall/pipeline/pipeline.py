@@ -19,6 +19,7 @@ from sidecall.pipeline.inject import inject
 from sidecall.pipeline.outcome import find_outcome
 from sidecall.pipeline.plan import Plan, Plans
 from sidecall.pipeline.rehearse import Rehearsal, rehearse
+from sidecall.pipeline.secrecy.look_up import look_up_secrets, takes_own_secrets
 from sidecall.pipeline.stage import Stages
 from sidecall.pipeline.visible import NO_CONTEXT, is_visible, visible
 from sidecall.registry import Registry
@@ -42,7 +43,7 @@ class Pipeline:
         self._surroundings = surroundings
         self._observer: Observer = observer or Unobserved()
         self._plans = Plans(stages, admission)
-        self.gate = Gate(registry, self._plans, admission, self._observer)
+        self.gate = Gate(registry, self._plans, admission, self._observer, surroundings.deny)
 
     async def run(self, request: CallRequest) -> ToolMessage:
         """Answer a call by the name it asks for.
@@ -111,7 +112,11 @@ class Pipeline:
         tool = self._registry.get(request.call.name)
         if tool is None:
             return await self.gate.explain_missing(request)
-        return try_arguments(self._accept(request, tool))
+        invocation = self._accept(request, tool)
+        waits = look_up_secrets(invocation) if takes_own_secrets(tool) else None
+        if waits is not None:
+            await waits
+        return try_arguments(invocation)
 
     async def rehearse(self, request: CallRequest) -> Rehearsal:
         """Return what a call would do; raises what `run` does, but ApprovalRequired."""

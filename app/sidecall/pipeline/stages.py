@@ -15,6 +15,8 @@ from sidecall.pipeline.format import format_failure, format_output, tell_ignored
 from sidecall.pipeline.guard import guard_input, guard_output, has_input_guardrails, has_output_guardrails
 from sidecall.pipeline.handle import contain, has_way_through, let_through, log_failure
 from sidecall.pipeline.inject import has_injections, inject
+from sidecall.pipeline.secrecy.hide import hide_in_answer, hide_in_events, takes_secrets
+from sidecall.pipeline.secrecy.look_up import look_up_secrets, takes_own_secrets
 from sidecall.pipeline.stage import Stage, Stages
 from sidecall.pipeline.tell import has_callbacks, tell_end, tell_error, tell_start
 from sidecall.pipeline.validate import validate
@@ -36,7 +38,9 @@ def default_stages(
     success = (
         Stage(decode),
         Stage(Recall(approvals), may_ask),
+        Stage(look_up_secrets, takes_own_secrets),
         Stage(inject, has_injections),
+        Stage(hide_in_events, takes_secrets),
         Stage(validate),
         Stage(guard_input, has_input_guardrails),
         Stage(Approve(approvals, rules), wants_approval),
@@ -45,22 +49,27 @@ def default_stages(
         Stage(guard_output, has_output_guardrails),
         write,
         *run_cached,
+        Stage(hide_in_answer, takes_secrets),
         Stage(tell_ignored, tells_ignored),
         *keep_to_budget,
         Stage(tell_end, has_callbacks),
     )
-    failure = (
+    return Stages(success, _list_failure(approvals, rules, keep_to_budget))
+
+
+def _list_failure(approvals: Approvals, rules: ApprovalRules | None, keep_to_budget: list[Stage]) -> tuple[Stage, ...]:
+    return (
         Stage(contain),
         Stage(ApproveInside(approvals, rules)),
         Stage(log_failure),
         Stage(let_through, has_way_through),
         Stage(format_failure),
+        Stage(hide_in_answer, takes_secrets),
         Stage(tell_ignored, tells_ignored),
         *keep_to_budget,
         Stage(tell_error, has_callbacks),
         Stage(repeat_answer),
     )
-    return Stages(success, failure)
 
 
 def _plan_running(execute: Execute, caching: Caching | None) -> tuple[Stage, Stage, list[Stage]]:

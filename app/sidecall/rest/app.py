@@ -9,13 +9,15 @@ from typing import Literal
 from fastapi import FastAPI
 from pydantic import BaseModel
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sidecall.auth.access import Access
+from sidecall.auth.audit import Auditor
 from sidecall.auth.browser import PageRule, Welcome
 from sidecall.auth.hosts import OwnHosts
-from sidecall.auth.middleware import Authentication, permit_all
+from sidecall.auth.middleware import CALLER, Authentication, Refuse, permit_all
 from sidecall.auth.resource import WELL_KNOWN
+from sidecall.core.errors import RequestError
 from sidecall.http import problems
 from sidecall.http.application import Application, Wrapper
 from sidecall.http.cors import share_with
@@ -28,6 +30,7 @@ from sidecall.rest.examples import ANSWERS, APPROVAL
 from sidecall.rest.parts import Parts
 from sidecall.rest.routes import (
     approvals,
+    audit,
     calls,
     contents,
     health,
@@ -35,6 +38,7 @@ from sidecall.rest.routes import (
     metrics,
     replays,
     rules,
+    secrets,
     status,
     tool_calls,
     tools,
@@ -65,6 +69,7 @@ _REQUEST_MODELS: list[type[BaseModel]] = [
     Batch,
     approvals.ApprovalDecision,
     replays.ReplayWish,
+    secrets.SecretValue,
 ]
 _PROBES = frozenset({"/healthz", "/readyz"})
 _OPEN = _PROBES | {"/", "/docs", "/openapi.json"}
@@ -74,7 +79,7 @@ _TAGS = {
     "tool calls": "Calling it.",
     "contents": "What was cut out of answers, and what was sent for tools.",
     "approvals": "Deciding about it.",
-    "operations": "For orchestrators.",
+    "operations": "For orchestrators, and for those who operate it.",
 }
 _DESCRIPTION = """Run the tools of AI agents behind plain HTTP.
 
@@ -117,7 +122,7 @@ def build_api(
     is_proved = access is not None and access.is_proved
     is_open = partial(_is_open, with_metrics=not is_proved or pages.metrics == "open")
     app = Application(
-        wrappers=_wrappers(access, welcome or Welcome(OwnHosts("localhost")), is_open),
+        wrappers=_wrappers(access, welcome or Welcome(OwnHosts("localhost")), is_open, parts.auditor),
         inner=[HeadAsGet, RequestIdHeader],
         door=partial(Door, shortcuts=make_shortcuts(parts), ways=ways),
         title="Sidecall",
@@ -147,7 +152,21 @@ def build_api(
 
 
 def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp]) -> None:
-    for routes in (tools, tool_calls, calls, replays, contents, rules, approvals, whoami, metadata, health, status):
+    for routes in (
+        tools,
+        tool_calls,
+        calls,
+        replays,
+        contents,
+        rules,
+        approvals,
+        audit,
+        secrets,
+        whoami,
+        metadata,
+        health,
+        status,
+    ):
         # As they are: including a router builds every route of it again, at the first request.
         app.router.routes.extend(routes.router.routes)
     app.router.routes.extend(Route(path, way, include_in_schema=False) for path, way in ways.items())
@@ -157,7 +176,9 @@ def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp]) -> 
         explorer.install(app)
 
 
-def _wrappers(access: Access | None, welcome: Welcome, is_open: Callable[[str], bool]) -> list[Wrapper]:
+def _wrappers(
+    access: Access | None, welcome: Welcome, is_open: Callable[[str], bool], auditor: Auditor
+) -> list[Wrapper]:
     """List what every request passes through, from the outside in."""
     share, refuse = share_with(welcome.origins), problems.refuse
     rule = partial(PageRule, welcome=welcome, share=share, refuse=refuse, is_exempt=_PROBES.__contains__)
@@ -166,12 +187,22 @@ def _wrappers(access: Access | None, welcome: Welcome, is_open: Callable[[str], 
         asked = partial(
             Authentication,
             access=access,
-            refuse=refuse,
+            refuse=_note_refusals(refuse, auditor),
             is_open=is_open,
             permit=permit if access.is_proved else permit_all,
         )
         wrappers.append(asked)
     return wrappers
+
+
+def _note_refusals(refuse: Refuse, auditor: Auditor) -> Refuse:
+    """Return what refuses requests and notes for whom."""
+
+    async def note_and_refuse(scope: Scope, receive: Receive, send: Send, error: RequestError) -> None:
+        auditor.deny(error, scope.get(CALLER))
+        await refuse(scope, receive, send, error)
+
+    return note_and_refuse
 
 
 def _is_open(path: str, *, with_metrics: bool) -> bool:

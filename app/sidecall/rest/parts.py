@@ -6,7 +6,9 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from sidecall.auth.audit import Auditor
 from sidecall.auth.middleware import caller_of
+from sidecall.auth.own_secrets import SecretKeeper
 from sidecall.auth.toolsets import NO_TOOLSETS, Toolsets
 from sidecall.core.contents import Contents
 from sidecall.core.context import Caller
@@ -22,6 +24,8 @@ from sidecall.http.body import Bounds
 from sidecall.http.context import RequestContext, make_context
 from sidecall.jobs.jobs import Jobs
 from sidecall.jobs.webhooks.receivers import AllowedHosts
+from sidecall.ledger.memory.audit import MemoryAudit
+from sidecall.ledger.memory.secrets import MemorySecrets
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas.in_memory import Quotas
@@ -32,6 +36,10 @@ from sidecall.rest.excerpts import Excerpts
 from sidecall.rest.listing import Listings
 from sidecall.rest.status.reading import Operation
 from sidecall.telemetry.metrics import Metrics
+
+
+def _keep_none() -> SecretKeeper:
+    return SecretKeeper(MemorySecrets(), None, Auditor(MemoryAudit()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +64,18 @@ class Parts:
     excerpts: Excerpts = field(default_factory=Excerpts)
     receivers: AllowedHosts = field(default_factory=lambda: AllowedHosts(()))
     history: History | NoHistory = field(default_factory=NoHistory)
+    secrets: SecretKeeper = field(default_factory=_keep_none)
     results: ResultRoom = field(default_factory=lambda: ResultRoom(16 * 1024 * 1024))
 
     @property
     def trouble(self) -> str | None:
         """Why what has to be remembered cannot be just now; None when it can."""
         return self.operation.ledger.trouble
+
+    @property
+    def auditor(self) -> Auditor:
+        """Whoever writes down who has decided what."""
+        return self.secrets.auditor
 
     def run(self, request: CallRequest) -> Awaitable[ToolMessage]:
         """Answer a call in its place among others; that of a tool which knows its calls again runs once."""

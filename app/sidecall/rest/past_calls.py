@@ -3,7 +3,7 @@
 from heapq import merge
 from operator import attrgetter
 
-from sidecall.auth.scopes import OPERATE, READ, require_scope
+from sidecall.auth.scopes import OPERATE, READ
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallPage
 from sidecall.core.calls.errors import CallEnded, UnknownCall
 from sidecall.core.context import Caller
@@ -60,7 +60,7 @@ async def cancel_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
     """
     entry = await find_call(parts, call_id, caller)
     if entry.caller != caller.subject:
-        require_scope(caller, OPERATE)
+        parts.auditor.require(caller, OPERATE)
     try:
         return await parts.jobs.cancel(call_id, caller.tenant, caller.subject)
     except UnknownCall:

@@ -25,6 +25,7 @@ from sidecall.core.injection import (
 )
 from sidecall.core.parameter import EMPTY, VARIADIC, Bound, Parameter
 from sidecall.core.run.typed_context import plan_context
+from sidecall.core.secrecy.places import SecretOwner
 from sidecall.schema.foreign import ForeignType, match_marker, match_type
 from sidecall.schema.supplied import (
     make_async_run,
@@ -118,7 +119,7 @@ def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> 
     if source == "call_id":
         _refuse_other_than_text(parameter.name, parameter.annotation)
     adapter = _make_adapter(parameter.annotation) if source in ("context", "state", "secret", "caller") else None
-    return Injection(parameter.name, source, field, parameter.required, adapter, getattr(marker, "make", None))
+    return Injection(parameter.name, source, field, parameter.required, adapter, *_choose_rest(marker))
 
 
 def _refuse_other_than_text(name: str, annotation: Any) -> None:
@@ -146,9 +147,7 @@ def plan_field_injections(model: type[BaseModel]) -> tuple[Injection, ...]:
         if isinstance(marker, InjectedToolCallId):
             _refuse_other_than_text(name, rebuild_annotation(field))
     return tuple(
-        Injection(
-            name, *_choose_source(name, marker), field.is_required(), adapter=None, make=getattr(marker, "make", None)
-        )
+        Injection(name, *_choose_source(name, marker), field.is_required(), None, *_choose_rest(marker))
         for name, field, marker in fields
         if marker is not None
     )
@@ -157,6 +156,10 @@ def plan_field_injections(model: type[BaseModel]) -> tuple[Injection, ...]:
 def rebuild_annotation(field: FieldInfo) -> Any:
     """Put a field's annotation together again, metadata included."""
     return Annotated[field.annotation, *field.metadata, None]
+
+
+def _choose_rest(marker: InjectedToolArg | type[ToolContext]) -> tuple[Callable[[Supply], Any] | None, SecretOwner]:
+    return getattr(marker, "make", None), marker.of if isinstance(marker, Secret) else "either"
 
 
 def _choose_source(name: str, marker: InjectedToolArg | type[ToolContext]) -> tuple[Source, str | None]:

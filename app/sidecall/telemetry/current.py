@@ -6,6 +6,7 @@ from typing import Any
 
 from sidecall.core.context import cut_id
 from sidecall.core.invocation import Invocation
+from sidecall.core.secrecy.mask import SecretMask
 from sidecall.telemetry.tally import Tally
 
 
@@ -24,6 +25,12 @@ class ObservedCall:
 # Context variables reach the threads and tasks that a tool starts.
 CALL: ContextVar[ObservedCall | None] = ContextVar("sidecall_call", default=None)
 REQUEST_ID: ContextVar[str] = ContextVar("sidecall_request_id", default="")
+
+
+def get_mask() -> SecretMask | None:
+    """Return what hides the secrets of the call that this code works for; None where it has none."""
+    call = CALL.get()
+    return None if call is None else call.invocation.mask
 
 
 def get_request_keys() -> dict[str, str]:

@@ -15,7 +15,7 @@ from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_
 from structlog.typing import ExcInfo
 
 from sidecall.core.context import cut_id
-from sidecall.telemetry.current import get_request_keys
+from sidecall.telemetry.current import get_mask, get_request_keys
 from sidecall.telemetry.modes import LogFormat
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.text import join_traceback, shorten
@@ -25,6 +25,8 @@ _Line = MutableMapping[str, Any]
 _FIRST = ("timestamp", "level", "logger", "event", "tool", "call_id", "invocation_id", "outcome", "duration_ms")
 # What is no field that somebody else might fill with a secret.
 _OWN = frozenset((*_FIRST, "exc_info", "stack_info", "_record", "_from_structlog"))
+# What is made into text later, or is no part of the line.
+_NOT_SHOWN = frozenset(("exc_info", "stack_info", "_record", "_from_structlog"))
 # What uvicorn says to its own formatter, and what other formatters leave on a record.
 _OF_OTHERS = ("color_message", "message", "asctime")
 # Fields that name something, which is never secret but may be long.
@@ -94,6 +96,11 @@ def _add_request(_logger: Any, _level: str, line: _Line) -> _Line:
     return line
 
 
+def _hide(text: str) -> str:
+    mask = get_mask()
+    return text if mask is None else mask.hide_in_text(text)
+
+
 class _Clean:
     """Keep secrets and oddities out of a line's fields."""
 
@@ -104,20 +111,25 @@ class _Clean:
         for name in _OF_OTHERS:
             line.pop(name, None)
         # ToolContext.log says it again, for formatters that show no fields.
+        mask = get_mask()
         prefix = f"[{line.get('tool')} {line.get('call_id')}] "
-        line["event"] = shorten(str(line["event"]).removeprefix(prefix).rstrip(), _MOST_OF_EVENT)
+        line["event"] = shorten(_hide(str(line["event"])).removeprefix(prefix).rstrip(), _MOST_OF_EVENT)
         for name in _NAMES:
             value = line.get(name)
             if isinstance(value, str) and len(value) > _LONG:
                 line[name] = cut_id(value)
         others = {name: line.pop(name) for name in list(line) if name not in _OWN}
+        if mask is not None:
+            others = mask.hide(others)
         if others:
             line.update(self._redaction.redact_fields(others))
+        if mask is not None:  # Also in what was no text before.
+            line.update({name: mask.hide(value) for name, value in line.items() if name not in _NOT_SHOWN})
         return line
 
 
 def _write_traceback(exc_info: ExcInfo) -> str:
-    return join_traceback(traceback.format_exception(*exc_info)).rstrip("\n")
+    return join_traceback(map(_hide, traceback.format_exception(*exc_info))).rstrip("\n")
 
 
 def _render_json(_logger: Any, _level: str, line: _Line) -> str:

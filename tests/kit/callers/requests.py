@@ -22,6 +22,10 @@ REQUESTS = [
     ("DELETE", "/approvals/rules/none", "approvals:decide"),
     ("GET", "/approvals/none", None),
     ("POST", "/approvals/none", "approvals:decide"),
+    ("GET", "/secrets", "tools:call"),
+    ("PUT", "/secrets/none", "tools:call"),
+    ("DELETE", "/secrets/none", "tools:call"),
+    ("GET", "/audit", "server:operate"),
     ("GET", "/metrics", "server:operate"),
     ("GET", "/status", "server:operate"),
 ]

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -45,6 +45,7 @@ class ProcessExecutor:
         *,
         max_result_bytes: int | None = None,
         traces: bool = False,
+        env: Mapping[str, str] | None = None,
     ) -> None:
         """Prepare for calls; no process is started before it is needed.
 
@@ -54,13 +55,14 @@ class ProcessExecutor:
             memory_limit_mb: What a tool may take in one, unless it says otherwise.
             max_result_bytes: Most bytes of JSON that a result may have as structure; no bound when None.
             traces: Whether the spans of tools go where the environment says.
+            env: The environment of tools; that of the server when None.
         """
         self._memory_limit_mb = memory_limit_mb
         self._max_result_bytes = max_result_bytes
         self._traces = traces
         self._functions: dict[str, Callable[..., Any]] = {}
         self._homes: dict[str, Home] = {}
-        self._pool = ProcessPool(processes, self._greet, tools_of)
+        self._pool = ProcessPool(processes, self._greet, tools_of, env)
         self._killed = 0
 
     @property

@@ -8,7 +8,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from sidecall.executors.process.child import describe_end
@@ -30,9 +30,15 @@ _PATIENCE = 2.0
 class ForkServerProcess:
     """The fork server as the server sees it: started when the first process is wanted, and again when it has died."""
 
-    def __init__(self, tools_of: str) -> None:
-        """Prepare to start it; `tools_of` is what it loads for all its children, as `module:function`."""
+    def __init__(self, tools_of: str, env: Mapping[str, str] | None = None) -> None:
+        """Prepare to start it.
+
+        Args:
+            tools_of: What it loads for all its children, as `module:function`.
+            env: Its environment and theirs; that of the server when None.
+        """
         self._tools_of = tools_of
+        self._env = env
         self._numbers = itertools.count(1)
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -110,6 +116,7 @@ class ForkServerProcess:
                 stderr=self._printed.fd,
                 pass_fds=[handed],
                 start_new_session=True,
+                env=self._env,
             )
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:

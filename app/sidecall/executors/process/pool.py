@@ -5,7 +5,7 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 
@@ -23,17 +23,20 @@ class ProcessPool:
     A new process is ordered at once and makes itself ready by itself, so that nobody waits for it in vain.
     """
 
-    def __init__(self, size: int, greet: Callable[[], bytes], tools_of: str) -> None:
+    def __init__(
+        self, size: int, greet: Callable[[], bytes], tools_of: str, env: Mapping[str, str] | None = None
+    ) -> None:
         """Prepare for so many; none is made before the first is wanted.
 
         Args:
             size: How many there are at most.
             greet: Makes what a new one is told first.
             tools_of: How they list the tools of a module, as `module:function`.
+            env: Their environment; that of the server when None.
         """
         self.size = size
         self._greet = greet
-        self._fork_server = ForkServerProcess(tools_of)
+        self._fork_server = ForkServerProcess(tools_of, env)
         # All processes of a generation load the same code, whenever they start.
         self._code: int | None = None
         # Calls come from any event loop.

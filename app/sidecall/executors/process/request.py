@@ -7,6 +7,7 @@ from typing import Any
 
 from sidecall.core.contents import ReachableContents
 from sidecall.core.context import Caller, EventListener, HeaderMap
+from sidecall.core.injection import Injection
 from sidecall.core.invocation import CallRequest, Invocation, Surroundings
 from sidecall.core.messages import ToolCall
 from sidecall.core.store.tenant import ItemStore
@@ -27,7 +28,8 @@ def bounds_of(tool: CompiledTool, most: int | None) -> ResultBounds:
 def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, bounds: ResultBounds) -> dict[str, Any]:
     """Reduce a call to what its tool needs, and to no more secrets than it asks for."""
     context = invocation.tool_context
-    wanted = [injection.field for injection in invocation.tool.injections if injection.source == "secret"]
+    wanted = [injection for injection in invocation.tool.injections if injection.source == "secret"]
+    own = invocation.own_secrets
     return {
         "home": home,
         "args": invocation.args,
@@ -38,7 +40,10 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         "headers": dict(context.headers),
         "caller": {field.name: getattr(context.caller, field.name) for field in fields(context.caller)},
         "deadline": invocation.deadline,  # on the clock that all processes of a machine share
-        "secrets": {name: invocation.surroundings.secrets(name) for name in wanted if name},
+        "secrets": {
+            it.field: invocation.surroundings.secrets(it.field) for it in wanted if it.field and _asks(it, own)
+        },
+        "own_secrets": {it.field: own[it.field] for it in wanted if it.field and it.field in own and it.of != "server"},
         "memory_limit_mb": invocation.tool.options.memory_limit_mb or memory_limit_mb,
         "bounds": bounds,
         "approved": context.approved,
@@ -47,6 +52,11 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         "is_heard": invocation.request.listener is not None,
         "trace": dict(invocation.surroundings.trace()),
     }
+
+
+def _asks(injection: Injection, own: Mapping[str, str]) -> bool:
+    """Return whether a parameter is filled with a secret of the server's."""
+    return injection.of == "server" or (injection.of == "either" and injection.field not in own)
 
 
 def read_request(
@@ -67,7 +77,7 @@ def read_request(
         approved=request["approved"],
         listener=listener,
     )
-    return Invocation(
+    made = Invocation(
         id=request["invocation_id"],
         request=call,
         tool=tool,
@@ -76,3 +86,5 @@ def read_request(
         surroundings=Surroundings(store, request["secrets"].get, contents=contents),
         args=request["args"],
     )
+    made.own_secrets = request["own_secrets"]
+    return made

@@ -11,6 +11,7 @@ from uuid import uuid4
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.base import Ledger, StoreKind
 from sidecall.ledger.sql.approvals import MakeAnswer, SqlApprovals
+from sidecall.ledger.sql.audit import SqlAudit
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.contents import SqlContents
@@ -18,6 +19,7 @@ from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.items import SqlItems
 from sidecall.ledger.sql.rates import SqlRates
 from sidecall.ledger.sql.rules import SqlRules
+from sidecall.ledger.sql.secrets import SqlSecrets
 
 logger = logging.getLogger("sidecall")
 
@@ -40,6 +42,9 @@ class LedgerBounds:
     max_item_bytes: int = 1024 * 1024
     max_rules: int = 1000
     max_artifact_bytes_per_caller: int | None = None
+    audit_ttl: float = 7_776_000.0
+    max_audit_entries: int = 100_000
+    max_secrets: int = 10_000
 
 
 class DatabaseLedger(Ledger):
@@ -64,6 +69,8 @@ class DatabaseLedger(Ledger):
         super().__init__(self._decisions, self._contents, self._items, calls, queue, database, owner, self._kept_rules)
         self._call_rates = SqlRates(database) if self.is_shared else None
         self.rates = self._call_rates
+        self.audit = SqlAudit(database, bounds.audit_ttl, bounds.max_audit_entries)
+        self.secrets = SqlSecrets(database, bounds.max_secrets)
 
     @property
     def kind(self) -> StoreKind:
@@ -117,6 +124,7 @@ class DatabaseLedger(Ledger):
             logger.warning("approved or rejected calls whose server ended before they were answered: %d", lost)
         await self._decisions.forget()
         await self._kept_rules.forget()
+        await self.audit.forget()
         await self._contents.forget()
         await self._items.forget()
         if self._call_rates is not None:

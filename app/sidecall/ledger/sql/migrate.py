@@ -42,4 +42,4 @@ def list_missing(series: str, version: int, place: str) -> tuple[Migration, ...]
             f"{place} was written by a newer Sidecall: its tables have version {version}, this program knows "
             f"{known[-1].number}. Run the newer program, or name another place in SIDECALL_STORE."
         )
-    return known[version:]
+    return tuple(migration for migration in known if migration.number > version)

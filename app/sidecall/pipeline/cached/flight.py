@@ -67,6 +67,7 @@ class Flight:
             new_invocation_id(), request, invocation.tool, invocation.started, deadline, invocation.surroundings
         )
         alone.args, alone.injected, alone.values = invocation.args, invocation.injected, invocation.values
+        alone.own_secrets, alone.mask = invocation.own_secrets, invocation.mask
         return alone
 
     async def _fly(self, invocation: Invocation) -> Landed:

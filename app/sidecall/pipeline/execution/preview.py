@@ -34,14 +34,14 @@ async def show_question(invocation: Invocation, asked: ApprovalRequired) -> Prev
     """Return what a tool wants a person to know that asks while it runs."""
     shown = await make_preview(invocation) if asked.preview is None else _show(invocation, asked.preview)
     beside = NO_PREVIEW if asked.payload is None else _show(invocation, asked.payload, "payload")
-    text = asked.description
+    text = _hide(invocation, asked.description)
     description = None if text is None else replace_surrogates(text[:_LONGEST_QUESTION])
     return Preview(shown.shown, shown.error or beside.error, description, beside.shown)
 
 
 def _show(invocation: Invocation, said: Any, what: str = "preview") -> Preview:
     try:
-        plain = to_plain(said)
+        plain = _hide(invocation, to_plain(said))
         size = len(to_text(plain).encode())
     except ValueError as error:
         return _explain(invocation, error, what)
@@ -50,10 +50,14 @@ def _show(invocation: Invocation, said: Any, what: str = "preview") -> Preview:
     return Preview(plain)
 
 
+def _hide(invocation: Invocation, shown: Any) -> Any:
+    return shown if invocation.mask is None else invocation.mask.hide(shown)
+
+
 def _explain(invocation: Invocation, error: BaseException, what: str = "preview") -> Preview:
     """Make the words for a preview that failed; what a ToolException says is meant to be read."""
     if isinstance(error, ToolException):
-        said = replace_surrogates(render_failure(error))
+        said = _hide(invocation, replace_surrogates(render_failure(error)))
         return Preview(error=said[:_LONGEST])
     log_hook_failure(invocation, f"the {what}", error)
     return Preview(error=f"The {what} failed. The details are in the log.")

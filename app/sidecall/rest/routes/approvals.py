@@ -157,7 +157,7 @@ async def decide_approval(
     """
     decision = _read_decision(await read_json(request, parts.bounds))
     approval = await decide(
-        parts.pipeline, parts.approvals, approval_id, decision, caller, Terms(deadline, parts.rules)
+        parts.pipeline, parts.approvals, approval_id, decision, caller, Terms(deadline, parts.rules, parts.auditor)
     )
     await parts.jobs.notice(approval)
     return _response(_show(approval, format))

@@ -54,9 +54,9 @@ def _require_date(text: Any) -> Any:
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]")
 # Not seconds since 1970, which a number would be taken for.
-_Time = Annotated[AwareDatetime, BeforeValidator(_require_date)]
-BeganSince = Annotated[_Time | None, Query(description="Only calls from then on.")]
-BeganUntil = Annotated[_Time | None, Query(description="Only calls from before then.")]
+Moment = Annotated[AwareDatetime, BeforeValidator(_require_date)]
+BeganSince = Annotated[Moment | None, Query(description="Only calls from then on.")]
+BeganUntil = Annotated[Moment | None, Query(description="Only calls from before then.")]
 
 _LAST_EVENT_ID: dict[str, Any] = {
     "name": "Last-Event-ID",

@@ -22,6 +22,8 @@ _EXACT: Mapping[tuple[str, str], str | None] = {
     ("GET", "/mcp"): CALL,
     ("POST", "/mcp"): CALL,
     ("DELETE", "/mcp"): CALL,
+    ("GET", "/secrets"): CALL,
+    ("GET", "/audit"): OPERATE,
     ("GET", "/metrics"): OPERATE,
     ("GET", "/status"): OPERATE,
 }
@@ -37,6 +39,8 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str | None], ...] = tuple(
         ("POST", f"/tool_calls/{_ONE}/replay", CALL),
         ("GET", f"/contents/{_ONE}", CALL),
         ("DELETE", f"/contents/{_ONE}", CALL),
+        ("PUT", f"/secrets/{_ONE}", CALL),
+        ("DELETE", f"/secrets/{_ONE}", CALL),
         ("GET", f"/approvals/{_ONE}", None),
         ("POST", f"/approvals/{_ONE}", DECIDE),
         ("DELETE", f"/approvals/rules/{_ONE}", DECIDE),

@@ -67,4 +67,5 @@ async def list_approval_rules(
 async def revoke_approval_rule(parts: PartsDep, caller: CallerDep, rule_id: RuleId) -> Response:
     """Let later calls of the tool be decided about one by one again."""
     await parts.rules.remove(rule_id, caller.tenant)
+    await parts.auditor.record("rule_revoked", caller, rule_id, {})
     return Response(status_code=204)

@@ -1,0 +1,104 @@
+"""The secrets that callers keep here for their own calls."""
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+from sidecall.auth.audit import Auditor
+from sidecall.core.context import Caller
+from sidecall.core.errors import SidecallError
+from sidecall.core.secrecy.places import SealedSecret, SealedSecrets, SecretListing, SecretsOff, SecretUnreadable
+
+logger = logging.getLogger("sidecall")
+
+
+class Seal(Protocol):
+    """Encrypts and decrypts."""
+
+    key_id: str
+
+    def seal(self, tenant: str, caller: str, name: str, value: str) -> SealedSecret:
+        """Encrypt a secret of a caller."""
+
+    def unseal(self, secret: SealedSecret) -> str:
+        """Decrypt a secret.
+
+        Raises:
+            SecretUnreadable: It cannot be.
+        """
+
+
+class SecretsUnfit(SidecallError):
+    """Secrets of callers cannot be kept by this program."""
+
+
+class SecretKeeper:
+    """Keep secrets encrypted, where the operator has given a key, and find them for calls."""
+
+    def __init__(self, places: SealedSecrets, sealer: Seal | None, auditor: Auditor) -> None:
+        self._places = places
+        self._sealer = sealer
+        self.auditor = auditor
+
+    async def open(self) -> None:
+        """Encrypt anew what was encrypted with an older key, so that it is needed no more."""
+        if self._sealer is None:
+            return
+        renewed, lost = 0, 0
+        passed: set[tuple[str, str, str]] = set()
+        while old := await self._places.list_old(self._sealer.key_id, 100 + len(passed)):
+            fresh = [secret for secret in old if (secret.tenant, secret.caller, secret.name) not in passed]
+            if not fresh:
+                break
+            for secret in fresh:
+                passed.add((secret.tenant, secret.caller, secret.name))
+                is_renewed = await self._renew(self._sealer, secret)
+                renewed, lost = renewed + is_renewed, lost + (not is_renewed)
+        if renewed:
+            logger.info("secrets of callers that were encrypted anew with the first key: %d", renewed)
+        if lost:
+            logger.error("secrets of callers that no key of SIDECALL_SECRETS_KEY decrypts: %d", lost)
+
+    async def _renew(self, sealer: Seal, old: SealedSecret) -> bool:
+        try:
+            value = sealer.unseal(old)
+        except SecretUnreadable:
+            return False
+        await self._places.renew(old, sealer.seal(old.tenant, old.caller, old.name, value))
+        return True
+
+    async def put(self, caller: Caller, name: str, value: str) -> None:
+        """Keep a secret, in place of the one of the same name.
+
+        Raises:
+            SecretsOff: There is no key to encrypt it with.
+            TooManySecrets: There is no room for it.
+        """
+        if self._sealer is None:
+            raise SecretsOff
+        await self._places.put(self._sealer.seal(caller.tenant, caller.subject, name, value))
+        await self.auditor.record("secret_set", caller, name, {})
+
+    async def remove(self, caller: Caller, name: str) -> None:
+        """Forget a secret, also where there is no key any more.
+
+        Raises:
+            UnknownSecret: The caller has none of this name.
+        """
+        await self._places.remove(caller, name)
+        await self.auditor.record("secret_deleted", caller, name, {})
+
+    async def list(self, caller: Caller) -> Sequence[SecretListing]:
+        """List a caller's secrets, without their values."""
+        return await self._places.list(caller)
+
+    async def find(self, caller: Caller, names: Collection[str]) -> Mapping[str, str]:
+        """Return those of a caller that have one of these names.
+
+        Raises:
+            SecretUnreadable: One of them cannot be decrypted.
+        """
+        if self._sealer is None:
+            return {}
+        found = await self._places.find(caller, names)
+        return {secret.name: self._sealer.unseal(secret) for secret in found}

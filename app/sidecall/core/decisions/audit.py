@@ -1,0 +1,76 @@
+"""What is written down of decisions: who let what happen, or was refused."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+AuditAction = Literal[
+    "denied",
+    "approved",
+    "rejected",
+    "rule_made",
+    "rule_revoked",
+    "key_made",
+    "key_revoked",
+    "secret_set",
+    "secret_deleted",
+]
+
+
+class AuditEntry(BaseModel):
+    """One decision, or several refusals of the same kind, which are counted."""
+
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
+
+    id: str
+    at: datetime = Field(description="When; of several refusals the first.")
+    action: AuditAction
+    by: str | None = Field(
+        default=None, description="Whose decision it was, or who was refused; null where nobody has proved who it is."
+    )
+    tenant: str = Field(exclude=True)
+    target: str | None = Field(
+        default=None, description="What it is about: the id of an approval, a rule or a key, the name of a secret."
+    )
+    details: dict[str, Any] = Field(default_factory=dict, description="More about it; never a secret.")
+    count: int = Field(default=1, description="How many refusals it stands for.")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which entries are wanted; times are in seconds since 1970."""
+
+    tenant: str
+    action: AuditAction | None = None
+    by: str | None = None
+    since: float | None = None
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """A part of a list, and where the next one begins; None where there is nothing more."""
+
+    entries: Sequence[AuditEntry]
+    cursor: str | None = None
+
+
+class AuditTrail(Protocol):
+    """Where entries are kept for a time, up to a number of them; of refusals no more than half as many.
+
+    So nobody who is refused again and again gets rid of what was written down before.
+    """
+
+    ttl: float
+
+    async def add(self, entry: AuditEntry) -> None:
+        """Keep an entry, unless one of its id is kept already."""
+
+    async def list(self, wanted: AuditFilter, limit: int = 100, cursor: str | None = None) -> AuditPage:
+        """List entries, those that came last first, no more than `limit`, after the page that the cursor is from."""
+
+    async def forget(self) -> None:
+        """Remove what is too old or too much."""

@@ -1,0 +1,1 @@
+"""What is handed to tools and shown to nobody."""

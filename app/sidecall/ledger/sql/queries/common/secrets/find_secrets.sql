@@ -1,0 +1,2 @@
+SELECT tenant, caller, name, key_id, sealed
+FROM caller_secrets {where}

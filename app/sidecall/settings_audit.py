@@ -1,0 +1,21 @@
+"""What an operator may set of what is written down about decisions."""
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+
+class AuditSettings(BaseSettings):
+    """How much of it is kept, and for how long."""
+
+    audit_ttl: float = Field(
+        default=7_776_000.0,
+        gt=0,
+        le=315_360_000,
+        allow_inf_nan=False,
+        description="Seconds that decisions and refusals stand in the audit.",
+    )
+    max_audit_entries: int = Field(
+        default=100_000,
+        ge=2,
+        description="Most entries of the audit, and half as many about refusals; the oldest are forgotten.",
+    )

@@ -1,0 +1,6 @@
+"""Keys with which secrets of callers are encrypted in tests."""
+
+import base64
+
+SECRETS_KEY = base64.b64encode(bytes(range(32))).decode()
+NEWER_KEY = base64.b64encode(bytes(range(100, 132))).decode()
