@@ -100,7 +100,6 @@ def create_app(
         bounds=Bounds(settings.max_body_bytes, settings.max_json_values),
         max_batch=settings.max_batch,
         jobs=_make_jobs(settings, ledger, pipeline, registry, redaction),
-        rules=ledger.rules,
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
         quotas=admission.quotas,
@@ -191,29 +190,37 @@ def _lifespan(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
-            await ledger.open()
-            await parts.history.open()
+            await _begin_to_keep(parts, ledger)
             await start_all(executors, parts.registry)
             await parts.jobs.open()
             courier.open()
-            parts.operation.minutes.open()
-            parts.auditor.open()
-            await parts.secrets.open()
             places, use_entry_points, enabled = settings.tools, settings.entry_points, settings.reload
             async with follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=enabled):
                 parts.lifecycle.begin()
                 yield
         finally:
-            await parts.operation.minutes.close()
             await parts.jobs.close(parts.lifecycle.patience(settings.drain_timeout))
             await courier.close()
             await close_all(executors)
-            await parts.history.close()
-            await parts.auditor.close()
-            await ledger.close()
+            await _end_keeping(parts, ledger)
             await watch.close()
 
     return lifespan
+
+
+async def _begin_to_keep(parts: Parts, ledger: Ledger) -> None:
+    await ledger.open()
+    await parts.history.open()
+    await parts.secrets.open()
+    parts.auditor.open()
+    parts.operation.minutes.open()
+
+
+async def _end_keeping(parts: Parts, ledger: Ledger) -> None:
+    await parts.operation.minutes.close()
+    await parts.history.close()
+    await parts.auditor.close()
+    await ledger.close()
 
 
 def _make_jobs(

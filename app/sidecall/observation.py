@@ -38,7 +38,7 @@ def build_metrics(
 def build_telemetry(
     settings: Settings, metrics: Metrics, redaction: Redaction, history: History | NoHistory
 ) -> CallTelemetry:
-    """Tell of each call, as the settings say: to metrics, logs, traces and the history."""
+    """Report each call to metrics, logs, traces and the history, as the settings say."""
     metrics.add_counter("sidecall_history_calls_dropped", _DROPPED, lambda: history.dropped)
     lines = CallLines(wanted=settings.log_calls, with_content=settings.log_args, redaction=redaction)
     return CallTelemetry(metrics, lines, open_tracing(settings.otel, redaction), history.note)

@@ -99,9 +99,9 @@ def test_a_call_knows_where_it_is() -> None:
     nowhere = new_invocation(REQUEST, wait.compiled, None)
 
     assert on_server.tool_context.store is store
-    assert on_server.supply().secrets("KEY") == "s3cret"
+    assert on_server.supply().secrets("KEY", "either") == "s3cret"
     assert (nowhere.tool_context.store, nowhere.surroundings) == (None, NOWHERE)
-    assert nowhere.supply().secrets("NO_SUCH_VARIABLE") is None
+    assert nowhere.supply().secrets("NO_SUCH_VARIABLE", "either") is None
 
 
 def test_what_is_injected_is_not_visible() -> None:

@@ -12,7 +12,6 @@ from sidecall.http.body import Bounds
 from sidecall.jobs.jobs import Jobs
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.ledger.memory.contents import MemoryContents
-from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.opening import open_ledger
 from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.pipeline.admission import Admission, Limits
@@ -81,7 +80,6 @@ async def crashing() -> AsyncIterator[httpx.AsyncClient]:
         listings=Listings(registry),
         bounds=Bounds(1024, 100),
         max_batch=2,
-        rules=MemoryRules(),
         jobs=Jobs(ledger, pipeline, registry.get),
         operation=Operation(Minutes(Metrics(), admission), admission, ledger),
     )

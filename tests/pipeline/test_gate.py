@@ -35,7 +35,10 @@ class Entrance:
         self.noted: list[tuple[str | None, str]] = []
         self.admission = Admission(Limits(**{"queue_timeout": 5.0, **limits}))
         registry = Registry([_named("open"), _named("hidden", is_enabled=self._is_shown)])
-        self.gate = Gate(registry, Plans(Stages(()), self.admission), self.admission, self)
+        self.gate = Gate(registry, Plans(Stages(()), self.admission), self.admission, self, self._deny)
+
+    def _deny(self, caller: Caller, tool_name: str) -> None:
+        self.noted.append((caller.subject, f"denied {tool_name}"))
 
     def _is_shown(self, caller: Caller) -> bool:
         self.noted.append((caller.subject, "asked"))

@@ -54,7 +54,6 @@ class Parts:
     bounds: Bounds
     max_batch: int
     jobs: Jobs
-    rules: ApprovalRules
     operation: Operation
     metrics: Metrics = field(default_factory=Metrics)
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
@@ -71,6 +70,11 @@ class Parts:
     def trouble(self) -> str | None:
         """Why what has to be remembered cannot be just now; None when it can."""
         return self.operation.ledger.trouble
+
+    @property
+    def rules(self) -> ApprovalRules:
+        """What people have decided for good."""
+        return self.operation.ledger.rules
 
     @property
     def auditor(self) -> Auditor:
