@@ -28,6 +28,7 @@ from tests.trials.contract_cases import (
     Case,
     write_tool_call,
 )
+from tests.trials.contract_secrets import KEYLESS, SECRETS, UNKEPT
 from tests.trials.finding import Finding
 from tests.trials.serving import serving
 
@@ -36,6 +37,7 @@ TOOLS = "tests/trials/served/typed.py"
 _CONDITIONAL = "tests/trials/served/conditional.py"
 _JSON = {"content-type": "application/json"}
 _MOMENT = 0.02
+_KEYED = {"SIDECALL_SECRETS_KEY": "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="}
 _ASKED = "asked-for-by-the-trial"
 _PART = re.compile(r"\{[^}]+\}")
 _NO_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
@@ -52,7 +54,7 @@ def run() -> Iterator[Finding]:
     said: list[Judged] = []
     with serving(_CONDITIONAL, SIDECALL_CALLER_HEADER="X-Caller") as server, _client(server) as client:
         known = _known(client) | {"{rule}": _decide_for_good(client)}
-        said += [_tried(client, case, known) for case in (*CASES, *REMEMBERED, *ACCESS)]
+        said += [_tried(client, case, known) for case in (*CASES, *REMEMBERED, *ACCESS, *KEYLESS)]
     said += _try_stores()
     said += _try_histories()
     said += _try_proofs()
@@ -126,16 +128,18 @@ def _remember(client: httpx.Client, tool_call: Any, prefer: str) -> str:
 
 def _try_stores() -> Iterator[Judged]:
     """Try what depends on what is in the store, and on whether it can be written."""
-    with serving(_CONDITIONAL, SIDECALL_RATE_LIMIT="4/hour") as server, _client(server) as client:
+    bounds = {"SIDECALL_RATE_LIMIT": "4/hour", "SIDECALL_MAX_ARTIFACT_BYTES_PER_CALLER": "4000000"}
+    with serving(_CONDITIONAL, **bounds, **_KEYED, SIDECALL_MAX_SECRETS="1") as server, _client(server) as client:
         known = _known(client)
-        yield from [_tried(client, case, known) for case in COUNTED]
+        yield from [_tried(client, case, known) for case in (*COUNTED, *SECRETS)]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "ledger.db"
-        with serving(_CONDITIONAL, SIDECALL_STORE=f"sqlite:///{file}") as server, _client(server) as client:
+        with serving(_CONDITIONAL, SIDECALL_STORE=f"sqlite:///{file}", **_KEYED) as server, _client(server) as client:
             known = _known(client)
+            client.put("/secrets/ONE", json={"value": "hunter2"}).raise_for_status()
             with closing(sqlite3.connect(file, isolation_level=None)) as other:
                 other.execute("BEGIN IMMEDIATE")
-                yield from [_tried(client, case, known) for case in BROKEN]
+                yield from [_tried(client, case, known) for case in (*BROKEN, *UNKEPT)]
                 other.execute("UPDATE calls SET record = NULL")
                 other.execute("COMMIT")
             while client.get("/readyz").status_code != httpx.codes.OK:

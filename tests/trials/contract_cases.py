@@ -36,7 +36,7 @@ def list_page_cases(operation: str, path: str, body: Any = None) -> tuple[Case, 
     return Case(operation, 421, path, body, _FOREIGN), Case(operation, 403, path, body, _FROM_A_PAGE)
 
 
-def _posts(operation: str, path: str, right: Any) -> tuple[Case, ...]:
+def list_post_cases(operation: str, path: str, right: Any) -> tuple[Case, ...]:
     """List what every route that takes JSON refuses."""
     return (
         Case(operation, 400, path, b"{"),
@@ -63,7 +63,7 @@ CASES: tuple[Case, ...] = (
     Case(CALLS, 403, "/tool_calls", write_tool_call("forbidden")),
     Case(CALLS, 422, "/tool_calls", {"a": 1}),
     Case(CALLS, 500, "/tool_calls", write_tool_call("fail_through")),
-    *_posts(CALLS, "/tool_calls", write_tool_call("kept")),
+    *list_post_cases(CALLS, "/tool_calls", write_tool_call("kept")),
     Case(
         BATCH,
         200,
@@ -71,7 +71,7 @@ CASES: tuple[Case, ...] = (
         [write_tool_call("choose", one="first"), write_tool_call("fail_through"), write_tool_call("forbidden")],
     ),
     Case(BATCH, 422, "/tool_calls/batch", [1]),
-    *_posts(BATCH, "/tool_calls/batch", [write_tool_call("kept")]),
+    *list_post_cases(BATCH, "/tool_calls/batch", [write_tool_call("kept")]),
     Case("get /contents/{content_id}", 200, "{content}"),
     Case("get /contents/{content_id}", 400, "{content}", headers=NAMELESS),
     Case("get /contents/{content_id}", 404, "/contents/none"),
@@ -85,7 +85,7 @@ CASES: tuple[Case, ...] = (
     Case("get /approvals/{approval_id}", 404, "/approvals/none"),
     Case("get /approvals/{approval_id}", 422, "{approval}?format=cobol"),
     *list_page_cases("get /approvals/{approval_id}", "{approval}"),
-    *_posts(DECIDE, "{approval}", {"decision": "reject"}),
+    *list_post_cases(DECIDE, "{approval}", {"decision": "reject"}),
     Case(DECIDE, 404, "/approvals/none", {"decision": "reject"}),
     Case(DECIDE, 422, "{approval}", {"decision": "perhaps"}),
     Case(DECIDE, 200, "{approval}", {"decision": "approve"}),
@@ -112,7 +112,7 @@ _INSIST = {"insist": True}
 _PLAIN = {"content-type": "text/plain"}
 
 
-def _reads(operation: str, path: str) -> tuple[Case, ...]:
+def list_read_cases(operation: str, path: str) -> tuple[Case, ...]:
     """List what every route that reads refuses."""
     return (Case(operation, 400, path, headers=NAMELESS), *list_page_cases(operation, path))
 
@@ -120,22 +120,22 @@ def _reads(operation: str, path: str) -> tuple[Case, ...]:
 REMEMBERED: tuple[Case, ...] = (
     Case(LIST, 200, "/tool_calls?limit=1"),
     Case(LIST, 422, "/tool_calls?limit=0"),
-    *_reads(LIST, "/tool_calls"),
+    *list_read_cases(LIST, "/tool_calls"),
     Case(EXPORT, 200, "/tool_calls/export"),
     Case(EXPORT, 422, "/tool_calls/export?since=0.5"),
-    *_reads(EXPORT, "/tool_calls/export"),
+    *list_read_cases(EXPORT, "/tool_calls/export"),
     Case(ONE, 200, "{call}"),
     Case(ONE, 404, _NOBODYS),
     Case(ONE, 422, "{call}?format=cobol"),
-    *_reads(ONE, "{call}"),
+    *list_read_cases(ONE, "{call}"),
     Case(EVENTS, 200, "{call}/events"),
     Case(EVENTS, 204, "{call}/events", headers={"last-event-id": "999999999"}),
     Case(EVENTS, 404, f"{_NOBODYS}/events"),
     Case(EVENTS, 422, "{call}/events?format=cobol"),
-    *_reads(EVENTS, "{call}/events"),
+    *list_read_cases(EVENTS, "{call}/events"),
     Case(CANCEL, 404, f"{_NOBODYS}/cancel"),
     Case(CANCEL, 422, "{held}/cancel?format=cobol"),
-    *_reads(CANCEL, "{held}/cancel"),
+    *list_read_cases(CANCEL, "{held}/cancel"),
     Case(CANCEL, 200, "{held}/cancel"),
     Case(CANCEL, 409, "{held}/cancel"),
     Case(REPLAY, 202, "{call}/replay", _INSIST),
@@ -143,7 +143,7 @@ REMEMBERED: tuple[Case, ...] = (
     Case(REPLAY, 404, f"{_NOBODYS}/replay"),
     Case(REPLAY, 409, "{call}/replay"),
     Case(REPLAY, 422, "{call}/replay", {"insist": 7}),
-    *_posts(REPLAY, "{call}/replay", _INSIST),
+    *list_post_cases(REPLAY, "{call}/replay", _INSIST),
     Case(KEEP, 201, "/contents", b"1\n2", _PLAIN),
     Case(KEEP, 400, "/contents", b"1", {**_PLAIN, **NAMELESS}),
     Case(KEEP, 413, "/contents", b" " * 5_000_000, _PLAIN),
@@ -153,13 +153,18 @@ REMEMBERED: tuple[Case, ...] = (
     Case("get /contents/{content_id}", 304, "{content}", headers={"if-none-match": "*"}),
     Case("get /contents/{content_id}", 416, "{content}", headers={"range": "bytes=999999999-"}),
     Case("get /contents/{content_id}", 422, "{content}?lines=x"),
-    *_reads(FORGET, "{content}"),
+    *list_read_cases(FORGET, "{content}"),
     Case(FORGET, 404, "/contents/none"),
     Case(FORGET, 204, "{content}"),
 )
-# What needs a call whose record is gone, a caller that has made all its calls, and a store that cannot be written.
+# What needs a call whose record is gone, a caller that has made all its calls and keeps all it may, and a store that
+# cannot be written.
 GONE = (Case(REPLAY, 410, "{call}/replay", _INSIST),)
-COUNTED = (Case(REPLAY, 429, "{call}/replay", _INSIST),)
+COUNTED = (
+    Case(REPLAY, 429, "{call}/replay", _INSIST),
+    Case(KEEP, 201, "/contents", b" " * 3_000_000, _PLAIN),
+    Case(KEEP, 429, "/contents", b" " * 3_000_000, _PLAIN),
+)
 BROKEN = (
     Case(REPLAY, 503, "{call}/replay", _INSIST),
     Case(KEEP, 503, "/contents", b"1", _PLAIN),

@@ -41,7 +41,7 @@ class SecretValue(BaseModel):
     operation_id="list_secrets",
     summary="List your secrets",
     response_model=None,
-    responses={200: {"model": list[SecretListing], "description": "Their names."}, **CALLER_PROBLEM, **_UNAVAILABLE},
+    responses={200: {"model": list[SecretListing], "description": "Their names."}, **CALLER_PROBLEM},
 )
 async def list_secrets(parts: PartsDep, caller: CallerDep) -> Response:
     """List the names of the secrets that you keep here; the values cannot be read."""

@@ -26,6 +26,8 @@ def request_for(tool_name: str, **args: Any) -> dict[str, Any]:
         "is_heard": False,
         "approved": False,
         "has_store": False,
+        "has_contents": False,
+        "own_secrets": {},
         **ids,
         **rest,
     }
