@@ -117,6 +117,11 @@ async def test_a_summary_counts_calls_and_failures(make_client: MakeClient, stor
     assert await ask("by=caller") == [("anonymous", 5, 2)]
     assert sum(calls for _, calls, _ in await ask("by=hour")) == 5
     assert await ask("until=2020-01-01T00:00:00Z") == []
+    # Ends of the calendar, which whole hours would go beyond.
+    assert await ask("since=0001-01-01T00:00:00%2B14:00&until=9999-12-31T23:59:59-14:00") == [
+        ("say", 4, 2),
+        ("add", 1, 0),
+    ]
     total = (await client.get("/tool_calls/summary")).json()["total"]
     assert 0 < total["p50_ms"] <= total["p95_ms"]
 

@@ -187,8 +187,9 @@ async def test_a_content_can_be_removed(contents: Contents) -> None:
     keys.append(await contents.keep(b"dddd", ANN, TEXT) or "")
 
     assert await _kept(contents, *keys) == [b"aaaa", None, b"cc", b"dddd"]
-    with pytest.raises(UnknownContent):
-        await contents.remove(keys[1], ANN)
+    for unknown in (keys[1], "\0"):
+        with pytest.raises(UnknownContent):
+            await contents.remove(unknown, ANN)
 
 
 async def test_what_has_expired_cannot_be_removed(contents: Contents, clock: Clock) -> None:

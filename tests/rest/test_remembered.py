@@ -102,12 +102,13 @@ async def test_a_refusal_is_no_answer(serve: MakeClient) -> None:
         (key(""), "invalid-key"),
         (key("x" * 256), "invalid-key"),
         (key('"open'), "invalid-key"),
+        ([*key("a").items(), *key("b").items()], "invalid-key"),
         ({"Prefer": "wait=soon"}, "invalid-preference"),
         ({"Prefer": "wait=-1"}, "invalid-preference"),
         ({**ASYNC, "Accept": "text/event-stream"}, "invalid-preference"),
     ],
 )
-async def test_headers_that_cannot_be_heeded_are_refused(serve: MakeClient, headers: dict[str, str], slug: str) -> None:
+async def test_headers_that_cannot_be_heeded_are_refused(serve: MakeClient, headers: Any, slug: str) -> None:
     """Before anything runs."""
     client = await serve(charge)
 

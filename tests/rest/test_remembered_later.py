@@ -126,7 +126,17 @@ async def test_calls_are_listed_page_by_page(serve: MakeClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["since=0.5", "until=1750000000", "since=yesterday", "status=nope", "limit=0", "cursor=1"]
+    "query",
+    [
+        "since=0.5",
+        "until=1750000000",
+        "since=yesterday",
+        "status=nope",
+        "kind=nope",
+        "limit=0",
+        "limit=5_0",
+        "cursor=1",
+    ],
 )
 async def test_what_a_list_cannot_know_is_refused(serve: MakeClient, query: str) -> None:
     """A number might be seconds, milliseconds or a year."""

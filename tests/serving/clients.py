@@ -62,6 +62,7 @@ class Network(Wire):
     def __init__(self) -> None:
         super().__init__()
         self.is_read = True
+        self.is_ended = False
         self.unread: list[bytes] = []
         self.protocol: Any = None
 
@@ -73,9 +74,19 @@ class Network(Wire):
         """Return who gets what comes."""
         return self.protocol
 
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Keep it; as in uvloop nothing can be written after the end."""
+        if self.is_ended:
+            raise RuntimeError("Cannot call write() after write_eof()")
+        super().write(data)
+
+    def is_closing(self) -> bool:
+        """Return whether it was closed, not only ended."""
+        return super().is_closing() and not self.is_ended
+
     def write_eof(self) -> None:
         """Be closed, as a client sees it."""
-        self.is_open = False
+        self.is_open, self.is_ended = False, True
 
     def pause_reading(self) -> None:
         """Keep what comes."""

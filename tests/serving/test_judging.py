@@ -260,3 +260,13 @@ async def test_a_large_head_behind_a_body_is_refused() -> None:
         assert client.lines == ["POST /"]
         assert client.statuses in ([b"200", b"431"], [b"200"])  # What is answered later takes its refusal with it.
         assert not client.wire.is_open
+
+
+async def test_nobody_is_asked_for_a_body_that_was_refused() -> None:
+    """Its beginning came with the head and was no chunk: the application finds its client gone, and nothing else."""
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n"
+    client = Client()
+    await client.send(head + b"zz\r\n")
+
+    assert client.statuses == [b"400"]
+    assert client.application.gone == 1

@@ -16,12 +16,46 @@ from tests.trials.finding import Finding
 from tests.trials.serving import serving
 
 TOOLS = "tests/trials/served/typed.py"
-# What is no contradiction, per operation. A query has no types, so a `tag=0.5` that is meant to be a wrong number is a
-# right text; and arguments that are right in general may still be wrong for the tool that waits for approval.
+_HOOKS = Path(__file__).with_name("schemathesis_hooks.py").resolve()
+# What is no contradiction, per operation:
+# - A query has no types, so a `tag=0.5` that is meant to be a wrong number is a right text.
+# - Arguments that are right in general may still be wrong for the tool that waits for approval.
+# - Which lines and values a content has is not in the document, nor that `*/*` means no forms.
+# - The content that is read is always the same, also after another has been deleted.
+# - A call can be known and what was sent not be kept, for instance where a context came with it.
 _CONFIGURATION = """
+hooks = "{hooks}"
+
 [parameters]
 "path.approval_id" = "{approval}"
+
+[[operations]]
+include-operation-id = "get_content"
+
+[operations.parameters]
 "path.content_id" = "{content}"
+
+[operations.checks]
+positive_data_acceptance.enabled = false
+use_after_free.enabled = false
+
+[[operations]]
+include-operation-id = "create_content"
+
+[operations.checks]
+positive_data_acceptance.enabled = false
+
+[[operations]]
+include-operation-id = ["list_tool_calls", "export_tool_calls"]
+
+[operations.checks]
+negative_data_rejection.enabled = false
+
+[[operations]]
+include-operation-id = "replay_tool_call"
+
+[operations.checks]
+positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 410, 429, "5xx"]
 
 [[operations]]
 include-operation-id = "list_tools"
@@ -89,7 +123,7 @@ async def _configuration(server: Server) -> str:
         waiting = await client.post("/tool_calls", json={"name": "approved", "args": {"amount": 1}})
         cut = await client.post("/tool_calls", json={"name": "kept", "args": {}})
     content = cut.json()["response_metadata"]["artifact_url"].rpartition("/")[2]
-    return _CONFIGURATION.format(approval=waiting.json()["id"], content=content)
+    return _CONFIGURATION.format(approval=waiting.json()["id"], content=content, hooks=_HOOKS)
 
 
 def read_report(report: Mapping[str, Any]) -> Conformance:

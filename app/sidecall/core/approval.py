@@ -98,11 +98,16 @@ class ApprovalPage:
 class Decision(BaseModel):
     """What a person decides; a member that is spelled wrong is refused, lest something else be approved."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     decision: DecisionName
     args: dict[str, Any] | None = Field(default=None, description="Other arguments to run the call with.")
-    reason: str | None = Field(default=None, description="Why; when you reject, the model reads it.", max_length=10_000)
+    reason: str | None = Field(
+        default=None,
+        description="Why; when you reject, the model reads it.",
+        max_length=10_000,
+        pattern=r"^[^\x00]*$",  # Which no database keeps in a text.
+    )
     always: bool = Field(
         default=False, description="Whether it holds for all later calls of this tool by this caller as well."
     )

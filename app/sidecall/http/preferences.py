@@ -68,15 +68,17 @@ def read_preferences(headers: Headers, longest: float) -> Preferences:
         InvalidPreference: `wait` is no number of seconds.
         InvalidKey: The key is none.
     """
-    prefer, key = headers.getlist("prefer"), headers.get("idempotency-key")
-    if not prefer and key is None:
+    prefer, keys = headers.getlist("prefer"), headers.getlist("idempotency-key")
+    if not prefer and not keys:
         return PLAIN
+    if len(keys) > 1:
+        raise InvalidKey(f"`Idempotency-Key` came {len(keys)} times; send it once.")
     said = _read_prefer(",".join(prefer)) if prefer else {}
     wait = said.get("wait")
     if wait is not None and not _WAIT.fullmatch(wait):
         raise InvalidPreference("`Prefer: wait=` takes a whole number of seconds, such as `Prefer: wait=10`.")
     seconds = None if wait is None else min(float(wait), longest)
-    found = Preferences("respond-async" in said, seconds, None if key is None else _read_key(key))
+    found = Preferences("respond-async" in said, seconds, _read_key(keys[0]) if keys else None)
     return PLAIN if found.is_plain else found
 
 

@@ -19,6 +19,16 @@ from sidecall.rest.parts import Parts
 
 # The number of every call's answer, so that any server knows who has it.
 LAST = 999_999_999
+# One event, as OpenAPI 3.2 describes those of a stream; its data is the text of a JSON object.
+EVENT = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {
+        "id": {"type": "string", "pattern": "^[0-9]{1,9}$"},
+        "event": {"enum": ["status", "progress", "partial", "message", "error", "problem"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+}
 
 
 def read_last(request: Request) -> int:

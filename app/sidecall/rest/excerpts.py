@@ -1,7 +1,7 @@
 """Read a content in parts, so that a model can look into what was cut."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -32,7 +32,14 @@ Word = Annotated[
 IgnoreCase = Annotated[bool, Query(description="Whether `grep` takes large letters and small ones for the same.")]
 JsonPath = Annotated[
     str | None,
-    Query(alias="path", min_length=1, max_length=1000, description="Only the values at this JSONPath (RFC 9535)."),
+    Query(
+        alias="path",
+        min_length=1,
+        max_length=1000,
+        description="Only the values at this JSONPath (RFC 9535).",
+        # Only documented: what is no path is told so in words.
+        json_schema_extra={"pattern": r"^\$"},
+    ),
 ]
 
 
@@ -65,14 +72,23 @@ class Excerpts:
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
 
-    async def make(self, content: Awaitable[KeptContent], wanted: Wanted) -> Response:
+    async def make(self, fetch: Callable[[], Awaitable[KeptContent]], wanted: Wanted) -> Response:
         """Answer with what is wanted of a content, which is fetched when its turn has come.
+
+        Who leaves before that, leaves the others' turns to them.
 
         Raises:
             InvalidParameter: The content has no such thing, or too much of it.
         """
-        async with self._turn:
-            return await asyncio.to_thread(_make, await content, wanted)
+        await self._turn.acquire()
+        # A thread goes on though nobody waits for it, and so long it is its turn.
+        return await asyncio.shield(asyncio.ensure_future(self._take_turn(fetch, wanted)))
+
+    async def _take_turn(self, fetch: Callable[[], Awaitable[KeptContent]], wanted: Wanted) -> Response:
+        try:
+            return await asyncio.to_thread(_make, await fetch(), wanted)
+        finally:
+            self._turn.release()
 
 
 def _make(content: KeptContent, wanted: Wanted) -> Response:

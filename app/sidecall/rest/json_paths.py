@@ -42,7 +42,9 @@ def find_values(body: bytes, path: str) -> list[Any]:
         return _find(_Environment(), path, plain)
     except JSONPathError as error:
         raise PathError(str(error).partition("\n")[0]) from None
-    except (RecursionError, OverflowError):
+    except PathError:
+        raise
+    except (RecursionError, OverflowError, ValueError):  # The library reads an index such as 1e999 with int().
         raise PathError("it is nested too deeply, or has a number out of range") from None
 
 

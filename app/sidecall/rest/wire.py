@@ -6,6 +6,8 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from sidecall.core.approval import Approval
+from sidecall.core.calls.entry import CallEntry
+from sidecall.core.messages import ToolMessage
 
 JsonObject = dict[str, Any]
 
@@ -105,10 +107,15 @@ class GeminiFunctionCallPart(CallBody):
 Call = LangChainToolCall | OpenAIToolCall | ResponsesFunctionCall | AnthropicToolUse | GeminiFunctionCallPart
 
 
+def _hide_callback(schema: dict[str, Any]) -> None:
+    # It is read to be refused with a word of why.
+    del schema["properties"]["callback_url"]
+
+
 class Batch(CallBody):
     """Calls of one turn, and what they all get of the program; what stands beside a call goes before that."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_hide_callback)
 
     # Each is read by itself, so that the answer says what is wrong with it.
     calls: list[SkipValidation[Call]]
@@ -179,3 +186,17 @@ class GeminiFunctionResponsePart(BaseModel):
     """The part that answers a function call of Gemini's API."""
 
     functionResponse: GeminiFunctionResponse  # noqa: N815  Gemini's name
+
+
+# What a call is answered with, in the dialect that was asked for.
+Answer = (
+    ToolMessage | OpenAIToolMessage | ResponsesFunctionCallOutput | AnthropicToolResult | GeminiFunctionResponsePart
+)
+
+
+class AnsweredCall(CallEntry):
+    """What is known of one call, with its answer in the dialect that was asked for."""
+
+    message: Answer | None = Field(  # type: ignore[assignment]  # only documented
+        default=None, description="Its answer, once there is one and where it is kept; absent in lists."
+    )

@@ -141,5 +141,6 @@ class Cycle(RequestResponseCycle):
 def disconnect(cycle: RequestResponseCycle) -> None:
     """Let the application find its client gone, so that what it still sends goes nowhere."""
     cycle.disconnected = True
+    cycle.waiting_for_100_continue = False  # After the end of what is sent, no leave can be.
     cycle.body = bytearray()
     cycle.message_event.set()

@@ -199,6 +199,8 @@ BODIES: list[Any] = [
     pytest.param(b'{"decision": "approve"}', "text/plain", 415, id="not declared"),
     pytest.param(b" " * 2000, "application/json", 413, id="too large"),
     pytest.param(b'{"decision": "approve", "reason": NaN}', "application/json", 400, id="NaN"),
+    pytest.param(b'{"decision": "approve", "always": "yes"}', "application/json", 422, id="no boolean"),
+    pytest.param(b'{"decision": "reject", "reason": "\\u0000"}', "application/json", 422, id="NUL"),
 ]
 
 

@@ -116,6 +116,7 @@ async def test_lines_of_values_can_be_had(make_client: MakeClient) -> None:
         (json.dumps(ROWS), {"path": "$[?search(@, '(a*)*b')]"}, "`path`: function 'search' is not defined."),
         (json.dumps(ROWS), {"path": "$.items[?$..*]"}, "`path`: in a filter, a path leads to one place"),
         (json.dumps(ROWS), {"path": "$[?@==" + "9" * 900 + "]"}, "`path`: it is nested too deeply, or has a number"),
+        (json.dumps(ROWS), {"path": "$[1e999]"}, "`path`: it is nested too deeply, or has a number"),
         (json.dumps([0] * 1001), {"path": "$.*"}, "`path`: it finds more than 1000 values"),
         (json.dumps(["x" * 40_000] * 2), {"path": "$"}, "`path`: the 1 values that it finds take more than 65536"),
         (json.dumps([0] * 1_000_001), {"path": "$[0]"}, "`path`: the content is not JSON: more than 1,000,000 values"),

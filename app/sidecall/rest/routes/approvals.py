@@ -10,7 +10,6 @@ from pydantic_core import to_json
 from sidecall.auth.scopes import DECIDE
 from sidecall.core.approval import Approval, ApprovalStatus, Decision, ListedApproval
 from sidecall.core.errors import InvalidDecision, UnknownApproval
-from sidecall.core.messages import ToolMessage
 from sidecall.core.pointer import format_path
 from sidecall.http.body import read_json
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
@@ -22,12 +21,7 @@ from sidecall.rest.dialects import DialectName, write_answer
 from sidecall.rest.examples import APPROVAL, DECISIONS
 from sidecall.rest.openapi import CALLER_PROBLEM, json_body
 from sidecall.rest.parts import CallerDep, PartsDep
-from sidecall.rest.wire import (
-    AnthropicToolResult,
-    GeminiFunctionResponsePart,
-    OpenAIToolMessage,
-    ResponsesFunctionCallOutput,
-)
+from sidecall.rest.wire import Answer
 
 router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)])
 
@@ -45,14 +39,7 @@ MessageFormat = Annotated[
 class AnsweredApproval(Approval):
     """An approval with its message in the dialect that was asked for."""
 
-    message: (
-        ToolMessage
-        | OpenAIToolMessage
-        | ResponsesFunctionCallOutput
-        | AnthropicToolResult
-        | GeminiFunctionResponsePart
-        | None
-    ) = Field(  # type: ignore[assignment]  # only documented
+    message: Answer | None = Field(  # type: ignore[assignment]  # only documented
         default=None, description="The answer to the call, once there is one."
     )
 

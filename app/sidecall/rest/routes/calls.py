@@ -2,7 +2,8 @@
 
 import re
 from dataclasses import replace
-from typing import Annotated, Any
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -13,26 +14,28 @@ from pydantic_core import to_json
 
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallStatus
 from sidecall.core.calls.errors import CallNotKept
+from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.history.sums import CallSummary, SummaryPart
 from sidecall.http.events import MEDIA_TYPE
-from sidecall.http.parameters import refuse_unknown_parameters
+from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.preferences import PREFER, read_preferences
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
-from sidecall.rest.call_events import LAST, read_last, write_call_events
+from sidecall.rest.call_events import EVENT, LAST, read_last, write_call_events
 from sidecall.rest.dialects import DialectName
 from sidecall.rest.lines import LINES, export_calls, wait_for_first
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, ContextDep, PartsDep
 from sidecall.rest.past_calls import cancel_call, find_call, list_calls
 from sidecall.rest.remembered import show_entry
+from sidecall.rest.wire import AnsweredCall
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)])
 
 CallId = Annotated[UUID, Path(description="The invocation's id: `id` of a ToolMessage, or the end of `Location`.")]
 SummedBy = Annotated[SummaryPart, Query(description="What the calls of one group have in common.")]
 AnswerForm = Annotated[DialectName, Query(alias="format", description="The form of `message`.")]
-MostCalls = Annotated[int, Query(ge=1, le=1000, description="Most calls of one page.")]
+MostCalls = Annotated[int, Query(ge=1, le=1000, description="Most calls of one page."), WHOLE_NUMBER]
 FromCall = Annotated[
     str | None,
     Query(pattern=r"^[0-9a-f-]{36}$", description="Where the page begins: from the `Link` of the one before."),
@@ -42,7 +45,9 @@ WithTags = Annotated[
     list[str] | None, Query(alias="tag", description="Only calls of tools with all of these tags; repeatable.")
 ]
 OfStatus = Annotated[CallStatus | None, Query(description="Only calls in this status.")]
-OfKind = Annotated[str | None, Query(description="Only calls that failed for this reason.")]
+OfKind = Annotated[
+    Literal[ErrorKind, "internal_error"] | None, Query(description="Only calls that failed for this reason.")
+]
 OfCaller = Annotated[str | None, Query(alias="caller", description="Only calls of this caller.")]
 
 
@@ -55,6 +60,8 @@ def _require_date(text: Any) -> Any:
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]")
 # Not seconds since 1970, which a number would be taken for.
 Moment = Annotated[AwareDatetime, BeforeValidator(_require_date)]
+# No call is older; and what lies behind would leave the calendar when it is widened to a whole hour.
+_FIRST, _LAST = 0.0, datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 BeganSince = Annotated[Moment | None, Query(description="Only calls from then on.")]
 BeganUntil = Annotated[Moment | None, Query(description="Only calls from before then.")]
 
@@ -70,10 +77,14 @@ _UNKNOWN: dict[int | str, dict[str, Any]] = {
     422: {"model": Problem, "description": "A parameter is wrong."},
 }
 _ONE: dict[int | str, dict[str, Any]] = {
-    200: {"model": CallEntry, "description": "What is known of the call."},
+    200: {"model": AnsweredCall, "description": "What is known of the call."},
     **CALLER_PROBLEM,
     **_UNKNOWN,
 }
+
+
+def _to_seconds(time: datetime | None) -> float | None:
+    return None if time is None else min(max(time.timestamp(), _FIRST), _LAST)
 
 
 async def _of_whom(
@@ -92,8 +103,7 @@ async def _want(
     since: BeganSince = None,
     until: BeganUntil = None,
 ) -> CallFilter:
-    first, last = (None if time is None else time.timestamp() for time in (since, until))
-    return replace(of_whom, status=status, kind=kind, since=first, until=last)
+    return replace(of_whom, status=status, kind=kind, since=_to_seconds(since), until=_to_seconds(until))
 
 
 WantedCalls = Annotated[CallFilter, Depends(_want)]
@@ -106,7 +116,7 @@ WantedCalls = Annotated[CallFilter, Depends(_want)]
     response_model=None,
     responses={
         200: {
-            "model": list[CallEntry],
+            "model": list[AnsweredCall],
             "description": "A page of calls, newest first.",
             "headers": {"Link": {"description": 'The next page, with `rel="next"`.', "schema": {"type": "string"}}},
         },
@@ -150,8 +160,8 @@ async def summarize_tool_calls(
 
     A remembered call counts each time it ran. Percentiles are right to a tenth.
     """
-    first, last = (None if time is None else time.timestamp() for time in (since, until))
-    return Reply(to_json(await parts.history.summarize(caller.tenant, by, first, last))).to_response()
+    found = await parts.history.summarize(caller.tenant, by, _to_seconds(since), _to_seconds(until))
+    return Reply(to_json(found)).to_response()
 
 
 @router.get(
@@ -206,7 +216,7 @@ async def get_tool_call(
     responses={
         200: {
             "description": "`status`, `progress` and `partial` as they come; at last `message`.",
-            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+            "content": {MEDIA_TYPE: {"itemSchema": EVENT}},
         },
         204: {"description": "`Last-Event-ID` is that of `message`: there is nothing more to come."},
         **CALLER_PROBLEM,

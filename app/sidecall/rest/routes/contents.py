@@ -1,6 +1,7 @@
 """Give callers the whole of what was cut for a model, and keep what they send."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Request, Response
@@ -20,7 +21,7 @@ from sidecall.rest.answers import content_url
 from sidecall.rest.excerpts import Wanted, read_wanted
 from sidecall.rest.listing import has
 from sidecall.rest.openapi import CALLER_PROBLEM
-from sidecall.rest.parts import CallerDep, PartsDep
+from sidecall.rest.parts import CallerDep, ContextDep, PartsDep
 
 router = APIRouter(tags=["contents"], dependencies=[Depends(refuse_unknown_parameters)])
 
@@ -70,7 +71,7 @@ class UploadedContent(BaseModel):
     responses=_WHOLE,
 )
 async def get_content(
-    request: Request, parts: PartsDep, caller: CallerDep, content_id: ContentId, wanted: WantedDep
+    request: Request, parts: PartsDep, context: ContextDep, content_id: ContentId, wanted: WantedDep
 ) -> Response:
     """Answer with the whole content of a call whose answer says `truncated`, or with what was uploaded.
 
@@ -79,10 +80,11 @@ async def get_content(
     values in JSON come as an array, or as lines where they are asked for.
     """
     if wanted is not None:
-        response = await parts.excerpts.make(parts.contents.get(content_id, caller), wanted)
+        fetch = partial(parts.contents.get, content_id, context.caller)
+        response = await context.while_present(parts.excerpts.make(fetch, wanted))
         response.headers.update({"Cache-Control": "private, no-cache", **_SAFE})
         return response
-    return _respond(request, await parts.contents.get(content_id, caller))
+    return _respond(request, await parts.contents.get(content_id, context.caller))
 
 
 def _respond(request: Request, content: KeptContent) -> Response:
@@ -117,9 +119,7 @@ def _respond(request: Request, content: KeptContent) -> Response:
         429: {"model": Problem, "description": "You keep as many bytes as one caller may, until some expire."},
         503: {"model": Problem, "description": "It cannot be kept just now."},
     },
-    openapi_extra={
-        "requestBody": {"required": True, "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
-    },
+    openapi_extra={"requestBody": {"content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}},
 )
 async def create_content(request: Request, parts: PartsDep, caller: CallerDep) -> Response:
     """Keep a body as it is, with its `Content-Type`; only its caller can read and delete it."""

@@ -6,9 +6,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sidecall.core.approval import Approval
-from sidecall.core.calls.entry import CallEntry
 from sidecall.core.calls.errors import InvalidReplay
-from sidecall.core.messages import ToolMessage
 from sidecall.http.body import read_json
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED, PARAMETERS, read_preferences
@@ -18,6 +16,7 @@ from sidecall.rest.parts import ContextDep, PartsDep
 from sidecall.rest.past_calls import find_call
 from sidecall.rest.remembered import answer_replay
 from sidecall.rest.routes.calls import AnswerForm, CallId
+from sidecall.rest.wire import Answer, AnsweredCall
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)])
 
@@ -46,12 +45,12 @@ _BODY = {**json_body(ReplayWish, _EXAMPLES), "required": False}
     response_model=None,
     responses={
         200: {
-            "model": ToolMessage,
+            "model": Answer,
             "description": "The answer, where `Prefer: wait=` has waited for it.",
             "headers": DOCUMENTED,
         },
         202: {
-            "model": CallEntry | Approval,
+            "model": AnsweredCall | Approval,
             "description": "The new call goes on without you, or waits for a person's approval.",
             "headers": {
                 **DOCUMENTED,

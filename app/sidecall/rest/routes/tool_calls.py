@@ -7,10 +7,8 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import ValidationError
 
 from sidecall.core.approval import Approval
-from sidecall.core.calls.entry import CallEntry
 from sidecall.core.calls.errors import CallbackRefused
 from sidecall.core.errors import BatchTooLarge, NotAToolCall
-from sidecall.core.messages import ToolMessage
 from sidecall.http.body import read_body, read_json
 from sidecall.http.cache import DOCUMENTED as CACHE
 from sidecall.http.cache import PARAMETER as CACHE_CONTROL
@@ -28,15 +26,7 @@ from sidecall.rest.parts import ContextDep, PartsDep
 from sidecall.rest.served import naming_served
 from sidecall.rest.stream import EventStream
 from sidecall.rest.waiting import DOCUMENTED as WAITING
-from sidecall.rest.wire import (
-    AnthropicToolResult,
-    Batch,
-    Call,
-    DryRun,
-    GeminiFunctionResponsePart,
-    OpenAIToolMessage,
-    ResponsesFunctionCallOutput,
-)
+from sidecall.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)])
 
@@ -46,15 +36,6 @@ AnswerFormat = Annotated[
 DryRunFlag = Annotated[
     bool, Query(alias="dry_run", description="Check the call and say what it would do; no tool is run.")
 ]
-
-Answer = (
-    ToolMessage
-    | OpenAIToolMessage
-    | ResponsesFunctionCallOutput
-    | AnthropicToolResult
-    | GeminiFunctionResponsePart
-    | DryRun
-)
 
 
 def _header(description: str, kind: str = "string") -> dict[str, Any]:
@@ -78,13 +59,13 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     response_model=None,
     responses={
         200: {
-            "model": Answer,
+            "model": Answer | DryRun,
             "description": "What the model has to be told, whether the call succeeded (`status`) or not.",
             "content": {"application/json": {"examples": ANSWERS}},
             "headers": {**DOCUMENTED, **PREFERENCES, **CACHE},
         },
         202: {
-            "model": Approval | CallEntry,
+            "model": Approval | AnsweredCall,
             "description": "The call waits for a person's approval, or goes on without you.",
             "headers": {**DOCUMENTED, **PREFERENCES, "Location": _header("Where to ask for it.")},
         },
@@ -135,7 +116,11 @@ async def create_tool_call(
     summary="Run the calls of one turn",
     response_model=None,
     responses={
-        200: {"model": list[Answer], "description": "The answers, in the order of the calls.", "headers": _OF_BATCHES},
+        200: {
+            "model": list[Answer | DryRun],
+            "description": "The answers, in the order of the calls.",
+            "headers": _OF_BATCHES,
+        },
         **_PROBLEMS,
     },
     openapi_extra={"requestBody": array_of(Call, Batch, BATCH)},
