@@ -129,7 +129,8 @@ def _remember(client: httpx.Client, tool_call: Any, prefer: str) -> str:
 def _try_stores() -> Iterator[Judged]:
     """Try what depends on what is in the store, and on whether it can be written."""
     bounds = {"SIDECALL_RATE_LIMIT": "4/hour", "SIDECALL_MAX_ARTIFACT_BYTES_PER_CALLER": "4000000"}
-    with serving(_CONDITIONAL, **bounds, **_KEYED, SIDECALL_MAX_SECRETS="1") as server, _client(server) as client:
+    settings = {**bounds, **_KEYED, "SIDECALL_MAX_SECRETS": "1", "SIDECALL_CALLER_HEADER": "X-Caller"}
+    with serving(_CONDITIONAL, **settings) as server, _client(server) as client:
         known = _known(client)
         yield from [_tried(client, case, known) for case in (*COUNTED, *SECRETS)]
     with tempfile.TemporaryDirectory() as folder:

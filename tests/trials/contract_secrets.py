@@ -1,6 +1,6 @@
 """What is sent to the routes of callers' secrets and of the audit, so that each documented answer comes."""
 
-from tests.trials.contract_cases import Case, list_page_cases, list_post_cases, list_read_cases
+from tests.trials.contract_cases import Case, list_post_cases, list_read_cases
 
 _PUT, _LIST, _DELETE = "put /secrets/{name}", "get /secrets", "delete /secrets/{name}"
 _AUDIT = "get /audit"
