@@ -1,9 +1,14 @@
 """The settings by which callers are told apart and counted."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
 from sidecall import ToolContext, tool
+from sidecall.access import tell_of_missing_keys
+from sidecall.auth.key_file import KeyFile
+from sidecall.auth.keys import mint_key
 from sidecall.settings import Settings
 from tests.kit.clients import MakeClient
 
@@ -179,3 +184,21 @@ async def test_a_gateway_is_believed_where_it_is_named(
 
     said = tuple(response.json().get(name) for name in ("subject", "tenant", "scopes"))
     assert (said if response.status_code == 200 else None) == answered
+
+
+def test_a_start_at_which_no_key_is_valid_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Else all that an operator sees is that everybody is refused."""
+    file = KeyFile(tmp_path / "keys.jsonl")
+    _, key = mint_key("agent")
+    told = []
+    for keys in ([], [key.revoke()], [key]):
+        file.change(lambda _present, keys=keys: keys)
+        caplog.clear()
+        tell_of_missing_keys(Settings(auth=("api_key",), keys_file=file.path))
+        told.append(caplog.messages)
+
+    said = (
+        f"no key in {file.path} is valid, so nobody can call with one: make one with `sidecall keys new NAME`, which "
+        "is taken without a restart"
+    )
+    assert told == [[said], [said], []]

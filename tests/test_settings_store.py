@@ -57,5 +57,5 @@ async def test_the_whole_of_a_cut_result_is_kept_there(make_client: MakeClient, 
 
 async def test_what_is_no_store_stops_the_start() -> None:
     """Before anything is served."""
-    with pytest.raises(StoreUnfit, match="does not begin like a store"):
+    with pytest.raises(StoreUnfit, match="names no kind of store"):
         create_app(Settings(store="elsewhere"))

@@ -54,6 +54,20 @@ def open_toolsets(settings: Settings, names: Iterable[str]) -> Toolsets:
     return toolsets
 
 
+def tell_of_missing_keys(settings: Settings) -> None:
+    """Log that nobody can call with a key, where keys are asked for and none is valid.
+
+    Raises:
+        KeysUnfit: The file of keys is none.
+    """
+    if "api_key" in settings.auth and not any(key.is_valid() for key in KeyFile(settings.keys_file).read()):
+        logger.warning(
+            "no key in %s is valid, so nobody can call with one: make one with `sidecall keys new NAME`, which is "
+            "taken without a restart",
+            settings.keys_file,
+        )
+
+
 def _build_access(settings: Settings, auditor: Auditor | None) -> Access | None:
     if settings.auth == ("none",):
         header = _build_header(settings, settings.gateways)

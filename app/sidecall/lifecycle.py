@@ -18,6 +18,8 @@ class Lifecycle:
         # The requests that the server has begun and not answered yet.
         self.in_flight: set[asyncio.Task[Any]] = set()
         self.connections: set[Any] = set()
+        # Set in the end, when no call runs any more for which no request waits.
+        self.has_finished = False
 
     @property
     def is_draining(self) -> bool:

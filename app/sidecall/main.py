@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from pydantic_core import to_json
 
-from sidecall.access import build_access, build_keeper, open_toolsets
+from sidecall.access import build_access, build_keeper, open_toolsets, tell_of_missing_keys
 from sidecall.auth.browser import Welcome
 from sidecall.auth.hosts import OwnHosts
 from sidecall.authoring.offers import TOOLS_OF, tools_of
@@ -128,6 +128,7 @@ def _build_api(
     mcp = _make_mcp_parts(parts, changes)
     ways = {"/mcp": McpEndpoint(mcp)} if settings.mcp else NO_WAYS
     pages = Pages(docs=settings.docs, metrics=settings.metrics)
+    tell_of_missing_keys(settings)
     app = build_api(
         parts,
         lifespan,
@@ -200,6 +201,7 @@ def _lifespan(
                 yield
         finally:
             await parts.jobs.close(parts.lifecycle.patience(settings.drain_timeout))
+            parts.lifecycle.has_finished = True
             await courier.close()
             await close_all(executors)
             await _end_keeping(parts, ledger)

@@ -227,6 +227,19 @@ def test_a_problem_of_the_server_is_said_in_its_words(respx_mock: respx.MockRout
     assert result.stderr == "http://sidecall.test refuses the call: The tool needs `state` beside the call.\n"
 
 
+@pytest.mark.respx(base_url=URL)
+def test_who_needs_a_key_is_told_where_it_goes(respx_mock: respx.MockRouter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As every command that asks a server says it."""
+    monkeypatch.delenv("SIDECALL_API_KEY", raising=False)
+    respx_mock.get("/tools/add").respond(401, json={})
+    respx_mock.post("/tool_calls").respond(401, json={"detail": "Send a credential."})
+
+    result = call("add", "a=1", "--url", URL)
+
+    assert result.exit_code == 2
+    assert "put a key or a token into SIDECALL_API_KEY" in result.stderr
+
+
 @pytest.mark.respx(base_url=URL, assert_all_called=False)
 @pytest.mark.parametrize(
     "answer",

@@ -51,6 +51,34 @@ def test_what_is_no_name_scope_or_span_is_refused(options: tuple[str, ...]) -> N
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ((" a",), "a name has printable characters only, and no space at its ends; it is ' a'"),
+        (("a", "--tenant", "b\n"), "a tenant has printable characters only, and no space at its ends; it is 'b\\n'"),
+        (
+            ("a", "--scope", "b c"),
+            "a scope has no spaces, quotes and backslashes; give each its own --scope; it is 'b c'",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_said_in_words(options: tuple[str, ...], told: str) -> None:
+    """Not as a pattern."""
+    assert told in _run("new", *options)[2]
+
+
+@pytest.mark.usefixtures("here")
+def test_no_scope_is_left_out_where_the_terminal_is_narrow() -> None:
+    """It goes on in the next line."""
+    _run("new", "operator", "--scope", "approvals:decide_own", "--scope", "server:operate")
+
+    table = CliRunner(env={"COLUMNS": "60"}).invoke(cli, ["keys", "list"]).stdout
+
+    assert "…" not in table
+    assert sum(map(table.count, "approvals:decide_own")) >= len("approvals:decide_own")
+
+
+@pytest.mark.usefixtures("here")
 def test_keys_are_listed_and_revoked() -> None:
     """Without keys and hashes; what was revoked stays in the list."""
     first = _run("new", "agent")[1].strip()

@@ -94,6 +94,11 @@ def test_a_bad_setting_is_named(tmp_path: Path) -> None:
             "setting SIDECALL_HOST: write an address, such as 127.0.0.1, 0.0.0.0 or ::1; it is ' '",
         ),
         (["tools"], {"SIDECALL_PORT": "http"}, "setting SIDECALL_PORT: Input should be a valid integer"),
+        (
+            ["tools"],
+            {"SIDECALL_AUTH": "gateway,api-key"},
+            "setting SIDECALL_AUTH: Input should be 'none', 'api_key', 'jwt' or 'gateway'; it is 'api-key'",
+        ),
         (["serve", "--port", "99999"], {}, "setting SIDECALL_PORT: Input should be less than or equal to 65535"),
         (["serve", "--workers", "0"], {}, "setting SIDECALL_WORKERS: Input should be greater than or equal to 1"),
     ],

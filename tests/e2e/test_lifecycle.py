@@ -4,11 +4,13 @@ import asyncio
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -188,6 +190,23 @@ def test_ctrl_c_takes_no_grace(start_server: Serve) -> None:
 
     assert code == 0
     assert sent[0].result().json()["content"] == "slept"
+
+
+def test_a_call_that_nobody_waits_for_is_finished(start_server: Serve, tmp_path: Path) -> None:
+    """It has the time that a request would have: more than stores and executors have to close."""
+    ledger = tmp_path / "ledger.db"
+    server = start_server("--tools", PLACE, SIDECALL_DRAIN_GRACE="0", SIDECALL_STORE=f"sqlite:///{ledger}")
+    headers = {"Prefer": "respond-async"}
+    accepted = httpx.post(f"{server.url}/tool_calls", json=body("nap", 7), headers=headers)
+
+    server.terminate()
+    code = server.process.wait(30)
+
+    with closing(sqlite3.connect(ledger)) as connection:
+        kept = connection.execute("SELECT status FROM calls").fetchall()
+    assert (accepted.status_code, code, kept) == (202, 0, [("succeeded",)])
+    assert "did not close" not in server.log
+    assert "Traceback" not in server.log
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])

@@ -32,9 +32,11 @@ async def test_a_file_is_named_by_its_path(url: str, path: Path | None) -> None:
     [
         (
             "ledger.db",
-            "SIDECALL_STORE does not begin like a store; write one of memory://..., sqlite://..., postgresql://",
+            "SIDECALL_STORE names no kind of store; write sqlite:///ledger.db for a file where the server is started, "
+            "sqlite:////var/lib/sidecall/ledger.db for one by its absolute path, "
+            "postgresql://user:password@host:5432/database, or memory://.",
         ),
-        ("mysql://host/name", "SIDECALL_STORE does not begin like a store"),
+        ("mysql://host/name", "SIDECALL_STORE names no kind of store"),
         ("memory://ledger", "what is kept in memory has no name, write memory://."),
         ("sqlite://ledger.db", "which names no file; write sqlite:///ledger.db"),
         ("sqlite:///", "which names no file"),

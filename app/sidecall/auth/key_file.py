@@ -29,7 +29,7 @@ class KeyFile:
             KeysUnfit: It cannot be read, or a line is no key.
         """
         try:
-            lines = self.path.read_text().splitlines()
+            lines = self.path.read_text(encoding="utf-8-sig").splitlines()
         except FileNotFoundError:
             return []
         except (OSError, UnicodeDecodeError) as error:

@@ -16,7 +16,7 @@ from pydantic_core import from_json, to_json
 from rich.console import Console
 
 from sidecall.cli.options import Tools, load_registry, read_settings
-from sidecall.cli.remote import credentials
+from sidecall.cli.remote import credentials, word_problem
 from sidecall.core.errors import SEE_LOG, ToolCallFailed
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
@@ -121,7 +121,7 @@ def _call_remote(url: str, name: str, args: str | None, pairs: list[str], beside
             message: dict[str, Any] = response.json()
             if response.is_success and "status" in message:
                 return message
-            problem = str(message["detail"])
+            problem = word_problem(response)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError) as error:
         raise typer.BadParameter(f"{url} does not answer as a Sidecall server: {error!r}", param_hint="--url") from None
     typer.echo(f"{url} refuses the call: {problem}", err=True)

@@ -9,7 +9,7 @@ import typer
 from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from sidecall.auth.key_file import KeyFile
 from sidecall.auth.keys import ApiKey, mint_key
@@ -29,6 +29,13 @@ InFile = Annotated[
 _DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
 _SPAN = re.compile(r"([1-9][0-9]{0,4})([hdw])")
 _SCOPES = "; ".join(f"{name}: {what}" for name, what in SERVER_SCOPES.items())
+
+_NAME = "has printable characters only, and no space at its ends"
+_SHAPES = {
+    "subject": f"a name {_NAME}",
+    "tenant": f"a tenant {_NAME}",
+    "scopes": "a scope has no spaces, quotes and backslashes; give each its own --scope",
+}
 
 
 class UnknownKey(SidecallError):
@@ -54,7 +61,9 @@ def new(
         text, kept = mint_key(subject, tenant, tuple(scope or (CALL,)), _read_end(expires))
     except ValidationError as error:
         wrong = error.errors()[0]
-        raise typer.BadParameter(f"{wrong['loc'][0]}: {wrong['msg']}; it is {wrong['input']!r}") from None
+        name, value = str(wrong["loc"][0]), wrong["input"]
+        reason = _SHAPES[name] if wrong["type"] == "string_pattern_mismatch" else f"{name}: {wrong['msg']}"
+        raise typer.BadParameter(f"{reason}; it is {value!r}") from None
     place = _open(file)
     place.change(lambda present: [*present, kept])
     typer.echo(f"{kept.id} of {kept.subject} ({', '.join(kept.scopes)}) is in {place.path}; this is it:", err=True)
@@ -71,7 +80,9 @@ def list_keys(
     if as_json:
         Console().print_json(data=[key.model_dump(mode="json", exclude={"sha256"}) for key in found])
         return
-    table = Table("id", "name", "tenant", "scopes", "created", "state", box=None, header_style="bold")
+    # Where there is no room, cells go on in the next line; nothing of a scope is left out.
+    headings = [Column(name, overflow="fold") for name in ("id", "name", "tenant", "scopes", "created", "state")]
+    table = Table(*headings, box=None, header_style="bold")
     for key in found:
         scopes = "all" if ANY_SCOPE in key.scopes else " ".join(key.scopes)
         table.add_row(*map(escape, (key.id, key.subject, key.tenant, scopes, _write(key.created_at), _state_of(key))))

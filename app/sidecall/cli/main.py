@@ -77,7 +77,8 @@ def main() -> None:
 
 def _word(item: ErrorDetails) -> str:
     """Word which setting is wrong, why, and what was read, where unmeant quotes and spaces are seen."""
-    setting = "_".join(str(part) for part in item["loc"]).upper()
+    # Where a setting has several values, what follows says which of them.
+    setting = "".join(str(part) for part in item["loc"][:1]).upper()
     reason = str(item.get("ctx", {}).get("error", item["msg"]))
     if setting in _UNSHOWN:
         return f"setting SIDECALL_{setting}: {reason}"

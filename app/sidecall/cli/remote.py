@@ -18,6 +18,8 @@ _PATIENCE = httpx.Timeout(10.0, read=600.0)
 Url = Annotated[str, typer.Option(envvar="SIDECALL_URL", help="The running server.")]
 # Not as an option, which other people on the machine could read.
 _KEY = "SIDECALL_API_KEY"
+_MISSING = f"put a key or a token into {_KEY}. `sidecall keys new NAME` makes a key."
+_UNFIT = f"what {_KEY} has opens nothing there. `sidecall keys list` says which keys are valid."
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
@@ -40,7 +42,9 @@ def reach(url: str) -> Iterator[httpx.Client]:
         with httpx.Client(base_url=url, timeout=_PATIENCE, headers=credentials()) as client:
             yield client
     except (httpx.TransportError, httpx.InvalidURL) as error:
-        why = str(error) or type(error).__name__
+        why = str(error).rstrip(".") or type(error).__name__
+        if isinstance(error, httpx.UnsupportedProtocol):
+            why = "an address begins with http:// or https://"
         raise NoServer(
             f"no server answers at {url}: {why}. Start one with `sidecall serve`, or say where it is with --url or "
             "SIDECALL_URL."
@@ -72,7 +76,14 @@ def require(response: httpx.Response) -> httpx.Response:
     """
     if response.is_success:
         return response
-    raise RefusedByServer(str(response.json()["detail"]))
+    raise RefusedByServer(word_problem(response))
+
+
+def word_problem(response: httpx.Response) -> str:
+    """Return what the server says is wrong, or what to set where it asks for a credential."""
+    if response.status_code == httpx.codes.UNAUTHORIZED:
+        return f"The server does not know who asks: {_UNFIT if credentials() else _MISSING}"
+    return str(response.json()["detail"])
 
 
 def list_pages(client: httpx.Client, path: str, most: int, query: dict[str, Any]) -> list[dict[str, Any]]:

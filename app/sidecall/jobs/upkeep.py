@@ -42,6 +42,7 @@ class Upkeep:
         self._loop: asyncio.Task[None] | None = None
         self.queued = 0
         self._trusts_after = 0.0
+        self._is_waiting = False  # For the store.
         runner.freed = self._begin_another
         runner.released = self.add
 
@@ -93,14 +94,26 @@ class Upkeep:
                 if now - settled >= _LOOK_AT_HELD:
                     settled = now
                     await settle_held()
+                self._go_on()
             except StoreUnavailable:
-                logger.warning("queued calls wait: the store cannot be used just now")
+                self._wait()
                 self._trusts_after = time.monotonic() + _DEAD_AFTER
                 await asyncio.sleep(_BEAT)
             except Exception:
                 logger.exception("queued calls could not be looked after; it is tried again in %g s", _BEAT)
                 await asyncio.sleep(_BEAT)
             await self._pause()
+
+    def _wait(self) -> None:
+        if not self._is_waiting:
+            why = self._ledger.trouble or "it does not answer"
+            logger.warning("the store cannot be used, and queued calls wait until it can: %s", why)
+        self._is_waiting = True
+
+    def _go_on(self) -> None:
+        if self._is_waiting and self._ledger.trouble is None:
+            logger.warning("the store can be used again, and queued calls run")
+            self._is_waiting = False
 
     async def _pause(self) -> None:
         # Not wait_for, which in Python 3.11 passes over being cancelled when it is woken at the same moment.

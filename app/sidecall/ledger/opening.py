@@ -29,8 +29,10 @@ _SQLITE = "sqlite:///"
 _POSTGRES = "sidecall.ledger.sql.postgres"
 _DRIVER = "asyncpg"
 _SIGN = "://"
-# Another spelling of PostgreSQL's scheme, which is in use and not taught.
-_ALIAS = "postgres"
+_FORMS = (
+    "sqlite:///ledger.db for a file where the server is started, sqlite:////var/lib/sidecall/ledger.db for one by its "
+    f"absolute path, postgresql://user:password@host:5432/database, or {IN_MEMORY}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,8 @@ def open_ledger(url: str, bounds: LedgerBounds, make_answer: MakeAnswer) -> Ledg
     """
     scheme, sign, _ = url.partition(_SIGN)
     if not sign or scheme not in _MAKERS:
-        known = ", ".join(f"{scheme}{_SIGN}..." for scheme in _MAKERS if scheme != _ALIAS)
-        raise StoreUnfit(f"SIDECALL_STORE does not begin like a store; write one of {known}.")
+        # It is not said back: there may be a password in it.
+        raise StoreUnfit(f"SIDECALL_STORE names no kind of store; write {_FORMS}.")
     return _MAKERS[scheme](_Wanted(url, bounds, make_answer))
 
 
@@ -137,5 +139,5 @@ _MAKERS: Mapping[str, Callable[[_Wanted], Ledger]] = {
     "memory": _make_in_memory,
     "sqlite": _make_sqlite,
     "postgresql": _make_postgres,
-    "postgres": _make_postgres,
+    "postgres": _make_postgres,  # Another spelling, which is in use and not taught.
 }

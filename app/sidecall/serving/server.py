@@ -154,6 +154,9 @@ class Server(uvicorn.Server):
         await self._finish()
         await self._close_connections()
         closing = asyncio.create_task(self.lifespan.shutdown())
+        # Remembered calls may take the time that requests have left; nothing else may.
+        left = self._lifecycle.patience(self._patience.drain_timeout)
+        await self._pass(left, lambda: self._lifecycle.has_finished or closing.done())
         await self._pass(_TO_CLOSE, closing.done)
         if not closing.done():
             logger.warning("the application did not close in %g s", _TO_CLOSE)

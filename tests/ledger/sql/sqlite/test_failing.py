@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from sidecall.core.overload import StoreUnavailable
+from sidecall.ledger.sql.sqlite.file import SqliteFile
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.ledger.sql.sqlite.pen import Pen, Trouble
 from tests.kit.processes import find_writers
 
 BODY = b"x" * 400_000
@@ -106,6 +108,27 @@ async def test_a_disk_that_is_full_recovers(disk: Path) -> None:
 
     assert refused.value.retry_after == 5
     assert _check(disk / "ledger.db") == "ok"
+
+
+def test_a_disk_is_full_until_there_is_room_again(disk: Path) -> None:
+    """Not only for the trial: where that fits and what comes does not, the file is no use."""
+    pen = Pen(SqliteFile(disk / "ledger.db", patience=1))
+    pen.open()
+    ballast = disk / "ballast"
+    with pytest.raises(OSError, match="No space left"):
+        ballast.write_bytes(b"x" * 3_000_000)
+    large = ("INSERT INTO schema_version (version, name, applied_at) VALUES (99, ?1, 1)", ("x" * 400_000,), "row")
+
+    refused = pen.write([large])
+    tried = [pen.try_again() for _ in range(3)]
+    ballast.unlink()
+    mended, written, left = pen.try_again(), pen.write([large]), sorted(path.name for path in disk.iterdir())
+    pen.close()
+
+    full = Trouble(f"{disk / 'ledger.db'}: there is no space left for it (database or disk is full).")
+    assert [refused, *tried] == [full] * 4
+    assert (mended, written) == ([], [None])
+    assert left == ["ledger.db", "ledger.db-shm", "ledger.db-wal", "ledger.db.lock"]
 
 
 async def test_a_lock_of_another_program_is_waited_for_and_then_told(database: SqliteDatabase, tmp_path: Path) -> None:

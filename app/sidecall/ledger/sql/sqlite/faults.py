@@ -29,6 +29,12 @@ class FileMoved(sqlite3.OperationalError):
     """The file was deleted, or another one stands in its place."""
 
 
+class DiskFull(sqlite3.OperationalError):
+    """There is too little space to begin again."""
+
+    sqlite_errorcode = sqlite3.SQLITE_FULL
+
+
 def is_fault(error: Exception) -> bool:
     """Return whether the file cannot be used, rather than a statement be carried out."""
     return isinstance(error, FileMoved) or _code(error) in _FAULTS
@@ -37,6 +43,11 @@ def is_fault(error: Exception) -> bool:
 def is_passing(error: Exception) -> bool:
     """Return whether the same connection may serve again."""
     return _code(error) in _PASSING
+
+
+def is_full(error: Exception) -> bool:
+    """Return whether it takes more space on the disk."""
+    return _code(error) == sqlite3.SQLITE_FULL
 
 
 def is_out_of_reach(error: Exception) -> bool:

@@ -1,14 +1,16 @@
 """A SQLite file: its lock, its connections, and whether it still stands where it stood."""
 
+import errno
 import os
 import sqlite3
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.migrate import list_missing
-from sidecall.ledger.sql.sqlite.faults import describe_fault, is_out_of_reach
+from sidecall.ledger.sql.sqlite.faults import DiskFull, describe_fault, is_out_of_reach
 from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken
 
 # Set by the first migration.
@@ -17,6 +19,9 @@ _OLDEST = (3, 35, 0)  # RETURNING
 _ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql://..., which several servers can share."
 # Most bytes that stay taken by the file of what is not in the main one yet.
 _LEFT_IN_WAL = 64 * 1024 * 1024
+# Bytes that have to be free on a disk that was full. A few are always found, in pages that were taken before.
+_ROOM = 1024 * 1024
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class StoreOutOfReach(StoreUnfit):
@@ -119,6 +124,24 @@ class SqliteFile:
     def has_moved(self) -> bool:
         """Whether it was deleted or replaced; SQLite would go on writing to what has no name any more."""
         return self._path is not None and _identify(self._path) != self._identity
+
+    def require_room(self) -> None:
+        """Try whether the disk has room for more than a few bytes, by writing beside the file, which minds quotas.
+
+        Raises:
+            DiskFull: It has none.
+        """
+        if self._path is None:
+            return
+        trial = Path(f"{self._path}.room")
+        try:
+            trial.write_bytes(bytes(_ROOM))
+        except OSError as error:
+            if error.errno in _NO_ROOM:
+                raise DiskFull("database or disk is full") from None
+        finally:
+            with suppress(OSError):
+                trial.unlink(missing_ok=True)
 
     @property
     def _log_path(self) -> Path | None:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.database import Row
-from sidecall.ledger.sql.sqlite.faults import FileMoved, describe_fault, is_fault, is_passing
+from sidecall.ledger.sql.sqlite.faults import FileMoved, describe_fault, is_fault, is_full, is_passing
 from sidecall.ledger.sql.sqlite.file import SqliteFile
 
 # Changes nothing, but has to be written like any other.
@@ -59,6 +59,7 @@ class Pen:
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
         self._needs_reopening = False
+        self._needs_room = False
         self._trouble: Trouble | None = None
 
     def open(self) -> None:
@@ -89,6 +90,8 @@ class Pen:
     def try_again(self) -> Outcomes:
         """Try whether the file can be used again."""
         try:
+            if self._needs_room:
+                self._file.require_room()
             if self._needs_reopening:
                 self._connection.close()
                 self.open()
@@ -105,6 +108,7 @@ class Pen:
     def _suffer(self, error: Exception) -> None:
         # What is in memory would be lost.
         self._needs_reopening = not (is_passing(error) or self._file.in_memory)
+        self._needs_room = is_full(error)
         self._trouble = Trouble(f"{self._file}: {describe_fault(error)}.")
 
     def _commit(self, group: Sequence[Order]) -> list[Any]:
