@@ -54,6 +54,20 @@ class Calls(Protocol):
     async def forget(self, call_id: str, attempt: int) -> None:
         """Forget a call that was refused before it began, and its key."""
 
+    @property
+    def is_full(self) -> bool:
+        """Whether so many calls are kept, or so many bytes of them, that there is no room for another."""
+
+    async def forget_ended(self, room_for: int = 0) -> bool:
+        """Forget some ended calls that are too old or too many, in a short step; return whether there may be more.
+
+        None that is known by its key or its approval goes, none that somebody is still to be told of, and none that has
+        just ended.
+
+        Args:
+            room_for: How many more calls there should be room for.
+        """
+
     async def list_held(self, limit: int = 1000) -> Sequence[CallEntry]:
         """List the calls that wait for a person, those that have waited longest first."""
 

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic_core import from_json
@@ -14,6 +14,7 @@ from sidecall.core.messages import ToolMessage
 from sidecall.core.record import CallRecord
 from sidecall.ledger.sql.clauses import write_where
 from sidecall.ledger.sql.database import Database, Row
+from sidecall.ledger.sql.kept_calls import CallBounds, KeptCalls
 
 # As many columns as an entry has, in the order of the statements that read one.
 _COLUMNS = 16
@@ -24,8 +25,17 @@ _BESIDE = 256
 class SqlCalls:
     """Remember calls in one table; those that are found by a key stand in it under that, too."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self, database: Database, bounds: CallBounds | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
         self._database = database
+        self._clock = clock
+        self._kept = KeptCalls(database, bounds, clock)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so many calls are kept, or so many bytes of them, that there is no room for another."""
+        return self._kept.is_full
 
     async def accept(self, call: CallRecord, acceptance: Acceptance) -> CallEntry | None:
         """Remember a call that is begun or queued; None where one with its key is remembered already.
@@ -38,13 +48,19 @@ class SqlCalls:
         status, attempt, started = ("queued", 0, None) if owner is None else ("running", 1, created)
         known = (None, None, None) if key is None else (key.text, key.fingerprint, key.expires_at)
         caller, sent = call.caller, call.tool_call
-        row = await self._database.write(
-            "accept_call",
-            *(call.id, caller.tenant, caller.subject, sent.name, json.dumps(sent.id), status, attempt, owner),
-            *(created, started, acceptance.args, record, *known, acceptance.replay_of),
-            len(record) + len(acceptance.args or "") + _BESIDE,
-            *(acceptance.callback_url, None if acceptance.callback_url is None else created),
-        )
+        size = _measure(record) + _measure(acceptance.args or "") + _BESIDE
+        row: Row | None = None
+        self._kept.take(1, size)  # Before it is written, so that of many at once each sees those before it.
+        try:
+            row = await self._database.write(
+                "accept_call",
+                *(call.id, caller.tenant, caller.subject, sent.name, json.dumps(sent.id), status, attempt, owner),
+                *(created, started, acceptance.args, record, *known, acceptance.replay_of, size),
+                *(acceptance.callback_url, None if acceptance.callback_url is None else created),
+            )
+        finally:
+            if row is None:
+                self._kept.take(-1, -size)
         if row is None:
             return None
         return CallEntry(
@@ -72,7 +88,7 @@ class SqlCalls:
         if not rows:
             return None
         fingerprint, expires_at = rows[0][_COLUMNS:]
-        now = time.time()
+        now = self._clock()
         if expires_at <= now:
             await self._database.write("free_key", rows[0][0], now)
             return None
@@ -114,15 +130,28 @@ class SqlCalls:
 
     async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> bool:
         """Note the end of an attempt, None for a call that waits for a person; False where another was heard."""
-        message = end.message.model_dump_json()
-        told = (end.status, end.kind, message, time.time(), len(message))
-        if attempt is None:
-            return await self._database.write("settle_call", call_id, *told) is not None
-        return await self._database.write("finish_call", call_id, attempt, *told) is not None
+        message, now = end.message.model_dump_json(), self._clock()
+        size, is_held = _measure(message), attempt is None
+        told = (end.status, end.kind, message, now, size, self._kept.keep_until(now, was_held=is_held))
+        statement, which = ("settle_call", ()) if is_held else ("finish_call", (attempt,))
+        if await self._database.write(statement, call_id, *which, *told) is None:
+            return False
+        self._kept.take(0, size)
+        return True
 
     async def forget(self, call_id: str, attempt: int) -> None:
         """Forget a call that was refused before it began, and its key."""
-        await self._database.write("forget_call", call_id, attempt)
+        row = await self._database.write("forget_call", call_id, attempt)
+        if row is not None:
+            self._kept.take(-1, -row[1])
+
+    async def forget_ended(self, room_for: int = 0) -> bool:
+        """Forget some ended calls that are too old or too many, in a short step; return whether there may be more.
+
+        None that is known by its key or its approval goes, none that somebody is still to be told of, and none that has
+        just ended.
+        """
+        return await self._kept.forget(room_for)
 
     async def list_held(self, limit: int = 1000) -> Sequence[CallEntry]:
         """List the calls that wait for a person, those that have waited longest first."""
@@ -156,6 +185,10 @@ def _to_entry(row: Row) -> CallEntry:
         replay_of=replay_of,
         message=None if message is None else ToolMessage.model_validate(json.loads(message)),
     )
+
+
+def _measure(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
 
 
 def _read(text: str | None) -> Any:
