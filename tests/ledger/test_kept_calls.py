@@ -36,7 +36,13 @@ def calls(database: Database, clock: Clock) -> SqlCalls:
 
 
 async def begin(
-    calls: SqlCalls, id: str, *, args: Any = None, key: float | None = None, of: str | None = None, url: str | None = None
+    calls: SqlCalls,
+    id: str,
+    *,
+    args: Any = None,
+    key: float | None = None,
+    of: str | None = None,
+    url: str | None = None,
 ) -> None:
     """Accept a call whose key, or that of another, is known for so many seconds."""
     call = ToolCall(name="work", args=args or {}, id=id)
@@ -47,9 +53,9 @@ async def begin(
 
 async def end(calls: SqlCalls, *ids: str, **members: Any) -> None:
     """Accept calls and end them."""
-    for id in ids:
-        await begin(calls, id, **members)
-        await calls.finish(id, 1, DONE)
+    for one in ids:
+        await begin(calls, one, **members)
+        await calls.finish(one, 1, DONE)
 
 
 async def list_ids(calls: SqlCalls) -> str:
@@ -122,8 +128,8 @@ async def test_a_key_is_free_when_its_call_is_forgotten(calls: SqlCalls, clock: 
 async def test_the_oldest_go_where_there_are_too_many(database: Database, clock: Clock) -> None:
     """A minute after their end at the earliest, so that their answers can be fetched."""
     calls = SqlCalls(database, CallBounds(most=3, **TTLS), clock)
-    for id in ("a", "b", "c"):
-        await end(calls, id)
+    for name in ("a", "b", "c"):
+        await end(calls, name)
         clock.now += 1.0
     assert calls.is_full
     clock.now = NOW + 59.0

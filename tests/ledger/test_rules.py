@@ -87,8 +87,8 @@ async def test_there_is_an_end_of_room(rules: ApprovalRules, clock: Clock) -> No
 async def test_a_tenant_has_room_of_its_own(ledger: Place, clock: Clock) -> None:
     """So that one does not take that of all."""
     rules = ledger.rules(3, clock, most_of_tenant=2)
-    for id, tool in (("1", "refund"), ("2", "pay")):
-        await rules.keep(make_rule(id, tool=tool))
+    await rules.keep(make_rule("1", tool="refund"))
+    await rules.keep(make_rule("2", tool="pay"))
     with pytest.raises(TooManyRules):
         await rules.keep(make_rule("3", tool="send"))
     await rules.keep(make_rule("4", tool="pay"))

@@ -15,9 +15,7 @@ class MemoryRules:
 
     # No method ever waits, so that each is one step, on one event loop.
 
-    def __init__(
-        self, most: int = 10_000, clock: Callable[[], float] = time.time, most_of_tenant: int = 1000
-    ) -> None:
+    def __init__(self, most: int = 10_000, clock: Callable[[], float] = time.time, most_of_tenant: int = 1000) -> None:
         self._most = most
         self._most_of_tenant = most_of_tenant
         self._clock = clock
