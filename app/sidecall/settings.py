@@ -10,10 +10,10 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 from sidecall.access_settings import AccessSettings
 from sidecall.core.errors import SidecallError
 from sidecall.core.quota import check_rate
+from sidecall.jobs.settings import JobSettings
 from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings_audit import AuditSettings
 from sidecall.settings_history import HistorySettings
-from sidecall.settings_jobs import JobSettings
 from sidecall.settings_secrets import SecretSettings
 from sidecall.telemetry.modes import LogFormat, TracingMode
 from sidecall.webhook_settings import WebhookSettings

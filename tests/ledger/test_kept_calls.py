@@ -77,12 +77,12 @@ async def test_a_call_is_kept_until_nobody_may_ask_for_it(calls: SqlCalls, datab
     left = {}
     for second in (99.0, 100.0, 299.0, 300.0, 499.0, 500.0, 5000.0):
         clock.now = NOW + second
-        assert await calls.forget_ended() is False
+        assert await calls.kept.forget() is False
         left[second] = await list_ids(calls)
     callbacks = SqlCallbacks(database)
     [due] = await callbacks.list_due(clock.now, 10)
     await callbacks.settle(due, None)
-    await calls.forget_ended()
+    await calls.kept.forget()
 
     assert left == {
         99.0: "a plain b keyed c held d told e open",
@@ -102,10 +102,10 @@ async def test_one_whose_end_cannot_be_told_is_not_kept_for_ever(calls: SqlCalls
     """A week is more than all tries take."""
     await end(calls, "a", url="https://hooks.example.com/")
     clock.now = NOW + 7 * 86_400 - 1.0
-    await calls.forget_ended()
+    await calls.kept.forget()
     before = await list_ids(calls)
     clock.now += 1.0
-    await calls.forget_ended()
+    await calls.kept.forget()
 
     assert (before, await list_ids(calls)) == ("a", "")
 
@@ -115,10 +115,10 @@ async def test_a_key_is_free_when_its_call_is_forgotten(calls: SqlCalls, clock: 
     key = CallKey("key of a", "same", NOW + 300.0)
     await end(calls, "a", key=300.0)
     clock.now = NOW + 299.0
-    await calls.forget_ended()
+    await calls.kept.forget()
     found = await calls.find(key)
     clock.now = NOW + 300.0
-    await calls.forget_ended()
+    await calls.kept.forget()
 
     assert found is not None
     assert found.message == DONE.message
@@ -131,17 +131,17 @@ async def test_the_oldest_go_where_there_are_too_many(database: Database, clock:
     for name in ("a", "b", "c"):
         await end(calls, name)
         clock.now += 1.0
-    assert calls.is_full
+    assert calls.kept.is_full
     clock.now = NOW + 59.0
-    await calls.forget_ended(1)
+    await calls.kept.forget(1)
     young = await list_ids(calls)
     clock.now = NOW + 63.0
-    await calls.forget_ended()
+    await calls.kept.forget()
     enough = await list_ids(calls)
-    await calls.forget_ended(1)
+    await calls.kept.forget(1)
 
     assert (young, enough, await list_ids(calls)) == ("a b c", "a b c", "b c")
-    assert not calls.is_full
+    assert not calls.kept.is_full
 
 
 async def test_the_largest_bound_is_that_of_bytes(database: Database, clock: Clock) -> None:
@@ -149,13 +149,13 @@ async def test_the_largest_bound_is_that_of_bytes(database: Database, clock: Clo
     calls = SqlCalls(database, CallBounds(most_bytes=100_000, **TTLS), clock)
     await end(calls, "a")
     await begin(calls, "b", args={"text": "ü" * 30_000})
-    small = calls.is_full
+    small = calls.kept.is_full
     await calls.finish("b", 1, CallEnd("succeeded", None, ToolMessage("ü" * 30_000)))
-    large = calls.is_full
+    large = calls.kept.is_full
     clock.now += 61.0
-    await calls.forget_ended(1)
+    await calls.kept.forget(1)
 
-    assert (small, large, calls.is_full) == (False, True, False)
+    assert (small, large, calls.kept.is_full) == (False, True, False)
     assert await list_ids(calls) == ""
 
 
@@ -169,8 +169,8 @@ async def test_what_is_promised_is_kept_though_there_is_no_room(database: Databa
     await calls.finish("c", None, DONE)
     clock.now = NOW + 299.0
 
-    assert await calls.forget_ended(1) is False
-    assert calls.is_full
+    assert await calls.kept.forget(1) is False
+    assert calls.kept.is_full
     assert await list_ids(calls) == "a b c"
 
 
@@ -182,7 +182,7 @@ async def test_what_was_refused_takes_no_room(database: Database, clock: Clock) 
     await begin(calls, "b", key=300.0)
     await begin(calls, "c", key=300.0, of="b")
 
-    assert not calls.is_full
+    assert not calls.kept.is_full
     assert await list_ids(calls) == "b"
 
 
@@ -191,12 +191,12 @@ async def test_many_go_in_steps_and_several_servers_do_not_harm_each_other(datab
     bounds = CallBounds(most=300, **TTLS)
     servers = [SqlCalls(database, bounds, clock) for _ in range(2)]
     await asyncio.gather(*(end(servers[0], f"{number:03}") for number in range(300)))
-    known = [server.is_full for server in servers]
-    await servers[1].forget_ended()
-    known.append(servers[1].is_full)
+    known = [server.kept.is_full for server in servers]
+    await servers[1].kept.forget()
+    known.append(servers[1].kept.is_full)
     clock.now = NOW + 100.0
-    more = await asyncio.gather(*(server.forget_ended() for server in servers))
-    while await servers[0].forget_ended():
+    more = await asyncio.gather(*(server.kept.forget() for server in servers))
+    while await servers[0].kept.forget():
         pass
 
     assert known == [True, False, True]

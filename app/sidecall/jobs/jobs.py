@@ -66,7 +66,7 @@ class Jobs:
         self._show = show
         self._ends = Ends()
         self._runner = Runner(ledger.calls, pipeline, find, self._ends, self.limits.running)
-        self._keeping = Keeping(ledger.calls)
+        self._keeping = Keeping(ledger.calls.kept)
         self._upkeep = Upkeep(ledger, self._runner, find, self._ends, self.limits.attempts)
         self.load = JobLoad(self._runner, self._upkeep, self.limits)
 
@@ -98,7 +98,7 @@ class Jobs:
         """
         begins = how.waits or (self._upkeep.queued <= 0 and self._runner.free > 0)
         lacks_place = not begins and self._upkeep.queued >= self.limits.queued
-        if lacks_place or (self._calls.is_full and not await self._keeping.has_room()):
+        if lacks_place or (self._calls.kept.is_full and not await self._keeping.has_room()):
             if (known := await self._find_known(how.key)) is not None:
                 return Submitted(known, is_new=False)
             raise TooManyJobs(None if lacks_place else _FULL)

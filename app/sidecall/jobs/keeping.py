@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 
-from sidecall.core.calls.places import Calls
+from sidecall.core.calls.places import EndedCalls
 from sidecall.core.overload import StoreUnavailable
 
 logger = logging.getLogger("sidecall")
@@ -20,7 +20,7 @@ _QUIET = 60.0
 class Keeping:
     """Look after the calls of a ledger that have ended."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: EndedCalls) -> None:
         self._calls = calls
         self._turn = asyncio.Lock()
         self._again_at = self._told_at = 0.0
@@ -44,7 +44,7 @@ class Keeping:
             return True
         async with self._turn:
             if self._calls.is_full and time.monotonic() >= self._again_at:
-                await self._calls.forget_ended(1)
+                await self._calls.forget(1)
                 if self._calls.is_full:
                     self._refuse()
         return not self._calls.is_full
@@ -65,7 +65,7 @@ class Keeping:
     async def _forget(self) -> bool:
         try:
             async with self._turn:
-                return await self._calls.forget_ended()
+                return await self._calls.forget()
         except StoreUnavailable:
             return False
         except Exception:

@@ -10,6 +10,7 @@ from pydantic_core import from_json
 from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, to_datetime
 from sidecall.core.calls.errors import KeyReused, UnknownCall
 from sidecall.core.calls.keys import CallKey
+from sidecall.core.calls.places import EndedCalls
 from sidecall.core.messages import ToolMessage
 from sidecall.core.record import CallRecord
 from sidecall.ledger.sql.clauses import write_where
@@ -31,11 +32,7 @@ class SqlCalls:
         self._database = database
         self._clock = clock
         self._kept = KeptCalls(database, bounds, clock)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether so many calls are kept, or so many bytes of them, that there is no room for another."""
-        return self._kept.is_full
+        self.kept: EndedCalls = self._kept
 
     async def accept(self, call: CallRecord, acceptance: Acceptance) -> CallEntry | None:
         """Remember a call that is begun or queued; None where one with its key is remembered already.
@@ -63,20 +60,7 @@ class SqlCalls:
                 self._kept.take(-1, -size)
         if row is None:
             return None
-        return CallEntry(
-            id=call.id,
-            name=sent.name,
-            tool_call_id=sent.id,
-            status="queued" if owner is None else "running",
-            caller=caller.subject,
-            tenant=caller.tenant,
-            is_durable=True,
-            attempt=attempt,
-            created_at=call.created_at,
-            started_at=None if started is None else call.created_at,
-            args=_read(acceptance.args),
-            replay_of=acceptance.replay_of,
-        )
+        return _begin_entry(call, acceptance)
 
     async def find(self, key: CallKey) -> CallEntry | None:
         """Find the call of a key; None if there is none, or the key has expired, which is then free.
@@ -145,14 +129,6 @@ class SqlCalls:
         if row is not None:
             self._kept.take(-1, -row[1])
 
-    async def forget_ended(self, room_for: int = 0) -> bool:
-        """Forget some ended calls that are too old or too many, in a short step; return whether there may be more.
-
-        None that is known by its key or its approval goes, none that somebody is still to be told of, and none that has
-        just ended.
-        """
-        return await self._kept.forget(room_for)
-
     async def list_held(self, limit: int = 1000) -> Sequence[CallEntry]:
         """List the calls that wait for a person, those that have waited longest first."""
         return [_to_entry(row) for row in await self._database.read("list_held_calls", limit)]
@@ -161,6 +137,24 @@ class SqlCalls:
         """Find the call that waits for this approval; None if none does."""
         rows = await self._database.read("find_held_call", approval_id)
         return _to_entry(rows[0]) if rows else None
+
+
+def _begin_entry(call: CallRecord, acceptance: Acceptance) -> CallEntry:
+    is_begun = acceptance.owner is not None
+    return CallEntry(
+        id=call.id,
+        name=call.tool_call.name,
+        tool_call_id=call.tool_call.id,
+        status="running" if is_begun else "queued",
+        caller=call.caller.subject,
+        tenant=call.caller.tenant,
+        is_durable=True,
+        attempt=int(is_begun),
+        created_at=call.created_at,
+        started_at=call.created_at if is_begun else None,
+        args=_read(acceptance.args),
+        replay_of=acceptance.replay_of,
+    )
 
 
 def _to_entry(row: Row) -> CallEntry:

@@ -66,7 +66,7 @@ class KeptCalls:
         grace = min(GRACE, self._bounds.ttl)
         return ended + (max(grace, self._bounds.approval_ttl) if was_held else grace)
 
-    async def forget(self, room_for: int) -> bool:
+    async def forget(self, room_for: int = 0) -> bool:
         """Forget some ended calls, in a short step; return whether there may be more.
 
         Args:
