@@ -103,6 +103,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "approval_ttl",
             "max_approvals",
             "max_approval_rules",
+            "max_approval_rules_per_tenant",
             "max_waiting_bytes",
             "max_store_bytes",
             "max_item_bytes",
@@ -115,7 +116,17 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "Remembered calls",
         "Calls that run once by a key, or go on without their client: [calls that are remembered](jobs.md), "
         "[webhooks](jobs.md#webhooks).",
-        ("max_running_jobs", "max_queued_jobs", "max_wait", "idempotency_ttl", "webhook_hosts", "webhook_secret"),
+        (
+            "max_running_jobs",
+            "max_queued_jobs",
+            "max_wait",
+            "idempotency_ttl",
+            "job_ttl",
+            "max_jobs",
+            "max_job_bytes",
+            "webhook_hosts",
+            "webhook_secret",
+        ),
     ),
     (
         "Going out",

@@ -10,6 +10,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 from sidecall.access_settings import AccessSettings
 from sidecall.core.errors import SidecallError
 from sidecall.core.quota import check_rate
+from sidecall.jobs.settings import JobSettings
 from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings_audit import AuditSettings
 from sidecall.settings_history import HistorySettings
@@ -21,7 +22,9 @@ _PREFIX = "SIDECALL_"
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-class Settings(AccessSettings, AuditSettings, HistorySettings, SecretSettings, WebhookSettings, OutgoingSettings):
+class Settings(
+    AccessSettings, AuditSettings, HistorySettings, JobSettings, SecretSettings, WebhookSettings, OutgoingSettings
+):
     """What an operator may set; each is read from the variable `SIDECALL_` plus its name in capitals.
 
     Raises:
@@ -80,22 +83,6 @@ class Settings(AccessSettings, AuditSettings, HistorySettings, SecretSettings, W
         default=False,
         description="Whether all workers and servers of one PostgreSQL count the calls of a caller together.",
     )
-    max_running_jobs: int = Field(
-        default=100, ge=1, description="Most remembered calls that run at once, per worker; more are queued."
-    )
-    max_queued_jobs: int = Field(
-        default=10_000, ge=0, description="Most remembered calls that are queued; more are answered with 503."
-    )
-    max_wait: float = Field(
-        default=60.0, ge=0, allow_inf_nan=False, description="Most seconds that `Prefer: wait=` makes an answer wait."
-    )
-    idempotency_ttl: float = Field(
-        default=86_400.0,
-        gt=0,
-        le=31_536_000,
-        allow_inf_nan=False,
-        description="Seconds that a call is known by its `Idempotency-Key`.",
-    )
     max_queue: int = Field(
         default=1000, ge=0, description="Most calls that wait for a place, per worker; more get 503."
     )
@@ -131,7 +118,10 @@ class Settings(AccessSettings, AuditSettings, HistorySettings, SecretSettings, W
         default=1000, ge=1, description="Most approvals kept, per worker; more are answered with 503."
     )
     max_approval_rules: int = Field(
-        default=1000, ge=1, description="Most decisions kept that hold for later calls; more are answered with 409."
+        default=10_000, ge=1, description="Most decisions kept that hold for later calls; more are answered with 409."
+    )
+    max_approval_rules_per_tenant: int = Field(
+        default=1000, ge=1, description="Most of them that one tenant keeps; more are answered with 409."
     )
     max_waiting_bytes: int = Field(
         default=32 * 1024 * 1024,

@@ -17,6 +17,7 @@ from sidecall.history.places import HistoryBounds
 from sidecall.history.showing import Showing
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.opening import IN_MEMORY, open_history, open_ledger
+from sidecall.ledger.sql.kept_calls import CallBounds
 from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.pipeline.admission import Admission
 from sidecall.pipeline.format import refuse
@@ -46,6 +47,14 @@ def build_ledger(settings: Settings) -> Ledger:
         settings.audit_ttl,
         settings.max_audit_entries,
         settings.max_secrets,
+        settings.max_approval_rules_per_tenant,
+        CallBounds(
+            settings.job_ttl,
+            settings.max_jobs,
+            settings.max_job_bytes,
+            settings.idempotency_ttl,
+            settings.approval_ttl,
+        ),
     )
     return open_ledger(settings.store or IN_MEMORY, bounds, refuse)
 

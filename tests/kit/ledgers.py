@@ -52,7 +52,7 @@ class Place(Protocol):
     def items(self, clock: Callable[[], float]) -> Items:
         """Make what keeps items here."""
 
-    def rules(self, most: int, clock: Callable[[], float]) -> ApprovalRules:
+    def rules(self, most: int, clock: Callable[[], float], most_of_tenant: int = 1000) -> ApprovalRules:
         """Make what keeps decisions for later calls here."""
 
     def audit(self, ttl: float, most: int, clock: Callable[[], float]) -> AuditTrail:
@@ -61,12 +61,18 @@ class Place(Protocol):
     def secrets(self, most: int, clock: Callable[[], float]) -> SealedSecrets:
         """Make what keeps the secrets of callers here."""
 
+    async def open_database(self) -> Database:
+        """Give the database in which calls are remembered here."""
+
     async def count_bytes(self) -> int:
         """Count what the approvals take."""
 
 
 class InMemory:
     """What this process keeps itself."""
+
+    def __init__(self) -> None:
+        self._database: SqliteDatabase | None = None
 
     def approvals(
         self, ttl: float, most: int, clock: Callable[[], float], most_bytes: int = 32 * 1024 * 1024
@@ -83,9 +89,21 @@ class InMemory:
         """Make what keeps items here."""
         return MemoryItems(clock=clock)
 
-    def rules(self, most: int, clock: Callable[[], float]) -> ApprovalRules:
+    def rules(self, most: int, clock: Callable[[], float], most_of_tenant: int = 1000) -> ApprovalRules:
         """Make what keeps decisions for later calls here."""
-        return MemoryRules(most, clock)
+        return MemoryRules(most, clock, most_of_tenant)
+
+    async def open_database(self) -> Database:
+        """Give the database in which calls are remembered here."""
+        if self._database is None:
+            self._database = SqliteDatabase()
+            await self._database.open()
+        return self._database
+
+    async def close(self) -> None:
+        """Forget everything."""
+        if self._database is not None:
+            await self._database.close()
 
     def audit(self, ttl: float, most: int, clock: Callable[[], float]) -> AuditTrail:
         """Make what keeps the audit here."""
@@ -122,9 +140,13 @@ class InDatabase:
         items.attach()
         return items
 
-    def rules(self, most: int, clock: Callable[[], float]) -> ApprovalRules:
+    def rules(self, most: int, clock: Callable[[], float], most_of_tenant: int = 1000) -> ApprovalRules:
         """Make what keeps decisions for later calls here."""
-        return SqlRules(self.database, most, clock)
+        return SqlRules(self.database, most, clock, most_of_tenant)
+
+    async def open_database(self) -> Database:
+        """Give the database in which calls are remembered here."""
+        return self.database
 
     def audit(self, ttl: float, most: int, clock: Callable[[], float]) -> AuditTrail:
         """Make what keeps the audit here."""
@@ -147,7 +169,9 @@ KINDS = ("memory", "sqlite", "postgres")
 async def open_place(kind: str, folder: Path, url: str) -> AsyncIterator[Place]:
     """Make a place of one of `KINDS`, which may write into the folder, and into the database of the URL."""
     if kind == "memory":
-        yield InMemory()
+        in_memory = InMemory()
+        yield in_memory
+        await in_memory.close()
         return
     database: Database
     database = SqliteDatabase(folder / "ledger.db") if kind == "sqlite" else PostgresDatabase(url)

@@ -84,6 +84,22 @@ async def test_there_is_an_end_of_room(rules: ApprovalRules, clock: Clock) -> No
     assert (before, await ids(rules)) == (["2"], ["2", "3"])
 
 
+async def test_a_tenant_has_room_of_its_own(ledger: Place, clock: Clock) -> None:
+    """So that one does not take that of all."""
+    rules = ledger.rules(3, clock, most_of_tenant=2)
+    await rules.keep(make_rule("1", tool="refund"))
+    await rules.keep(make_rule("2", tool="pay"))
+    with pytest.raises(TooManyRules):
+        await rules.keep(make_rule("3", tool="send"))
+    await rules.keep(make_rule("4", tool="pay"))
+    await rules.keep(make_rule("5", tenant="other"))
+    with pytest.raises(TooManyRules):
+        await rules.keep(make_rule("6", tenant="third"))
+
+    assert await ids(rules) == ["1", "4"]
+    assert [rule.id for rule in (await rules.list("other")).rules] == ["5"]
+
+
 async def test_a_rule_expires(rules: ApprovalRules, clock: Clock) -> None:
     """To the second."""
     await rules.keep(make_rule(expires_at=NOW + timedelta(seconds=10)))

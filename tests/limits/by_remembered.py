@@ -5,6 +5,8 @@ import time
 from functools import partial
 from typing import Any
 
+import httpx
+
 from sidecall.jobs.webhooks.courier import PAUSES
 from tests.jobs.webhooks.listening import SECRET
 from tests.kit.callers.secrets import SECRETS_KEY
@@ -91,8 +93,49 @@ async def _approvals(make_client: MakeClient, **settings: Any) -> str:
     return say(answer)
 
 
-async def _rules(make_client: MakeClient) -> str:
-    client = await make_client(ask, caller_header="X-Caller", max_approval_rules=1)
+async def _keep_two(make_client: MakeClient, **settings: Any) -> tuple[httpx.Response, bool]:
+    """Send two calls where there is room for one; return the last answer, and whether the first call is kept."""
+    client = await make_client(echo, **settings)
+    sent = call("echo", text="x" * 2000)
+    first = (await post(client, sent, **{"Idempotency-Key": "a"})).json()["id"]
+    answer = await post(client, sent, **{"Idempotency-Key": "b"})
+    return answer, (await client.get(f"/tool_calls/{first}")).status_code == 200
+
+
+async def _too_many(make_client: MakeClient, **settings: Any) -> str:
+    refused, keeps = await _keep_two(make_client, **settings)
+    answered, forgets = await _keep_two(make_client, **settings, idempotency_ttl=1e-9, job_ttl=1e-9)
+    if (answered.status_code, keeps, forgets) != (200, True, False):
+        return f"{answered.status_code}, {keeps}, {forgets}"
+    return f"the oldest ended ones are forgotten; where none may be, {say(refused)}"
+
+
+async def _too_large(make_client: MakeClient) -> str:
+    same = await _too_many(make_client, max_job_bytes=2000) == await _too_many(make_client, max_jobs=1)
+    client = await make_client(echo)
+    sizes = [0]
+    while (answer := await post(client, call("echo", text="x" * 4_000_000), **_key(len(sizes)))).status_code == 200:
+        sizes.append(4_000_000 + len(answer.content))
+    half = sum(sizes) < 32 * 1024 * 1024 + sizes[-1] < sum(sizes) + 2 * sizes[-1]
+    return "the same; in memory 32 MiB at most" if same and half and answer.status_code == 503 else f"{same}, {sizes}"
+
+
+def _key(number: int) -> dict[str, str]:
+    return {"Idempotency-Key": str(number)}
+
+
+async def _old_job(make_client: MakeClient) -> str:
+    client = await make_client(echo, job_ttl=1e-9)
+    path = (await post(client, call("echo"), Prefer="respond-async")).headers["Location"]
+    for _ in range(100):
+        if (answer := await client.get(path)).status_code == 404:
+            break
+        await asyncio.sleep(0.1)
+    return say(answer)
+
+
+async def _rules(make_client: MakeClient, **settings: Any) -> str:
+    client = await make_client(ask, caller_header="X-Caller", **settings)
     for who in ("ada", "bob"):
         waiting = (await post(client, call("ask"), **{"X-Caller": who})).headers["Location"]
         decision = {"decision": "approve", "always": True}
@@ -148,6 +191,9 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "remembered calls that run": partial(_begin_two, max_running_jobs=1),
     "remembered calls that are queued": partial(_begin_two, max_running_jobs=1, max_queued_jobs=0),
     "seconds that `Prefer: wait=` waits": _wait_briefly,
+    "remembered calls": partial(_too_many, max_jobs=1),
+    "bytes of remembered calls, with their answers": _too_large,
+    "seconds that a remembered call is kept after its end": _old_job,
     "seconds that a call is known by its key": _send_again,
     "characters of a key": _long_key,
     "characters of a `callback_url`": _long_url,
@@ -157,7 +203,8 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "calls on a page": _calls_page,
     "approvals": partial(_approvals, max_approvals=1),
     "bytes of approvals, with their calls and answers": partial(_approvals, max_waiting_bytes=20_000),
-    "decisions that hold for later calls": _rules,
+    "decisions that hold for later calls": partial(_rules, max_approval_rules=1),
+    "decisions of one tenant that hold for later calls": partial(_rules, max_approval_rules_per_tenant=1),
     "seconds that an approval is kept": _old_approval,
     "secrets of callers": _many_secrets,
     "bytes of a secret": _long_secret,

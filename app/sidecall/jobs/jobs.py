@@ -17,6 +17,7 @@ from sidecall.core.record import CallRecord
 from sidecall.core.tool import CompiledTool
 from sidecall.jobs.endings import end_cancelled, end_expired, end_with
 from sidecall.jobs.ends import Ends, hear
+from sidecall.jobs.keeping import Keeping
 from sidecall.jobs.keys import make_call_key
 from sidecall.jobs.load import JobLoad
 from sidecall.jobs.runner import Runner
@@ -31,6 +32,7 @@ logger = logging.getLogger("sidecall")
 
 # Seconds after which those who wait look for themselves: another server may have ended their call.
 _LOOK = 1.0
+_FULL = "So many calls are remembered, none of which may be forgotten yet, that this server takes no more."
 
 
 class Jobs:
@@ -64,6 +66,7 @@ class Jobs:
         self._show = show
         self._ends = Ends()
         self._runner = Runner(ledger.calls, pipeline, find, self._ends, self.limits.running)
+        self._keeping = Keeping(ledger.calls.kept)
         self._upkeep = Upkeep(ledger, self._runner, find, self._ends, self.limits.attempts)
         self.load = JobLoad(self._runner, self._upkeep, self.limits)
 
@@ -71,12 +74,14 @@ class Jobs:
         """Take up what a server before this one has left behind, and begin to run what is queued."""
         self._runner.open()
         await self._upkeep.open(self._settle_held)
+        await self._keeping.open()
 
     async def close(self, patience: float = 0.0) -> None:
         """Run no more calls; after so many seconds those that may run twice are left to another server, or the next."""
         if not self._upkeep.is_open:
             return
         await self._runner.close(patience)  # Until then others have to know that this server lives.
+        await self._keeping.close()
         await self._upkeep.close()
         try:
             await self._ledger.queue.leave(self._ledger.owner)
@@ -88,14 +93,15 @@ class Jobs:
 
         Raises:
             KeyReused: Its key was sent before, with another call.
-            TooManyJobs: So many calls are queued that there is no room for it.
+            TooManyJobs: So many calls are queued, or kept, that there is no room for it.
             StoreUnavailable: It cannot be written down just now.
         """
         begins = how.waits or (self._upkeep.queued <= 0 and self._runner.free > 0)
-        if not begins and self._upkeep.queued >= self.limits.queued:
+        lacks_place = not begins and self._upkeep.queued >= self.limits.queued
+        if lacks_place or (self._calls.kept.is_full and not await self._keeping.has_room()):
             if (known := await self._find_known(how.key)) is not None:
                 return Submitted(known, is_new=False)
-            raise TooManyJobs
+            raise TooManyJobs(None if lacks_place else _FULL)
         record = CallRecord.of(request, new_invocation_id())
         try:
             entry = await self._accept(record, how, begins=begins)

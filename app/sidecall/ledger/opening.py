@@ -1,7 +1,7 @@
 """Which ledger a setting asks for."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ _FORMS = (
     "sqlite:///ledger.db for a file where the server is started, sqlite:////var/lib/sidecall/ledger.db for one by its "
     f"absolute path, postgresql://user:password@host:5432/database, or {IN_MEMORY}"
 )
+# Most bytes of calls that are remembered in memory, whatever a database may take.
+_CALLS_IN_MEMORY = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +101,19 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
     if wanted.url != IN_MEMORY:
         raise StoreUnfit(f"SIDECALL_STORE is {wanted.url}; what is kept in memory has no name, write {IN_MEMORY}.")
     bounds, database = wanted.bounds, SqliteDatabase()
+    calls = replace(bounds.calls, most_bytes=min(bounds.calls.most_bytes, _CALLS_IN_MEMORY))
     return Ledger(
         approvals=MemoryApprovals(bounds.approval_ttl, bounds.max_approvals, room=Room(bounds.max_waiting_bytes)),
         contents=MemoryContents(
             bounds.artifact_ttl, bounds.max_artifact_bytes, quota=bounds.max_artifact_bytes_per_caller
         ),
         items=MemoryItems(bounds.max_store_bytes, bounds.max_item_bytes),
-        calls=SqlCalls(database),
+        calls=SqlCalls(database, calls),
         queue=SqlCallQueue(database),
         database=database,
-        rules=MemoryRules(bounds.max_rules),
         audit=MemoryAudit(bounds.audit_ttl, bounds.max_audit_entries),
         secrets=MemorySecrets(bounds.max_secrets),
+        rules=MemoryRules(bounds.max_rules, most_of_tenant=bounds.max_rules_per_tenant),
     )
 
 

@@ -8,12 +8,32 @@ from sidecall.core.calls.keys import CallKey
 from sidecall.core.record import CallRecord
 
 
+class EndedCalls(Protocol):
+    """The remembered calls of which nothing more will come, and the room that all remembered calls take."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so many calls are kept, or so many bytes of them, that there is no room for another."""
+
+    async def forget(self, room_for: int = 0) -> bool:
+        """Forget some ended calls that are too old or too many, in a short step; return whether there may be more.
+
+        None that is known by its key or its approval goes, none that somebody is still to be told of, and none that has
+        just ended.
+
+        Args:
+            room_for: How many more calls there should be room for.
+        """
+
+
 class Calls(Protocol):
     """Where calls are remembered.
 
     Each method is one step and durable once it returns. Whoever ends a call names the attempt: of two servers that took
     the same call for theirs, one is heard.
     """
+
+    kept: EndedCalls
 
     async def accept(self, call: CallRecord, acceptance: Acceptance) -> CallEntry | None:
         """Remember a call that is begun or queued; None where one with its key is remembered already.

@@ -11,12 +11,13 @@ _Key = tuple[str, str, str]
 
 
 class MemoryRules:
-    """Remember up to `most` rules; they are lost when the process ends."""
+    """Remember up to `most` rules, `most_of_tenant` of them of one tenant; they are lost when the process ends."""
 
     # No method ever waits, so that each is one step, on one event loop.
 
-    def __init__(self, most: int = 1000, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, most: int = 10_000, clock: Callable[[], float] = time.time, most_of_tenant: int = 1000) -> None:
         self._most = most
+        self._most_of_tenant = most_of_tenant
         self._clock = clock
         self._rules: dict[_Key, tuple[int, ApprovalRule]] = {}
         self._numbers = itertools.count(1)
@@ -25,11 +26,12 @@ class MemoryRules:
         """Keep a rule, in place of the one for the same tool and caller.
 
         Raises:
-            TooManyRules: There is no room for it.
+            TooManyRules: There is no room for it, or its tenant has none left.
         """
         self._forget()
         key = (rule.tenant, rule.caller, rule.tool)
-        if key not in self._rules and len(self._rules) >= self._most:
+        of_tenant = sum(tenant == rule.tenant for tenant, _, _ in self._rules)
+        if key not in self._rules and (len(self._rules) >= self._most or of_tenant >= self._most_of_tenant):
             raise TooManyRules
         self._rules.pop(key, None)
         self._rules[key] = (next(self._numbers), rule)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from sidecall.core.calls.entry import CallEnd, ClaimedCall, LostCall
 from sidecall.core.record import CallRecord
 from sidecall.ledger.sql.database import Database, Row
+from sidecall.ledger.sql.kept_calls import GRACE
 
 
 class SqlCallQueue:
@@ -40,7 +41,8 @@ class SqlCallQueue:
 
     async def cancel(self, call_id: str, end: CallEnd) -> bool:
         """End a call that is queued, or ask the server that runs it to; False where it is neither."""
-        told = (end.status, end.kind, end.message.model_dump_json(), time.time())
+        message, now = end.message.model_dump_json(), time.time()
+        told = (end.status, end.kind, message, now, len(message), now + GRACE)
         if await self._database.write("cancel_queued_call", call_id, *told) is not None:
             return True
         return await self._database.write("ask_to_cancel", call_id) is not None

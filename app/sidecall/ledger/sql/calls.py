@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic_core import from_json
@@ -10,10 +10,12 @@ from pydantic_core import from_json
 from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, to_datetime
 from sidecall.core.calls.errors import KeyReused, UnknownCall
 from sidecall.core.calls.keys import CallKey
+from sidecall.core.calls.places import EndedCalls
 from sidecall.core.messages import ToolMessage
 from sidecall.core.record import CallRecord
 from sidecall.ledger.sql.clauses import write_where
 from sidecall.ledger.sql.database import Database, Row
+from sidecall.ledger.sql.kept_calls import CallBounds, KeptCalls
 
 # As many columns as an entry has, in the order of the statements that read one.
 _COLUMNS = 16
@@ -24,8 +26,13 @@ _BESIDE = 256
 class SqlCalls:
     """Remember calls in one table; those that are found by a key stand in it under that, too."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self, database: Database, bounds: CallBounds | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
         self._database = database
+        self._clock = clock
+        self._kept = KeptCalls(database, bounds, clock)
+        self.kept: EndedCalls = self._kept
 
     async def accept(self, call: CallRecord, acceptance: Acceptance) -> CallEntry | None:
         """Remember a call that is begun or queued; None where one with its key is remembered already.
@@ -38,29 +45,22 @@ class SqlCalls:
         status, attempt, started = ("queued", 0, None) if owner is None else ("running", 1, created)
         known = (None, None, None) if key is None else (key.text, key.fingerprint, key.expires_at)
         caller, sent = call.caller, call.tool_call
-        row = await self._database.write(
-            "accept_call",
-            *(call.id, caller.tenant, caller.subject, sent.name, json.dumps(sent.id), status, attempt, owner),
-            *(created, started, acceptance.args, record, *known, acceptance.replay_of),
-            len(record) + len(acceptance.args or "") + _BESIDE,
-            *(acceptance.callback_url, None if acceptance.callback_url is None else created),
-        )
+        size = _measure(record) + _measure(acceptance.args or "") + _BESIDE
+        row: Row | None = None
+        self._kept.take(1, size)  # Before it is written, so that of many at once each sees those before it.
+        try:
+            row = await self._database.write(
+                "accept_call",
+                *(call.id, caller.tenant, caller.subject, sent.name, json.dumps(sent.id), status, attempt, owner),
+                *(created, started, acceptance.args, record, *known, acceptance.replay_of, size),
+                *(acceptance.callback_url, None if acceptance.callback_url is None else created),
+            )
+        finally:
+            if row is None:
+                self._kept.take(-1, -size)
         if row is None:
             return None
-        return CallEntry(
-            id=call.id,
-            name=sent.name,
-            tool_call_id=sent.id,
-            status="queued" if owner is None else "running",
-            caller=caller.subject,
-            tenant=caller.tenant,
-            is_durable=True,
-            attempt=attempt,
-            created_at=call.created_at,
-            started_at=None if started is None else call.created_at,
-            args=_read(acceptance.args),
-            replay_of=acceptance.replay_of,
-        )
+        return _begin_entry(call, acceptance)
 
     async def find(self, key: CallKey) -> CallEntry | None:
         """Find the call of a key; None if there is none, or the key has expired, which is then free.
@@ -72,7 +72,7 @@ class SqlCalls:
         if not rows:
             return None
         fingerprint, expires_at = rows[0][_COLUMNS:]
-        now = time.time()
+        now = self._clock()
         if expires_at <= now:
             await self._database.write("free_key", rows[0][0], now)
             return None
@@ -114,15 +114,20 @@ class SqlCalls:
 
     async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> bool:
         """Note the end of an attempt, None for a call that waits for a person; False where another was heard."""
-        message = end.message.model_dump_json()
-        told = (end.status, end.kind, message, time.time(), len(message))
-        if attempt is None:
-            return await self._database.write("settle_call", call_id, *told) is not None
-        return await self._database.write("finish_call", call_id, attempt, *told) is not None
+        message, now = end.message.model_dump_json(), self._clock()
+        size, is_held = _measure(message), attempt is None
+        told = (end.status, end.kind, message, now, size, self._kept.keep_until(now, was_held=is_held))
+        statement, which = ("settle_call", ()) if is_held else ("finish_call", (attempt,))
+        if await self._database.write(statement, call_id, *which, *told) is None:
+            return False
+        self._kept.take(0, size)
+        return True
 
     async def forget(self, call_id: str, attempt: int) -> None:
         """Forget a call that was refused before it began, and its key."""
-        await self._database.write("forget_call", call_id, attempt)
+        row = await self._database.write("forget_call", call_id, attempt)
+        if row is not None:
+            self._kept.take(-1, -row[1])
 
     async def list_held(self, limit: int = 1000) -> Sequence[CallEntry]:
         """List the calls that wait for a person, those that have waited longest first."""
@@ -132,6 +137,24 @@ class SqlCalls:
         """Find the call that waits for this approval; None if none does."""
         rows = await self._database.read("find_held_call", approval_id)
         return _to_entry(rows[0]) if rows else None
+
+
+def _begin_entry(call: CallRecord, acceptance: Acceptance) -> CallEntry:
+    is_begun = acceptance.owner is not None
+    return CallEntry(
+        id=call.id,
+        name=call.tool_call.name,
+        tool_call_id=call.tool_call.id,
+        status="running" if is_begun else "queued",
+        caller=call.caller.subject,
+        tenant=call.caller.tenant,
+        is_durable=True,
+        attempt=int(is_begun),
+        created_at=call.created_at,
+        started_at=call.created_at if is_begun else None,
+        args=_read(acceptance.args),
+        replay_of=acceptance.replay_of,
+    )
 
 
 def _to_entry(row: Row) -> CallEntry:
@@ -156,6 +179,10 @@ def _to_entry(row: Row) -> CallEntry:
         replay_of=replay_of,
         message=None if message is None else ToolMessage.model_validate(json.loads(message)),
     )
+
+
+def _measure(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
 
 
 def _read(text: str | None) -> Any:

@@ -5,7 +5,7 @@ import logging
 import math
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 from sidecall.core.overload import StoreUnavailable
@@ -17,6 +17,7 @@ from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.contents import SqlContents
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.items import SqlItems
+from sidecall.ledger.sql.kept_calls import CallBounds
 from sidecall.ledger.sql.rates import SqlRates
 from sidecall.ledger.sql.rules import SqlRules
 from sidecall.ledger.sql.secrets import SqlSecrets
@@ -40,11 +41,13 @@ class LedgerBounds:
     max_artifact_bytes: int = 32 * 1024 * 1024
     max_store_bytes: int = 16 * 1024 * 1024
     max_item_bytes: int = 1024 * 1024
-    max_rules: int = 1000
+    max_rules: int = 10_000
     max_artifact_bytes_per_caller: int | None = None
     audit_ttl: float = 7_776_000.0
     max_audit_entries: int = 100_000
     max_secrets: int = 10_000
+    max_rules_per_tenant: int = 1000
+    calls: CallBounds = field(default_factory=CallBounds)
 
 
 class DatabaseLedger(Ledger):
@@ -64,8 +67,8 @@ class DatabaseLedger(Ledger):
         )
         self._rounds: asyncio.Task[None] | None = None
         self._items = SqlItems(database, bounds.max_item_bytes)
-        self._kept_rules = SqlRules(database, bounds.max_rules)
-        calls, queue = SqlCalls(database), SqlCallQueue(database)
+        self._kept_rules = SqlRules(database, bounds.max_rules, most_of_tenant=bounds.max_rules_per_tenant)
+        calls, queue = SqlCalls(database, bounds.calls), SqlCallQueue(database)
         super().__init__(self._decisions, self._contents, self._items, calls, queue, database, owner, self._kept_rules)
         self._call_rates = SqlRates(database) if self.is_shared else None
         self.rates = self._call_rates

@@ -10,24 +10,30 @@ from sidecall.ledger.sql.database import Database, Row
 
 
 class SqlRules:
-    """Remember up to `most` rules."""
+    """Remember up to `most` rules, `most_of_tenant` of them of one tenant."""
 
-    def __init__(self, database: Database, most: int = 1000, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        database: Database,
+        most: int = 10_000,
+        clock: Callable[[], float] = time.time,
+        most_of_tenant: int = 1000,
+    ) -> None:
         self._database = database
-        self._most = most
+        self._most = (most, most_of_tenant)
         self._clock = clock
 
     async def keep(self, rule: ApprovalRule) -> None:
         """Keep a rule, in place of the one for the same tool and caller.
 
         Raises:
-            TooManyRules: There is no room for it.
+            TooManyRules: There is no room for it, or its tenant has none left.
         """
         await self.forget()
         whose = (rule.tenant, rule.caller, rule.tool)
         expires_at = None if rule.expires_at is None else rule.expires_at.timestamp()
         decided = (rule.definition, rule.decision, rule.reason, rule.decided_by, rule.decided_at.timestamp())
-        values = (rule.id, *whose, *decided, expires_at, rule.approval_id, self._most)
+        values = (rule.id, *whose, *decided, expires_at, rule.approval_id, *self._most)
         if await self._database.write("keep_rule", *values) is None:
             raise TooManyRules
 

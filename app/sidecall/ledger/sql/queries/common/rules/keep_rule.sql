@@ -4,6 +4,7 @@ INSERT INTO approval_rules
 SELECT $1, $2, $3, $4, $5, $6, $7, $8, CAST($9 AS DOUBLE PRECISION), CAST($10 AS DOUBLE PRECISION), $11
 WHERE (SELECT count(*) FROM approval_rules WHERE NOT (tenant = $2 AND caller = $3 AND tool = $4))
     < CAST($12 AS BIGINT)
+    AND (SELECT count(*) FROM approval_rules WHERE tenant = $2 AND NOT (caller = $3 AND tool = $4)) < CAST($13 AS BIGINT)
 ON CONFLICT (tenant, caller, tool) DO UPDATE SET
     id = excluded.id,
     definition = excluded.definition,

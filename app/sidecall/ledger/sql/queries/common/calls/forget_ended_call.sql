@@ -1,0 +1,1 @@
+DELETE FROM calls WHERE id = $1 AND free_at <= $2
