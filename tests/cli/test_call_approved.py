@@ -60,7 +60,7 @@ def test_a_tool_has_its_secret_here_too(here: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("SIDECALL_SECRETS_DIR", str(here))
     (here / "CLI_KEY").write_text("s3cret\n")
 
-    assert json.loads(call("send").stdout)["content"] == "sent with s3cret"
+    assert json.loads(call("send").stdout)["content"] == "sent with [redacted]"
 
 
 @pytest.mark.respx(base_url=URL, assert_all_called=False)

@@ -80,41 +80,44 @@ async def test_the_server_answers_with_the_document(make_client: MakeClient) -> 
     assert first == second == DOCUMENT
 
 
+NAMES = {
+    "list_tools": "GET /tools",
+    "get_tool": "GET /tools/{name}",
+    "create_tool_call": "POST /tool_calls",
+    "create_tool_call_batch": "POST /tool_calls/batch",
+    "list_tool_calls": "GET /tool_calls",
+    "export_tool_calls": "GET /tool_calls/export",
+    "get_tool_call": "GET /tool_calls/{call_id}",
+    "cancel_tool_call": "POST /tool_calls/{call_id}/cancel",
+    "watch_tool_call": "GET /tool_calls/{call_id}/events",
+    "replay_tool_call": "POST /tool_calls/{call_id}/replay",
+    "create_content": "POST /contents",
+    "delete_content": "DELETE /contents/{content_id}",
+    "get_content": "GET /contents/{content_id}",
+    "summarize_tool_calls": "GET /tool_calls/summary",
+    "list_approvals": "GET /approvals",
+    "get_approval": "GET /approvals/{approval_id}",
+    "decide_approval": "POST /approvals/{approval_id}",
+    "list_approval_rules": "GET /approvals/rules",
+    "revoke_approval_rule": "DELETE /approvals/rules/{rule_id}",
+    "list_audit": "GET /audit",
+    "list_secrets": "GET /secrets",
+    "put_secret": "PUT /secrets/{name}",
+    "delete_secret": "DELETE /secrets/{name}",
+    "get_identity": "GET /whoami",
+    "get_resource_metadata": "GET /.well-known/oauth-protected-resource",
+    "get_health": "GET /healthz",
+    "get_readiness": "GET /readyz",
+    "get_metrics": "GET /metrics",
+    "get_status": "GET /status",
+}
+
+
 def test_every_operation_has_a_stable_name() -> None:
     """Generated clients are named by them."""
     names = {operation_id: f"{method} {path}" for operation_id, (method, path, _) in OPERATIONS.items()}
 
-    assert names == {
-        "list_tools": "GET /tools",
-        "get_tool": "GET /tools/{name}",
-        "create_tool_call": "POST /tool_calls",
-        "create_tool_call_batch": "POST /tool_calls/batch",
-        "list_tool_calls": "GET /tool_calls",
-        "export_tool_calls": "GET /tool_calls/export",
-        "get_tool_call": "GET /tool_calls/{call_id}",
-        "cancel_tool_call": "POST /tool_calls/{call_id}/cancel",
-        "watch_tool_call": "GET /tool_calls/{call_id}/events",
-        "replay_tool_call": "POST /tool_calls/{call_id}/replay",
-        "create_content": "POST /contents",
-        "delete_content": "DELETE /contents/{content_id}",
-        "get_content": "GET /contents/{content_id}",
-        "summarize_tool_calls": "GET /tool_calls/summary",
-        "list_approvals": "GET /approvals",
-        "get_approval": "GET /approvals/{approval_id}",
-        "decide_approval": "POST /approvals/{approval_id}",
-        "list_approval_rules": "GET /approvals/rules",
-        "revoke_approval_rule": "DELETE /approvals/rules/{rule_id}",
-        "list_audit": "GET /audit",
-        "list_secrets": "GET /secrets",
-        "put_secret": "PUT /secrets/{name}",
-        "delete_secret": "DELETE /secrets/{name}",
-        "get_identity": "GET /whoami",
-        "get_resource_metadata": "GET /.well-known/oauth-protected-resource",
-        "get_health": "GET /healthz",
-        "get_readiness": "GET /readyz",
-        "get_metrics": "GET /metrics",
-        "get_status": "GET /status",
-    }
+    assert names == NAMES
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ SECRETS = (
     *list_read_cases(_DELETE, "/secrets/ONE"),
     Case(_DELETE, 204, "/secrets/ONE"),
     Case(_DELETE, 404, "/secrets/ONE"),
+    Case(_DELETE, 422, "/secrets/1"),
     Case(_AUDIT, 200, "/audit"),
     Case(_AUDIT, 422, "/audit?since=yesterday"),
     *list_read_cases(_AUDIT, "/audit"),

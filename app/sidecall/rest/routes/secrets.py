@@ -89,7 +89,12 @@ def _read_value(body: Any) -> str:
     operation_id="delete_secret",
     summary="Forget a secret",
     status_code=204,
-    responses={**CALLER_PROBLEM, **_UNKNOWN, **_UNAVAILABLE},
+    responses={
+        **CALLER_PROBLEM,
+        **_UNKNOWN,
+        422: {"model": Problem, "description": "The name is not that of a secret."},
+        **_UNAVAILABLE,
+    },
 )
 async def delete_secret(parts: PartsDep, caller: CallerDep, name: SecretName) -> Response:
     """Forget one of your secrets; calls that run already have it."""
