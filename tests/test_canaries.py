@@ -144,7 +144,7 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> Kept:
     """Give the spans of the server, with arguments and results."""
     kept, provider = Kept(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(kept))
-    monkeypatch.setattr("sidecall.main.open_tracing", lambda _mode, redaction: Spans(provider, redaction))
+    monkeypatch.setattr("sidecall.observation.open_tracing", lambda _mode, redaction: Spans(provider, redaction))
     return kept
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import selectors
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -15,17 +16,27 @@ _Ts = TypeVarTuple("_Ts")
 VIRTUAL = ("asyncio", {"loop_factory": lambda: VirtualLoop()})
 
 
+# Seconds in which another thread does what it does for a server that keeps nothing on a disk; and those that one has
+# which surely does something, if only waiting for what time brings.
+_GRACE = 0.002
+_LONG_GRACE = 0.02
+
+
 class _Jumping(selectors.DefaultSelector):
-    """Skip the time in which nothing happens."""
+    """Skip the time in which nothing happens, here or in a thread of the loop's executors."""
 
     def __init__(self) -> None:
         super().__init__()
         self.skipped = 0.0
+        self.in_threads = 0
 
     def select(self, timeout: float | None = None) -> Any:
         """Return what is ready; wait only for what other threads do, when nothing else is planned."""
-        ready = super().select(timeout if timeout is None else 0)
-        if not ready and timeout is not None:
+        if timeout is None:
+            return super().select()
+        grace = _LONG_GRACE if self.in_threads else _GRACE if threading.active_count() > 1 else 0
+        ready = super().select(min(timeout, grace))
+        if not ready:
             self.skipped += timeout
         return ready
 
@@ -49,6 +60,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         timer = super().call_at(when, callback, *args, context=context)
         self.timers.append(timer)
         return timer
+
+    def run_in_executor(self, executor: Any, func: Callable[[*_Ts], Any], *args: *_Ts) -> asyncio.Future[Any]:
+        """Work in a thread, and note it."""
+        done = super().run_in_executor(executor, func, *args)
+        self._jumping.in_threads += 1
+        done.add_done_callback(self._end_in_thread)
+        return done
+
+    def _end_in_thread(self, _: object) -> None:
+        self._jumping.in_threads -= 1
 
     async def shutdown_default_executor(self, *_: Any, **__: Any) -> None:
         """Wait for threads as long as they take: Python's limit on it would be over at once."""

@@ -29,7 +29,7 @@ async def test_each_caller_has_one_turn_in_a_round(came: str, turns: str) -> Non
         names[place] = name
         waiting.join(("default", name[0]), place)
     order = []
-    while waiting:
+    while waiting.callers:
         order.append(names[waiting.next()])
 
     assert " ".join(order) == turns
@@ -49,7 +49,7 @@ async def test_whoever_leaves_has_no_turn() -> None:
         waiting.drop(caller, place)
 
     assert waiting.next() is second
-    assert not waiting
+    assert not waiting.callers
 
 
 async def test_a_flood_holds_another_caller_up_by_one_call() -> None:

@@ -107,6 +107,7 @@ async def test_the_headers_are_those_of_events(client: httpx.AsyncClient, target
         "content-type": "text/event-stream; charset=utf-8",
         "cache-control": "no-cache",
         "x-accel-buffering": "no",
+        "x-content-type-options": "nosniff",
         "x-request-id": "mine-1",
     }
 

@@ -48,7 +48,7 @@ class _Semaphore:
 
     @property
     def is_free(self) -> bool:
-        return self.running < self.most and not self.waiting
+        return self.running < self.most and not self.waiting.callers
 
     async def wait(self, caller: CallerKey) -> None:
         """Wait for a place, and take it."""
@@ -66,7 +66,7 @@ class _Semaphore:
     def leave(self) -> None:
         """Return a place, to the one whose turn it is."""
         self.running -= 1
-        while self.waiting and self.running < self.most:
+        while self.waiting.callers and self.running < self.most:
             place = self.waiting.next()
             if not place.done():
                 self.running += 1
@@ -137,7 +137,7 @@ class Admission:
             TooManyCalls: The caller has too many calls running already.
         """
         for semaphore in semaphores:
-            if semaphore.running >= semaphore.most or semaphore.waiting:
+            if semaphore.running >= semaphore.most or semaphore.waiting.callers:
                 return False
         if self._limits.per_caller is not None:
             self._count(caller, self._limits.per_caller)
@@ -171,7 +171,7 @@ class Admission:
         """Return the place of one call."""
         self.running -= 1
         for semaphore in semaphores:
-            if semaphore.waiting:
+            if semaphore.waiting.callers:
                 semaphore.leave()
             else:
                 semaphore.running -= 1

@@ -55,6 +55,7 @@ class Gate:
         self._plans = plans
         self._admission = admission
         self._quotas = admission.quotas
+        self._has_rate = admission.quotas is not None and admission.quotas.rate is not None
         self._observer = observer
         self._deny = deny
 
@@ -81,11 +82,14 @@ class Gate:
         """
         tool = self._registry.get(request.call.name)
         # A call that was remembered was counted when it came.
-        if self._quotas is not None and not request.is_counted:
+        if self._has_rate and not request.is_counted:
             waits = self._count(request, tool)
             if waits is not None:
                 return self._enter_when_counted(waits, request, tool)
-        if tool is None or tool.options.rate is not None or not _is_plainly_visible(tool, request.caller):
+        if tool is None or tool.options.rate is not None:
+            return self._enter_if_visible(request, tool)
+        # Of most tools and callers two words say so.
+        if not (tool.options.is_for_all and request.caller.toolset is None) and not _is_seen(tool, request.caller):
             return self._enter_if_visible(request, tool)
         plan = self._plans.of(tool)
         try:
@@ -172,8 +176,6 @@ class Gate:
         return ToolNotFound(name, names, find_nearest(name, names))
 
 
-def _is_plainly_visible(tool: CompiledTool, caller: Caller) -> bool:
-    """Return whether a tool is one that its caller sees without anybody being asked."""
-    if tool.options.is_for_all and caller.toolset is None:
-        return True
+def _is_seen(tool: CompiledTool, caller: Caller) -> bool:
+    """Return whether a caller sees a tool without anybody being asked."""
     return tool.options.is_enabled is True and is_permitted(tool, caller)

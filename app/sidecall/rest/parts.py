@@ -98,6 +98,12 @@ class Parts:
         tool = self.registry.get(name)
         return None if tool is None or tool.options.idempotency is None else tool
 
+    def counts(self, tool: CompiledTool | None) -> bool:
+        """Return whether calls of a tool are counted, for all of its caller's calls or for themselves."""
+        if self.quotas is None:
+            return False
+        return self.quotas.rate is not None or (tool is not None and tool.options.rate is not None)
+
     def quotas_of(self, caller: Caller, tool: str | None = None) -> tuple[Quota, ...]:
         """Return what a caller has left, where that is counted."""
         if self.quotas is None:
