@@ -63,7 +63,8 @@ class Authentication:
         path = path_of(scope)
         found = None if self._passes is None else self._passes.find(scope)
         if found is not None and (scope["method"], path) in found.ways:
-            self._name(found.caller, scope)
+            scope[CALLER] = found.caller
+            self._hide(scope)
             return self._app(scope, receive, send)
         return self._settle(path, scope, receive, send)
 
@@ -92,10 +93,9 @@ class Authentication:
         self._permit(scope["method"], path, caller)
         if self._passes is not None:
             self._passes.keep(scope, caller, (scope["method"], path))
-        self._name(caller, scope)
+        self._hide(scope)
 
-    def _name(self, caller: Caller, scope: Scope) -> None:
-        scope[CALLER] = caller
+    def _hide(self, scope: Scope) -> None:
         if self._hidden:
             scope["headers"] = [header for header in scope["headers"] if header[0] not in self._hidden]
 

@@ -27,6 +27,7 @@ from sidecall.jobs.watching import Sights, watch_call
 from sidecall.ledger.base import Ledger
 from sidecall.pipeline.batch import Find
 from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.visible import is_visible
 
 logger = logging.getLogger("sidecall")
 
@@ -65,6 +66,7 @@ class Jobs:
         self.limits = limits or JobLimits()
         self._show = show
         self._ends = Ends()
+        self._pipeline = pipeline
         self._runner = Runner(ledger.calls, pipeline, find, self._ends, self.limits.running)
         self._keeping = Keeping(ledger.calls.kept)
         self._upkeep = Upkeep(ledger, self._runner, find, self._ends, self.limits.attempts)
@@ -161,10 +163,15 @@ class Jobs:
     async def run(self, request: CallRequest, tool: CompiledTool) -> ToolMessage:
         """Answer a call in its place among others; it is of a tool which knows its calls again, and runs once.
 
+        Nothing is remembered of a tool that the caller does not see, as of one that is not there.
+
         Raises:
             ApprovalRequired: It waits for a person.
             RequestError: It was refused.
         """
+        if not await is_visible(tool, request.caller, request.context):
+            return await self._pipeline.run(request)
+        await self._pipeline.gate.count(request, tool)
         key = make_call_key(request, tool, None, self.limits.key_ttl)
         entry = (await self.submit(request, Submission(key, waits=True))).entry
         entry = await self.wait(entry, None, lambda entry: entry.status == "awaiting_approval")

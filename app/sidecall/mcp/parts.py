@@ -11,7 +11,6 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.quota import Quota
 from sidecall.core.results.room import ResultRoom
-from sidecall.core.tool import CompiledTool
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
 from sidecall.jobs.jobs import Jobs
@@ -21,7 +20,6 @@ from sidecall.mcp.listing import ToolPages
 from sidecall.mcp.structures import Structures
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas.in_memory import Quotas
-from sidecall.pipeline.visible import is_visible
 from sidecall.registry import Registry
 
 
@@ -52,14 +50,7 @@ class McpParts:
         tool = self.registry.get(request.call.name)
         if self.jobs is None or tool is None or tool.options.idempotency is None:
             return self.pipeline.run(request)
-        return self._run_once(self.jobs, request, tool)
-
-    async def _run_once(self, jobs: Jobs, request: CallRequest, tool: CompiledTool) -> ToolMessage:
-        # Nothing is remembered of a tool that the caller does not see, as of one that is not there.
-        if not await is_visible(tool, request.caller, request.context):
-            return await self.pipeline.run(request)
-        await self.pipeline.gate.count(request, tool)
-        return await jobs.run(request, tool)
+        return self.jobs.run(request, tool)
 
     def quotas_of(self, caller: Caller, tool: str | None = None) -> tuple[Quota, ...]:
         """Return what a caller has left, where that is counted."""

@@ -1,6 +1,7 @@
 """What stands before the stages: a call is looked up, counted, seen and let in, once."""
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,7 +104,8 @@ class Gate:
     async def _enter_when_counted(
         self, waits: Awaitable[None], request: CallRequest, tool: CompiledTool | None
     ) -> Ticket | ToolMessage:
-        await self._tell_if_refused(waits, request, tool)
+        with self._noting(request, tool):
+            await waits
         return await self._enter_if_visible(request, tool)
 
     async def _enter_if_visible(self, request: CallRequest, tool: CompiledTool | None) -> Ticket | ToolMessage:
@@ -140,30 +142,27 @@ class Gate:
         """
         waits = self._count(request, tool)
         if waits is not None:
-            await self._tell_if_refused(waits, request, tool)
+            with self._noting(request, tool):
+                await waits
         await self._count_for_tool(request, tool)
 
     def _count(self, request: CallRequest, tool: CompiledTool | None) -> Awaitable[None] | None:
-        try:
+        with self._noting(request, tool):
             return None if self._quotas is None else self._quotas.take(request.caller)
-        except QuotaExceeded:
-            self._observer.refuse(request, "overloaded", tool)
-            raise
 
     async def _count_for_tool(self, request: CallRequest, tool: CompiledTool) -> None:
         if self._quotas is None or tool.options.rate is None:
             return
-        try:
+        with self._noting(request, tool):
             waits = self._quotas.take(request.caller, tool)
             if waits is not None:
                 await waits
-        except QuotaExceeded:
-            self._observer.refuse(request, "overloaded", tool)
-            raise
 
-    async def _tell_if_refused(self, waits: Awaitable[None], request: CallRequest, tool: CompiledTool | None) -> None:
+    @contextmanager
+    def _noting(self, request: CallRequest, tool: CompiledTool | None) -> Iterator[None]:
+        """Note whose quota is used up."""
         try:
-            await waits
+            yield
         except QuotaExceeded:
             self._observer.refuse(request, "overloaded", tool)
             raise

@@ -23,7 +23,7 @@ from sidecall.pipeline.rehearse import Rehearsal
 from sidecall.pipeline.visible import is_visible
 from sidecall.rest.dialects import DialectName, ReceivedCall, read_call_text, write_answer
 from sidecall.rest.parts import Parts
-from sidecall.rest.remembered import answer_remembered, is_remembered
+from sidecall.rest.remembered import answer_remembered, goes_on_alone, is_remembered
 from sidecall.rest.served import name_served
 from sidecall.rest.waiting import waiting_headers
 from sidecall.rest.wire import DryRun
@@ -49,8 +49,7 @@ async def answer_call(
         raise
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
-    is_beyond = preferences is not PLAIN or sent.is_async or sent.callback_url is not None
-    wants_memory = tool is not None and (is_beyond or is_remembered(tool))
+    wants_memory = tool is not None and (preferences is not PLAIN or is_remembered(tool) or goes_on_alone(sent))
     if tool is not None and wants_memory and await is_visible(tool, request.caller, request.context):
         return await answer_remembered(parts, request, tool, preferences, form or sent.dialect, sent)
     try:

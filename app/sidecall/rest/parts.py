@@ -29,7 +29,6 @@ from sidecall.ledger.memory.secrets import MemorySecrets
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas.in_memory import Quotas
-from sidecall.pipeline.visible import is_visible
 from sidecall.registry import Registry
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.excerpts import Excerpts
@@ -84,14 +83,7 @@ class Parts:
     def run(self, request: CallRequest) -> Awaitable[ToolMessage]:
         """Answer a call in its place among others; that of a tool which knows its calls again runs once."""
         tool = self.find_known_again(request.call.name)
-        return self.pipeline.run(request) if tool is None else self._run_once(request, tool)
-
-    async def _run_once(self, request: CallRequest, tool: CompiledTool) -> ToolMessage:
-        # Nothing is remembered of a tool that the caller does not see, as of one that is not there.
-        if not await is_visible(tool, request.caller, request.context):
-            return await self.pipeline.run(request)
-        await self.pipeline.gate.count(request, tool)
-        return await self.jobs.run(request, tool)
+        return self.pipeline.run(request) if tool is None else self.jobs.run(request, tool)
 
     def find_known_again(self, name: str) -> CompiledTool | None:
         """Find the tool of this name, if it is one that knows its calls again."""
