@@ -139,6 +139,12 @@ def test_every_deliberate_difference_is_told_to_those_who_come(page: str, reason
     assert reason in (ROOT / "docs" / page).read_text()
 
 
+@pytest.mark.parametrize("reason", json.loads((ROOT / "tests/conformance/mcp_suite/left_out.json").read_text()))
+def test_what_is_left_out_of_mcp_is_told(reason: str) -> None:
+    """Beside the suite that tries the rest."""
+    assert f"| {reason} |" in (ROOT / "docs/mcp.md").read_text()
+
+
 def test_every_name_that_is_promised_to_a_moved_file_is_there() -> None:
     """In the table of names, which lists what no other page explains."""
     page = (ROOT / "docs/coming-from-langchain.md").read_text()

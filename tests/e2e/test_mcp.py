@@ -17,7 +17,9 @@ from tests.kit.servers import Server
 TOOLS = '''
 import asyncio
 from pathlib import Path
+from typing import Annotated
 
+from pydantic import Field
 from sidecall import ToolContext, tool
 
 
@@ -57,6 +59,12 @@ async def draw() -> list[dict]:
 async def refund(order: int, amount: float) -> str:
     """Refund an order."""
     return f"Refunded {amount} of {order}."
+
+
+@tool
+async def query(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
+    """Query a region, which stands in a header too."""
+    return region
 '''
 PRINTING = '''
 import os
@@ -101,6 +109,7 @@ async def test_the_official_client_calls_tools(server: Server, mode: str) -> Non
         added = await client.call_tool("add", {"a": 1, "b": "2"})
         wrong = await client.call_tool("add", {"a": 1})
         drawn = await client.call_tool("draw", {})
+        queried = await client.call_tool("query", {"region": "süd "})
         with pytest.raises(MCPError, match="Did you mean add"):
             await client.call_tool("ad", {})
         await client.list_resources()
@@ -110,6 +119,7 @@ async def test_the_official_client_calls_tools(server: Server, mode: str) -> Non
     assert (added.structured_content, added.is_error) == ({"result": 3}, False)
     assert (wrong.content[0].text, wrong.is_error) == ("b: Field required (integer)", True)
     assert (drawn.content[0].type, drawn.content[0].data) == ("image", "iVBORw0KGgo=")
+    assert queried.content[0].text == "süd "
 
 
 @BOTH

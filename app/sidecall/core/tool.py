@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sidecall.core.callbacks import Hook
@@ -64,7 +64,7 @@ class CompiledTool:
     `source` is the file and line of the function, for the author's eyes only. `unmet` is what its author asks for and
     no server of tools does. `declaration` is the wire form of a tool that its provider runs, which is only listed.
     `reads_dicts` says that a dict which it returns may stand for an image, a file or a text, and a list of texts not.
-    `preview` says what a call would do.
+    `preview` says what a call would do. `mirrored` are the headers of MCP that repeat an argument, with its path.
     """
 
     name: str
@@ -85,6 +85,7 @@ class CompiledTool:
     declaration: Schema | None = None
     reads_dicts: bool = False
     preview: Hook | None = None
+    mirrored: Mapping[bytes, tuple[str, ...]] = field(default_factory=dict)
 
     def bind(self, values: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """Sort values by parameter name into positional and keyword arguments of the function."""

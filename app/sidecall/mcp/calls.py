@@ -16,9 +16,11 @@ from sidecall.core.messages import Content, ToolCall, ToolMessage
 from sidecall.mcp.blocks import write_blocks
 from sidecall.mcp.consent import answer_waiting, make_call_id, resume
 from sidecall.mcp.exchange import Exchange
+from sidecall.mcp.mirrored import compare_mirrored
 from sidecall.mcp.parts import McpParts
 from sidecall.mcp.results import META
 from sidecall.mcp.wire import INVALID_PARAMS, RpcError, RpcMessage
+from sidecall.pipeline.visible import is_visible
 from sidecall.schema.forms.structured import Misfit, Structure
 
 logger = logging.getLogger("sidecall")
@@ -39,6 +41,7 @@ async def call_tool(parts: McpParts, message: RpcMessage, exchange: Exchange) ->
         RequestError: The calling program has to mend something.
     """
     request = _make_request(parts, message, exchange)
+    await _compare_headers(parts, request, exchange)
     try:
         if "requestState" in message.params:
             answer = await resume(parts, request, message)
@@ -71,6 +74,15 @@ def _make_request(parts: McpParts, message: RpcMessage, exchange: Exchange) -> C
         presence=exchange.presence,
         holder=exchange.holder,
     )
+
+
+async def _compare_headers(parts: McpParts, request: CallRequest, exchange: Exchange) -> None:
+    tool = parts.registry.get(request.call.name)
+    if tool is None or not tool.mirrored or exchange.sent is None:
+        return
+    # Whoever may not see the tool is told that there is none.
+    if await is_visible(tool, request.caller, request.context):
+        compare_mirrored(tool, request.call.args, exchange.sent)
 
 
 def _read_context(meta: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -89,6 +89,7 @@ class McpEndpoint:
             holder=context.presence,
             tell=live.make_listener,
             url=_find_url(scope),
+            sent=scope[HEADERS] if modern else None,
         )
         try:
             reply = await context.while_present(live.over(self._make_reply(message, exchange)))

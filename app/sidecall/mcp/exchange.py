@@ -17,7 +17,8 @@ Tell = Callable[[str | int], EventListener]
 class Exchange:
     """Who sends a message, in which revision, and how they can be told something before its answer.
 
-    `url` is where this server is reached over HTTP, if it is.
+    `url` is where this server is reached over HTTP, if it is. `sent` are the headers that say what the message says
+    once more; over pipes there are none.
     """
 
     caller: Caller = ANONYMOUS
@@ -27,6 +28,7 @@ class Exchange:
     holder: Hashable = None
     tell: Tell | None = None
     url: str | None = None
+    sent: Mapping[bytes, bytes] | None = None
 
     def make_listener(self, message: RpcMessage) -> EventListener | None:
         """Return what hears of a call's progress; None where its client does not want to be told."""

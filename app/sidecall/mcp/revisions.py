@@ -26,6 +26,7 @@ _VERSION = b"mcp-protocol-version"
 _METHOD = b"mcp-method"
 _NAME = b"mcp-name"
 _ROUTING = frozenset((_VERSION, _METHOD, _NAME))
+_ARGUMENT = b"mcp-param-"
 _OLD_VERSIONS = frozenset(version.encode() for version in HANDSHAKE)
 # What of a request stands in a header once more, so that gateways can route it.
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -83,7 +84,7 @@ def refuse_repeated(headers: Iterable[tuple[bytes, bytes]]) -> None:
     Raises:
         RpcError: One does.
     """
-    seen = [name for name, _ in headers if name in _ROUTING]
+    seen = [name for name, _ in headers if name in _ROUTING or name.startswith(_ARGUMENT)]
     if len(seen) > len(set(seen)):
         raise RpcError(HEADER_MISMATCH, "A header by which requests are routed came twice.", status=400)
 

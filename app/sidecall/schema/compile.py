@@ -18,6 +18,7 @@ from sidecall.schema.adopt import adopt_args_schema
 from sidecall.schema.by_json_schema import make_json_args_schema
 from sidecall.schema.docstring_lines import join_sentences
 from sidecall.schema.docstrings import Docstring, DocstringStyle, parse_docstring
+from sidecall.schema.forms.mirrored import find_mirrored
 from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.infer import infer_args_schema
 from sidecall.schema.injections import plan_injections
@@ -94,6 +95,7 @@ def compile_tool(
         options=options,
         source=source,
         notes=_list_notes(docstring, names),
+        mirrored=find_mirrored(where, schema),
     )
 
 

@@ -8,6 +8,7 @@ from pydantic_core import to_json
 
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.schema.forms.anthropic import limit_to_anthropic
+from sidecall.schema.forms.mirrored import choose_listed, drop_headers
 from sidecall.schema.forms.strict import find_strict_obstacles, to_strict
 from sidecall.schema.forms.structured import describe_results
 from sidecall.schema.walk import map_children
@@ -49,7 +50,7 @@ _WITH_DECLARATIONS = ("openai-responses", "json_schema")
 
 
 def _choose_parameters(tool: CompiledTool, strict: bool) -> tuple[Schema, bool]:
-    flat = tool.args_schema.flat
+    flat = drop_headers(tool.args_schema.flat) if tool.mirrored else tool.args_schema.flat
     wanted = strict if tool.options.strict is None else tool.options.strict
     if wanted and not find_strict_obstacles(flat):
         return to_strict(flat), True
@@ -107,8 +108,8 @@ def _render_anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> d
 
 def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
     # As it was written, with `$defs`, which all clients understand; but for a schema that is a reference itself.
-    whole = tool.args_schema.json_schema
-    schema = parameters if strict or whole.get("type") != "object" else whole
+    # Its strict form lets arguments be null, which none may be that a header repeats.
+    schema = parameters if strict and not tool.mirrored else choose_listed(tool.args_schema)
     definition: dict[str, Any] = {"name": tool.name, "description": tool.description, "inputSchema": schema}
     if (results := describe_results(tool)) is not None:
         definition["outputSchema"] = results

@@ -1,11 +1,9 @@
-"""The tools that the official conformance suite of MCP calls, as far as a server of tools has such.
-
-`sidecall serve --tools tests/mcp/conformance_tools.py`, and then, with Node 22:
-`npx @modelcontextprotocol/conformance server --url http://127.0.0.1:8000/mcp --requirements 2026-07-28`.
-"""
+"""The tools that the official conformance suite of MCP calls by name, as far as a server of tools has such."""
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from sidecall import ToolContext, ToolException, tool
 
@@ -82,3 +80,48 @@ async def test_input_required_result_capabilities() -> str:
 async def test_input_required_result_request_state() -> str:
     """Ask a person first, and know the call again."""
     return "state-ok"
+
+
+@tool(requires_approval=True)
+async def test_streaming_elicitation() -> str:
+    """Ask a person first, without a request of the server's own."""
+    return "approved"
+
+
+@tool
+async def test_logging_tool(*, context: ToolContext) -> str:
+    """Write to the server's log, and none of it to the client."""
+    context.log.warning("Logged for the operator.")
+    return "logged"
+
+
+@tool
+async def test_headers(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})], count: int) -> str:
+    """Take an argument that stands in a header too."""
+    return f"{count} in {region}"
+
+
+_ADDRESS = {"type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"}}}
+_CONTACT = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {"address": {"$anchor": "addressDef", **_ADDRESS}},
+    "properties": {
+        "name": {"type": "string"},
+        "address": {"$ref": "#/$defs/address"},
+        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+        "phone": {"type": "string"},
+        "email": {"type": "string"},
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "additionalProperties": False,
+}
+
+
+@tool(args_schema=_CONTACT)
+async def json_schema_2020_12_tool(**contact: Any) -> str:
+    """Take what a schema with conditions describes."""
+    return str(contact["name"])
