@@ -64,7 +64,7 @@ class Settings(
     )
     max_body_bytes: int = Field(default=4 * 1024 * 1024, ge=1024, description="Largest request body, in bytes.")
     max_body_bytes_in_flight: int = Field(
-        default=32 * 1024 * 1024,
+        default=24 * 1024 * 1024,
         ge=1024,
         description="Most bytes of request bodies that are kept at once, per worker; at least one largest body.",
     )
@@ -146,7 +146,7 @@ class Settings(
     )
     max_cache_entries: int = Field(default=10_000, ge=0, description="Most of such answers, per worker.")
     max_unread_bytes: int = Field(
-        default=32 * 1024 * 1024,
+        default=16 * 1024 * 1024,
         ge=1024,
         description="Most bytes of answers and events that wait for their readers, per worker; beyond it the slowest "
         "are cut off.",

@@ -21,6 +21,30 @@ del answers[:-1]
 print(full - resident())
 """
 
+# Each heap but the first is a mapping that the kernel shows as 64 MB, most of it not yet to be used.
+HEAPS = """
+import re
+import threading
+
+from sidecall.serving.memory import give_memory_back
+
+give_memory_back()
+kept, done, ended = [], threading.Barrier(5), threading.Barrier(5)
+
+def take() -> None:
+    kept.append([b"x" * (600 + size) for size in range(10_000)])
+    done.wait()
+    ended.wait()
+
+for _ in range(4):
+    threading.Thread(target=take).start()
+done.wait()
+maps = open("/proc/self/maps").read()
+ended.wait()
+spans = [(int(first, 16), int(last, 16)) for first, last in re.findall(r"^(\\w+)-(\\w+) rw-p", maps, re.M)]
+print(sum(first % (64 << 20) == 0 and last - first < (64 << 20) for first, last in spans))
+"""
+
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="is for glibc")
 def test_what_was_freed_goes_back_to_the_system() -> None:
@@ -28,3 +52,11 @@ def test_what_was_freed_goes_back_to_the_system() -> None:
     given = subprocess.run([sys.executable, "-c", CODE], capture_output=True, check=True, text=True).stdout
 
     assert int(given) > 80
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="is for glibc")
+def test_threads_have_no_heaps_of_their_own() -> None:
+    """Each would keep what its tools have freed."""
+    counted = subprocess.run([sys.executable, "-c", HEAPS], capture_output=True, check=True, text=True).stdout
+
+    assert int(counted) == 0

@@ -15,6 +15,21 @@ def markdown(groups: Mapping[str, Sequence[Finding]], machine: Mapping[str, str]
     return "\n".join([*lists, ", ".join(machine.values()) + ".\n"])
 
 
+def renew(recorded: str, text: str, order: Sequence[str]) -> str:
+    """Return what was recorded, with the lists of a new text in place of those of the same groups."""
+    old, new = _split(recorded), _split(text)
+    lists = {**old, **new}
+    names = [name.capitalize() for name in order if name.capitalize() in lists]
+    return "\n".join([*(lists[name] for name in names), text.rstrip().rpartition("\n")[2] + "\n"])
+
+
+def _split(text: str) -> dict[str, str]:
+    """Return the lists by the names of their groups."""
+    body = text.rstrip().rpartition("\n")[0]
+    parts = [part.rstrip() + "\n" for part in body.split("### ")[1:]]
+    return {part.partition("\n")[0]: f"### {part}" for part in parts}
+
+
 def _write_list(name: str, findings: Sequence[Finding]) -> str:
     return f"### {name.capitalize()}\n\n" + "".join(_write_item(finding) for finding in findings)
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.trials.__main__ import findings_of, verdict
 from tests.trials.finding import Finding
-from tests.trials.report import markdown
+from tests.trials.report import markdown, renew
 
 MET = Finding("B1", "500 clients\n| at once", "none lost", "0 lost", holds=True)
 LATE = Finding("B2", "their 503s", "p99 < 20 ms", "31 ms", holds=True, in_time=False)
@@ -75,3 +75,15 @@ def test_a_group_that_breaks_off_is_a_finding() -> None:
             holds=False,
         ),
     ]
+
+
+def test_groups_that_were_run_take_the_place_of_what_was_recorded_of_them() -> None:
+    """The others stay, in the order of all; the machine is the one of the newest."""
+    recorded = "### Overload\n\n- old\n\n### Soak\n\n- kept\n\nA machine.\n"
+
+    renewed = renew(recorded, "### Hostile\n\n- new\n\nAnother.\n", ["overload", "hostile", "soak"])
+
+    assert renewed == "### Overload\n\n- old\n\n### Hostile\n\n- new\n\n### Soak\n\n- kept\n\nAnother.\n"
+    assert renew(renewed, "### Overload\n\n- newer\n\nA third.\n", ["overload", "hostile", "soak"]) == (
+        "### Overload\n\n- newer\n\n### Hostile\n\n- new\n\n### Soak\n\n- kept\n\nA third.\n"
+    )

@@ -47,6 +47,7 @@ async def answer_call(
     except NotAToolCall as error:
         name_served(error, parts.registry, context.caller)
         raise
+    del body  # It may be large, and what was read of it may wait for long.
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
     wants_memory = tool is not None and (preferences is not PLAIN or is_remembered(tool) or goes_on_alone(sent))

@@ -58,7 +58,8 @@ async def _call(parts: Parts, scope: Scope, receive: Receive) -> Reply:
     preferences = PLAIN
     if b"prefer" in scope[HEADERS] or b"idempotency-key" in scope[HEADERS]:
         preferences = read_preferences(Headers(scope=scope), parts.jobs.limits.wait)
-    body = parts.bounds.hold(body)
-    is_done, came = context.begin_while_present(answer_call(parts, body, context, preferences=preferences))
+    work = answer_call(parts, parts.bounds.hold(body), context, preferences=preferences)
+    del message, body  # They may be large, and what was read of them may wait for long.
+    is_done, came = context.begin_while_present(work)
     reply: Reply = came if is_done else await came
     return reply

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 from sidecall.core.approval import (
     NO_PREVIEW,
@@ -29,6 +29,7 @@ logger = logging.getLogger("sidecall")
 MakeAnswer = Callable[[ToolFailure, ToolCall], ToolMessage]
 # What an entry takes beside its bytes: its place in the indexes, and a decision and an answer that are short.
 _BESIDE = 4096
+_LARGE = 256 * 1024
 # Bytes after which a page ends, whatever is wanted.
 _PAGE_BYTES = 1024 * 1024
 # Seconds until an answer that could not be kept is tried again.
@@ -58,6 +59,8 @@ class SqlApprovals:
         # Decided by this process and not answered yet.
         self._running: dict[str, ApprovalRecord] = {}
         self._late: set[asyncio.Task[None]] = set()
+        # On their way into the database large ones take several times their size, so they go one by one.
+        self._turn = asyncio.Lock()
 
     async def ask(self, call: CallRecord, asked: ToolCall, preview: Preview = NO_PREVIEW) -> ApprovalRecord:
         """Keep a call, or find the one like it, whatever has become of it.
@@ -71,11 +74,10 @@ class SqlApprovals:
             return known
         record = ApprovalRecord.of(call, asked, self._ttl, preview)
         packed = PackedApproval.of(record)
-        size, now = packed.size + _BESIDE, self._clock()
         await self.forget()
-        texts = packed.list()[0].model_dump_json(), packed.write()
-        values = (record.approval.id, record.tenant, fingerprint, now + self._ttl, size, *texts)
-        if await self._database.write("ask_approval", *values, self._most, self._most_bytes) is not None:
+        async with self._turn if packed.size > _LARGE else nullcontext():
+            kept = await self._keep(record, packed, fingerprint)
+        if kept:
             return record
         # Of two at once the other one may have been first, or one that has expired is waited for still.
         rows = await self._database.read("find_decided_approval", fingerprint)
@@ -84,6 +86,13 @@ class SqlApprovals:
             return known
         [(count, _)] = await self._database.read("count_approvals")
         raise TooManyApprovals(None if count >= self._most else _FULL)
+
+    async def _keep(self, record: ApprovalRecord, packed: PackedApproval, fingerprint: str) -> bool:
+        """Return whether there was room, and no other call like it."""
+        texts = packed.list()[0].model_dump_json(), packed.write()
+        expires, size = self._clock() + self._ttl, packed.size + _BESIDE
+        values = (record.approval.id, record.tenant, fingerprint, expires, size, *texts)
+        return await self._database.write("ask_approval", *values, self._most, self._most_bytes) is not None
 
     async def find(self, call: CallRecord) -> ApprovalRecord | None:
         """Find the approval of a call like this one, whatever has become of it; None if there is none."""

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from pickle import PickleBuffer
 from typing import Any, cast
 
 from sidecall.core.overload import StoreUnfit
@@ -22,6 +23,7 @@ _PROGRAM = (
     "from sidecall.ledger.sql.sqlite.process import write_for_server; write_for_server(*sys.argv[2:])"
 )
 _CHUNK = 65_536
+_LARGE = 256 * 1024
 _SECONDS_TO_END = 2.0
 
 
@@ -77,11 +79,11 @@ class HandInProcess:
 
     def send(self, group: Sequence[Order]) -> None:
         """Let a group be written, together with what waits already."""
-        self._transport.write(pack_message(group))
+        self._transport.writelines(pack_message([_spare_copies(order) for order in group]))
 
     def try_again(self) -> None:
         """Let it be tried whether the file can be used."""
-        self._transport.write(pack_message(None))
+        self._transport.writelines(pack_message(None))
 
     def finish(self) -> None:
         """Write what was sent, and let go of the file."""
@@ -92,6 +94,14 @@ class HandInProcess:
         if self._process is not None:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_SECONDS_TO_END)
+
+
+def _spare_copies(order: Order) -> Order:
+    """Return an order whose large values are sent as they lie."""
+    statement, values, kind = order
+    if kind == "many" or not any(type(value) is bytes and len(value) > _LARGE for value in values):
+        return order
+    return statement, [PickleBuffer(value) if type(value) is bytes else value for value in values], kind
 
 
 class _Listener(asyncio.Protocol):

@@ -7,6 +7,7 @@ import signal
 import socket
 import struct
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from sidecall.ledger.sql.sqlite.file import SqliteFile, StoreOutOfReach
 from sidecall.ledger.sql.sqlite.pen import Order, Pen, Trouble
 
 # Between a server and the process that writes for it; both are of the same program, and nobody else has the socket.
-_LENGTH = struct.Struct("!I")
+_NUMBER = struct.Struct("!I")
 _CHUNK = 1 << 20
 # More in one commit would let the first of them wait for long.
 _LARGEST_GROUP = 1000
@@ -23,10 +24,13 @@ _LARGEST_GROUP = 1000
 _LOOK = 1.0
 
 
-def pack_message(content: Any) -> bytes:
-    """Write a message."""
-    body = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
-    return _LENGTH.pack(len(body)) + body
+def pack_message(content: Any) -> list[bytes | memoryview]:
+    """Write a message in parts; each large one of what it holds is a part by itself, lest it is copied."""
+    apart: list[pickle.PickleBuffer] = []
+    body = pickle.dumps(content, pickle.HIGHEST_PROTOCOL, buffer_callback=apart.append)
+    parts: list[bytes | memoryview] = [body, *(buffer.raw() for buffer in apart)]
+    head = _NUMBER.pack(len(parts)) + b"".join(_NUMBER.pack(len(part)) for part in parts)
+    return [head, *parts]
 
 
 class Messages:
@@ -38,13 +42,26 @@ class Messages:
     def feed(self, piece: bytes) -> Iterator[Any]:
         """Take the next piece, and yield each message that it completes."""
         self._received += piece
-        while len(self._received) >= _LENGTH.size:
-            end = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
-            if len(self._received) < end:
-                return
-            message = pickle.loads(self._received[_LENGTH.size : end])  # noqa: S301  of our own program
-            del self._received[:end]
-            yield message
+        while (ends := self._find_ends()) and len(self._received) >= ends[-1]:
+            body, *apart = (bytes(self._received[start:end]) for start, end in pairwise(ends))
+            del self._received[: ends[-1]]
+            yield pickle.loads(body, buffers=apart)  # noqa: S301  of our own program
+
+    def _find_ends(self) -> list[int]:
+        """Find where the head of the next message and each of its parts end; empty while the head is not whole."""
+        if len(self._received) < _NUMBER.size:
+            return []
+        (count,) = _NUMBER.unpack_from(self._received)
+        head = _NUMBER.size * (1 + count)
+        if len(self._received) < head:
+            return []
+        sizes = (_NUMBER.unpack_from(self._received, _NUMBER.size * place)[0] for place in range(1, count + 1))
+        return list(accumulate(sizes, initial=head))
+
+
+def _say(link: socket.socket, content: Any) -> None:
+    for part in pack_message(content):
+        link.sendall(part)
 
 
 def write_for_server(path: str, patience: str, descriptor: str, server: str) -> None:
@@ -57,10 +74,10 @@ def write_for_server(path: str, patience: str, descriptor: str, server: str) -> 
         try:
             pen.open()
         except StoreUnfit as error:
-            link.sendall(pack_message((isinstance(error, StoreOutOfReach), error.message)))
+            _say(link, (isinstance(error, StoreOutOfReach), error.message))
             return
         try:
-            link.sendall(pack_message(None))
+            _say(link, None)
             _serve(pen, link, int(server))
         except ConnectionError:  # The server has gone.
             pass
@@ -79,7 +96,7 @@ def _serve(pen: Pen, link: socket.socket, server: int) -> None:
         if not piece:
             return
         for reply in _carry_out(pen, list(messages.feed(piece))):
-            link.sendall(pack_message(reply))
+            _say(link, reply)
 
 
 def _carry_out(pen: Pen, received: list[list[Order] | None]) -> Iterator[Any]:
