@@ -1,9 +1,11 @@
 """What has to be remembered outlives the server, and a store that is out of use takes nothing else with it."""
 
+import os
 import signal
 import sqlite3
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import httpx
 import pytest
 
 from tests.e2e.conftest import Serve
+from tests.kit.processes import find_writers, has_ended
 from tests.kit.servers import PATIENCE, Server
 
 TOOLS = '''
@@ -142,4 +145,29 @@ def test_a_store_that_is_out_of_use_takes_nothing_else_with_it(serve: Callable[[
     )
     assert (plain.json()["content"], usable) == ("2", 0.0)
     assert later.status_code == 202
+    assert "the ledger can be written again" in server.log
+
+
+def test_a_process_that_writes_and_hangs_takes_nothing_else_with_it(
+    serve: Callable[[], Server], tmp_path: Path
+) -> None:
+    """Whoever waits for it is told after some seconds, and everybody else at once; another takes its place."""
+    server = serve()
+    [writer] = find_writers(server.pid)
+    os.kill(writer, signal.SIGSTOP)
+
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(call, server, "pay", amount=1)
+        plain = call(server, "add", number=1)
+        refused = waiting.result()
+    ended = has_ended(writer)
+    wait(lambda: httpx.get(f"{server.url}/readyz").status_code == 200)
+    later = call(server, "pay", amount=1)
+
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+    assert refused.json()["type"] == "urn:sidecall:problem:store-unavailable"
+    assert (plain.json()["content"], ended, later.status_code) == ("2", True, 202)
+    assert (
+        f"{tmp_path / 'ledger.db'}: what writes it does not answer; it was stopped, or the disk is stuck." in server.log
+    )
     assert "the ledger can be written again" in server.log

@@ -1,5 +1,6 @@
 """A file is written by a process of its own, which ends with its server and is started again when it ends before."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -73,6 +74,41 @@ async def test_who_waits_for_a_process_that_is_killed_is_told(database: SqliteDa
 
     with pytest.raises(StoreUnavailable):
         await waiting
+
+
+async def test_who_waits_for_a_process_that_hangs_is_told(tmp_path: Path) -> None:
+    """In a bounded time; then others are refused at once, until another process has taken its place."""
+    database = SqliteDatabase(tmp_path / "ledger.db", hangs_after=0.5)
+    await database.open()
+    await database.write("register_server", "before", 1.0)
+    [writer] = find_writers()
+    os.kill(writer, signal.SIGSTOP)
+    waiting = asyncio.ensure_future(database.write("register_server", "meanwhile", 1.0))
+    with pytest.raises(StoreUnavailable):
+        await asyncio.wait_for(waiting, 30)
+    trouble = database.trouble
+    with pytest.raises(StoreUnavailable):
+        await database.write("register_server", "after that", 1.0)
+    read = await database.read("find_servers")
+    await until(lambda: database.trouble is None)
+    written = await database.write("register_server", "after", 1.0)
+    await until(lambda: has_ended(writer))
+    await database.close()
+
+    assert trouble == f"{tmp_path / 'ledger.db'}: what writes it does not answer; it was stopped, or the disk is stuck."
+    assert (read, written) == ([("before", 1.0, 1.0)], ("after",))
+
+
+async def test_a_process_that_hangs_when_its_server_ends_does_not_keep_the_file(tmp_path: Path) -> None:
+    """The next server takes it."""
+    for _ in range(2):
+        database = SqliteDatabase(tmp_path / "ledger.db")
+        await database.open()
+        [writer] = find_writers()
+        os.kill(writer, signal.SIGSTOP)
+        await database.close()
+
+        assert has_ended(writer)
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -25,6 +25,8 @@ _PROGRAM = (
 _CHUNK = 65_536
 _LARGE = 256 * 1024
 _SECONDS_TO_END = 2.0
+# Seconds in which a file must be open, what was left in its log read, and its tables brought up to date.
+_SECONDS_TO_OPEN = 60.0
 
 
 class HandInProcess:
@@ -42,6 +44,10 @@ class HandInProcess:
             StoreUnfit: It cannot be used.
         """
         self.forget()
+        if self._process is not None and self._process.poll() is None:
+            raise StoreUnfit(
+                f"{self._path}: what writes it does not answer and cannot be ended; the disk may be stuck."
+            )
         self._link, theirs = socket.socketpair()
         with theirs:
             handed = theirs.fileno()
@@ -57,18 +63,26 @@ class HandInProcess:
             self._await_opening()
         except BaseException:
             self._link.close()
+            self.give_up()
             self.forget()
             raise
 
     def _await_opening(self) -> None:
         messages = Messages()
-        while piece := self._link.recv(_CHUNK):
+        self._link.settimeout(_SECONDS_TO_OPEN)
+        while piece := self._receive():
             for refused in messages.feed(piece):
                 if refused is None:
                     return
                 is_out_of_reach, why = refused
                 raise (StoreOutOfReach if is_out_of_reach else StoreUnfit)(why)
         raise StoreUnfit(f"The process that writes {self._path} has ended before it could open it.")
+
+    def _receive(self) -> bytes:
+        try:
+            return self._link.recv(_CHUNK)
+        except TimeoutError:
+            raise StoreUnfit(f"{self._path} could not be opened in {_SECONDS_TO_OPEN:g} s.") from None
 
     async def start(self, hear: Hear) -> None:
         """Begin to write."""
@@ -88,6 +102,11 @@ class HandInProcess:
     def finish(self) -> None:
         """Write what was sent, and let go of the file."""
         self._transport.write_eof()
+
+    def give_up(self) -> None:
+        """Kill the process; on a disk that is stuck it ends once that goes on."""
+        if self._process is not None:
+            self._process.kill()
 
     def forget(self) -> None:
         """Wait a while for the end of the process, which has said that nothing more will come."""

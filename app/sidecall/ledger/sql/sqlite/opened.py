@@ -16,7 +16,7 @@ from sidecall.ledger.sql.sqlite.hand import HandInProcess
 from sidecall.ledger.sql.sqlite.pen import Pen
 from sidecall.ledger.sql.sqlite.readers import Readers
 from sidecall.ledger.sql.sqlite.thread import HandInThread
-from sidecall.ledger.sql.sqlite.writer import Hand, Writer
+from sidecall.ledger.sql.sqlite.writer import HANGS_AFTER, Hand, Writer
 from sidecall.ledger.sql.statements import read_statements
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")
@@ -35,6 +35,7 @@ class SqliteDatabase:
         most_waiting: int = 64 * 1024 * 1024,
         statements: Mapping[str, str] | None = None,
         purpose: Purpose = LEDGER,
+        hangs_after: float = HANGS_AFTER,
     ) -> None:
         """Name a file.
 
@@ -44,6 +45,7 @@ class SqliteDatabase:
             most_waiting: Most bytes of what waits to be written.
             statements: What can be carried out, by name; our own when None.
             purpose: What it is for.
+            hangs_after: Seconds without an answer after which whatever writes it counts as stuck.
         """
         known = read_statements(self.dialect) if statements is None else statements
         self._statements = {name: _number(text) for name, text in known.items()}
@@ -52,7 +54,7 @@ class SqliteDatabase:
         hand: Hand = HandInThread(Pen(self._file))
         if path is not None and purpose.is_apart and sys.platform != "win32":
             hand = HandInProcess(path.absolute(), patience)
-        self._writer = Writer(hand, str(self._file), most_waiting, purpose)
+        self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after)
         self._readers: Readers | None = None
 
     @property

@@ -6,8 +6,13 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.database import Row
 from sidecall.ledger.sql.sqlite.file import SqliteFile
+
+# Seconds for which a statement is waited for, and at the end for all; on a disk that is stuck they take for ever.
+_PATIENCE = 10.0
+_SECONDS_TO_CLOSE = 2.0
 
 
 class Readers:
@@ -23,13 +28,19 @@ class Readers:
 
         Raises:
             sqlite3.Error: It cannot be carried out.
+            StoreUnavailable: It takes too long.
         """
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, partial(self._read, statement, values, generation))
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                return await loop.run_in_executor(self._threads, partial(self._read, statement, values, generation))
+        except TimeoutError as error:
+            raise StoreUnavailable from error
 
     async def close(self) -> None:
-        """Finish what is being read, and disconnect."""
-        await asyncio.to_thread(self._threads.shutdown)
+        """Finish what is being read, for a bounded time, and disconnect."""
+        ending = asyncio.get_running_loop().run_in_executor(None, self._threads.shutdown)
+        await asyncio.wait([ending], timeout=_SECONDS_TO_CLOSE)
         while self._free:
             self._free.pop()[1].close()
 

@@ -41,6 +41,9 @@ class HandInThread:
         """Write what was sent, and let go of the file."""
         self._sent.put(None)
 
+    def give_up(self) -> None:
+        """Do nothing: a thread cannot be ended."""
+
     def forget(self) -> None:
         """Do nothing more: the thread has ended."""
 

@@ -19,6 +19,12 @@ _BESIDE = 512
 # Seconds until a file that could not be used is tried again.
 _PAUSE = 0.5
 _SECONDS_TO_CLOSE = 2.0
+# Seconds without a word from the hand, while something waits for it, after which it counts as stuck; and bytes a second
+# with which a slow disk is reckoned, where much waits.
+HANGS_AFTER = 5.0
+_SLOWLY = 4 * 1024 * 1024
+# Seconds between two looks. Looks are counted, not seconds: where this process was stopped, too, nobody was late.
+_LOOK = 0.5
 # Whoever waits for an order, and its size.
 _Waiting = tuple[asyncio.Future[Any], int]
 
@@ -45,6 +51,9 @@ class Hand(Protocol):
     def finish(self) -> None:
         """Write what was sent, and let go of the file."""
 
+    def give_up(self) -> None:
+        """End it, since it does not answer; where that cannot be done, it may go on later."""
+
     def forget(self) -> None:
         """Wait a while until it is gone."""
 
@@ -52,11 +61,19 @@ class Hand(Protocol):
 class Writer:
     """Carry out statements in the order in which they come, many in one transaction.
 
-    While the file cannot be used all are refused at once; it is tried again until it can.
+    While the file cannot be used all are refused at once; it is tried again until it can. So are those that wait for a
+    hand which says nothing for a while: it was stopped, or the disk is stuck.
     """
 
-    def __init__(self, hand: Hand, name: str, most_waiting: int, purpose: Purpose = LEDGER) -> None:
-        """Write by this hand what is called so; `most_waiting` is in bytes."""
+    def __init__(
+        self,
+        hand: Hand,
+        name: str,
+        most_waiting: int,
+        purpose: Purpose = LEDGER,
+        hangs_after: float = HANGS_AFTER,
+    ) -> None:
+        """Write by this hand what is called so; `most_waiting` is in bytes, `hangs_after` in seconds."""
         self._hand = hand
         self._name = name
         self._purpose = purpose
@@ -67,6 +84,9 @@ class Writer:
         self._is_closing = False
         self._is_lost = False
         self._mending: asyncio.Task[None] | None = None
+        self._hangs_after = hangs_after
+        self._looks = 0  # Since something was heard.
+        self._watch: asyncio.TimerHandle | None = None
         self.trouble: str | None = "It is not open."
         self.troubled_since: float | None = None  # In seconds since 1970.
         self.generation = 0  # Of the file: the connections of an earlier one lead to what is gone.
@@ -99,6 +119,8 @@ class Writer:
             self._send()
             self._hand.finish()
             await asyncio.wait([self._ended], timeout=_SECONDS_TO_CLOSE)
+            if not self._ended.done():
+                self._hand.give_up()  # It would keep the file from the next server.
         await asyncio.to_thread(self._hand.forget)
 
     def ask(self, statement: str, values: Any, kind: Kind) -> asyncio.Future[Any]:
@@ -125,15 +147,31 @@ class Writer:
         orders, self._orders = self._orders, []
         if orders:
             self._hand.send(orders)
+            if self._watch is None:
+                self._looks = 0
+                self._watch = self._loop.call_later(_LOOK, self._look)
+
+    def _look(self) -> None:
+        """Look whether the hand is stuck, as long as something waits for it."""
+        self._looks += 1
+        self._watch = None
+        if not self._waiting or self.trouble is not None:
+            return
+        if self._looks * _LOOK > self._hangs_after + self._size / _SLOWLY:
+            self._suffer(f"{self._name}: what writes it does not answer; it was stopped, or the disk is stuck.")
+            self._hand.give_up()
+        else:
+            self._watch = self._loop.call_later(_LOOK, self._look)
 
     def _hear(self, outcomes: Outcomes | None) -> None:
+        self._looks = 0
         if outcomes is None:
             self._miss_hand()
         elif isinstance(outcomes, Trouble):
             self._suffer(outcomes.text)
         elif self.trouble is None:
             self._settle(outcomes)
-        else:
+        elif not outcomes:  # It was tried again. What was written before comes too late: nobody waits for it.
             self._recover()
 
     def _miss_hand(self) -> None:
@@ -143,7 +181,8 @@ class Writer:
                 self._ended.set_result(None)
             return
         self._is_lost = True
-        self._suffer(f"{self._name}: the process that writes it has ended; another takes its place.")
+        if self.trouble is None:
+            self._suffer(f"{self._name}: the process that writes it has ended; another takes its place.")
 
     def _suffer(self, trouble: str) -> None:
         if self.trouble is None:
