@@ -164,7 +164,8 @@ class Ledgers(RuleBasedStateMachine):
     def crash(self, crashed: str, repeats: bool, others: list[str]) -> None:
         """What a server ran that has ended is queued again or has an unknown outcome; others go on."""
         for owner in others:
-            self.run(self.queue.leave(owner) if owner == crashed else self.queue.beat(owner))
+            said = ("forget_server", owner) if owner == crashed else ("register_server", owner, 1.0)
+            self.run(self.database.write(*said))
         lost = self.run(self.queue.list_lost(0.0))
         ran = {call_id: known.attempt for call_id, known in self.known.items() if known.owner == crashed}
         ran = {call_id: attempt for call_id, attempt in ran.items() if self.known[call_id].status == "running"}

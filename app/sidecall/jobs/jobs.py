@@ -82,13 +82,9 @@ class Jobs:
         """Run no more calls; after so many seconds those that may run twice are left to another server, or the next."""
         if not self._upkeep.is_open:
             return
-        await self._runner.close(patience)  # Until then others have to know that this server lives.
+        await self._runner.close(patience)
         await self._keeping.close()
         await self._upkeep.close()
-        try:
-            await self._ledger.queue.leave(self._ledger.owner)
-        except StoreUnavailable:
-            logger.warning("the store cannot be told that this server ends")
 
     async def submit(self, request: CallRequest, how: Submission) -> Submitted:
         """Accept a call: once this returns it will be answered.

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable
 
@@ -16,9 +17,8 @@ from sidecall.pipeline.batch import Find
 
 logger = logging.getLogger("sidecall")
 
-# Seconds between two signs of life, and after how many without one a server counts as ended.
-_BEAT = 1.0
-_DEAD_AFTER = 8.0
+# Seconds between two looks.
+_PAUSE = 1.0
 # Seconds between two looks at calls that wait for a person.
 _LOOK_AT_HELD = 30.0
 
@@ -41,7 +41,6 @@ class Upkeep:
         self._awake = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
         self.queued = 0
-        self._trusts_after = 0.0
         self._is_waiting = False  # For the store.
         runner.freed = self._begin_another
         runner.released = self.add
@@ -57,8 +56,8 @@ class Upkeep:
         Args:
             settle_held: Ends the calls whose approvals were answered or have expired.
         """
-        await self._queue.beat(self._ledger.owner)
-        await self._recover()
+        if not self._ledger.is_shared:  # A store of one process knows no other one that lives.
+            await self._recover(math.inf)
         self.queued = await self._queue.count_queued()
         self._loop = asyncio.get_running_loop().create_task(self._go_round(settle_held))
 
@@ -83,12 +82,12 @@ class Upkeep:
             self._awake.set()
 
     async def _go_round(self, settle_held: Callable[[], Awaitable[None]]) -> None:
-        beaten = settled = time.monotonic()
+        looked = settled = time.monotonic()
         while True:
             now = time.monotonic()
             try:
-                if now - beaten >= _BEAT:
-                    beaten = now
+                if now - looked >= _PAUSE:
+                    looked = now
                     await self._keep_company()
                 await self._claim()
                 if now - settled >= _LOOK_AT_HELD:
@@ -97,11 +96,10 @@ class Upkeep:
                 self._go_on()
             except StoreUnavailable:
                 self._wait()
-                self._trusts_after = time.monotonic() + _DEAD_AFTER
-                await asyncio.sleep(_BEAT)
+                await asyncio.sleep(_PAUSE)
             except Exception:
-                logger.exception("queued calls could not be looked after; it is tried again in %g s", _BEAT)
-                await asyncio.sleep(_BEAT)
+                logger.exception("queued calls could not be looked after; it is tried again in %g s", _PAUSE)
+                await asyncio.sleep(_PAUSE)
             await self._pause()
 
     def _wait(self) -> None:
@@ -118,7 +116,7 @@ class Upkeep:
     async def _pause(self) -> None:
         # Not wait_for, which in Python 3.11 passes over being cancelled when it is woken at the same moment.
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_BEAT):
+            async with asyncio.timeout(_PAUSE):
                 await self._awake.wait()
         self._awake.clear()
 
@@ -134,16 +132,15 @@ class Upkeep:
         await self.count()
 
     async def _keep_company(self) -> None:
-        """Write down that this server lives, do what others ask, and take up the calls of those that have ended."""
+        """Do what others ask, and take up the calls of those that have ended."""
         await self._take_up_strays()
         if not self._ledger.is_shared:
             return
-        await self._queue.beat(self._ledger.owner)
         for call_id in await self._queue.list_cancelled(self._ledger.owner):
             self._runner.cancel(call_id)
-        # While the store was away nobody could say that they live.
-        if time.monotonic() >= self._trusts_after:
-            await self._recover()
+        silent_since = await self._ledger.presence.find_silence()
+        if silent_since is not None:
+            await self._recover(silent_since)
         await self.count()
 
     async def _take_up_strays(self) -> None:
@@ -151,11 +148,9 @@ class Upkeep:
         for lost in await self._queue.list_strays(self._ledger.owner, self._runner.__contains__):
             await self._take_up(lost, was_begun=self._runner.take_dropped(lost.id))
 
-    async def _recover(self) -> None:
+    async def _recover(self, silent_since: float) -> None:
         """Queue the calls of ended servers again that may run twice, and end the others."""
-        # A store of one process knows no other one that lives.
-        dead_since = time.time() + (-_DEAD_AFTER if self._ledger.is_shared else _DEAD_AFTER)
-        for lost in await self._queue.list_lost(dead_since):
+        for lost in await self._queue.list_lost(silent_since):
             if lost.id not in self._runner:
                 await self._take_up(lost, was_begun=True)
 

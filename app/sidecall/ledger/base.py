@@ -17,6 +17,7 @@ from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.memory.secrets import MemorySecrets
 from sidecall.ledger.sql.callbacks import SqlCallbacks
 from sidecall.ledger.sql.database import Database
+from sidecall.ledger.sql.presence import Presence
 
 StoreKind = Literal["memory", "sqlite", "postgres"]
 
@@ -41,9 +42,11 @@ class Ledger:
     audit: AuditTrail = field(default_factory=MemoryAudit)
     secrets: SealedSecrets = field(default_factory=MemorySecrets)
     callbacks: CallbackQueue = field(init=False)
+    presence: Presence = field(init=False)
 
     def __post_init__(self) -> None:
         self.callbacks = SqlCallbacks(self.database)
+        self.presence = Presence(self.database, self.owner)
 
     @property
     def trouble(self) -> str | None:

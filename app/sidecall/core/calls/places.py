@@ -104,9 +104,3 @@ class CallQueue(Protocol):
 
     async def list_strays(self, owner: str, runs: Callable[[str], bool]) -> Sequence[LostCall]:
         """List the calls that this server should run, without those that it `runs`."""
-
-    async def beat(self, owner: str) -> None:
-        """Write down that this server lives."""
-
-    async def leave(self, owner: str) -> None:
-        """Write down that this server runs no calls any more."""

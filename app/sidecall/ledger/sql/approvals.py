@@ -172,9 +172,11 @@ class SqlApprovals:
         if await self._insist(before, after):
             return after
         with suppress(UnknownApproval, StoreUnavailable):
-            if _is_open(await self.get(approval_id)):
+            kept = await self.get(approval_id)
+            if _is_open(kept):
                 self._running[approval_id] = before
                 raise TooManyApprovals(_FULL)
+            return kept  # This server was taken for ended, and what everybody is told was written by another.
         return after
 
     async def forget(self) -> None:
@@ -185,13 +187,13 @@ class SqlApprovals:
         """
         await self._database.write("forget_approvals", self._clock())
 
-    async def settle_lost(self, make_answer: MakeAnswer) -> int:
-        """Answer the calls that were decided by processes which are gone, and return how many these are."""
-        rows = await self._database.read("find_lost_approvals")
-        for _, text in rows:
+    async def settle_lost(self, make_answer: MakeAnswer, dead_since: float) -> int:
+        """Answer the calls that were decided by servers which have said nothing since then, and return how many."""
+        settled = 0
+        for _, text in await self._database.read("find_lost_approvals", dead_since):
             record = read_packed(text)
-            await self._change(record, record.answer(_make_answer(record, make_answer)))
-        return len(rows)
+            settled += await self._change(record, record.answer(_make_answer(record, make_answer)))
+        return settled
 
     async def close(self) -> None:
         """Give up what could not be kept; whoever opens the database next finds it unanswered."""

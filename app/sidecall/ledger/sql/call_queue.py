@@ -64,14 +64,6 @@ class SqlCallQueue:
         found = [row for call_id in strays for row in await self._database.read("get_own_call", call_id, owner)]
         return [_to_lost(row) for row in found if not runs(row[0])]
 
-    async def beat(self, owner: str) -> None:
-        """Write down that this server lives."""
-        await self._database.write("register_server", owner, time.time())
-
-    async def leave(self, owner: str) -> None:
-        """Write down that this server runs no calls any more."""
-        await self._database.write("forget_server", owner)
-
 
 def _to_lost(row: Row) -> LostCall:
     call_id, name, attempt, record = row

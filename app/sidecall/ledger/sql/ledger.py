@@ -4,6 +4,7 @@ import asyncio
 import logging
 import math
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import uuid4
@@ -18,16 +19,17 @@ from sidecall.ledger.sql.contents import SqlContents
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.items import SqlItems
 from sidecall.ledger.sql.kept_calls import CallBounds
+from sidecall.ledger.sql.presence import SILENCE, Presence
 from sidecall.ledger.sql.rates import SqlRates
 from sidecall.ledger.sql.rules import SqlRules
 from sidecall.ledger.sql.secrets import SqlSecrets
 
 logger = logging.getLogger("sidecall")
 
-# Seconds between two rounds in which it says that it lives and removes what has expired.
+# Seconds between two rounds in which it removes what has expired.
 _ROUND = 30.0
-# Seconds after which a process that has said nothing is taken for dead.
-_SILENT = 4 * _ROUND
+# Seconds after which a server that has said nothing is not listed any more.
+_FORGOTTEN = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,17 @@ class DatabaseLedger(Ledger):
 
     __slots__ = ("_call_rates", "_contents", "_decisions", "_items", "_kept_rules", "_make_answer", "_rounds")
 
-    def __init__(self, database: Database, bounds: LedgerBounds, make_answer: MakeAnswer) -> None:
-        """Keep a ledger in a database; `make_answer` makes the message of a call that failed."""
+    def __init__(
+        self, database: Database, bounds: LedgerBounds, make_answer: MakeAnswer, silence: float = SILENCE
+    ) -> None:
+        """Keep a ledger in a database.
+
+        Args:
+            database: Which.
+            bounds: How much of it.
+            make_answer: Makes the message of a call that failed.
+            silence: Seconds without a sign of life after which another server counts as ended.
+        """
         owner = uuid4().hex
         self._make_answer = make_answer
         self._decisions = SqlApprovals(
@@ -65,11 +76,12 @@ class DatabaseLedger(Ledger):
         self._contents = SqlContents(
             database, bounds.artifact_ttl, bounds.max_artifact_bytes, quota=bounds.max_artifact_bytes_per_caller
         )
-        self._rounds: asyncio.Task[None] | None = None
+        self._rounds: list[asyncio.Task[None]] = []
         self._items = SqlItems(database, bounds.max_item_bytes)
         self._kept_rules = SqlRules(database, bounds.max_rules, most_of_tenant=bounds.max_rules_per_tenant)
         calls, queue = SqlCalls(database, bounds.calls), SqlCallQueue(database)
         super().__init__(self._decisions, self._contents, self._items, calls, queue, database, owner, self._kept_rules)
+        self.presence = Presence(database, owner, silence)
         self._call_rates = SqlRates(database) if self.is_shared else None
         self.rates = self._call_rates
         self.audit = SqlAudit(database, bounds.audit_ttl, bounds.max_audit_entries)
@@ -90,41 +102,56 @@ class DatabaseLedger(Ledger):
         self._items.attach()
         self._contents.attach()
         try:
-            # A file has one process, so whoever else is named in it is gone.
-            await self._look_around(math.inf if self.database.dialect == "sqlite" else time.time() - _SILENT)
+            if not self.is_shared:  # A file has one process, so whoever else is named in it is gone.
+                await self.database.write("forget_servers", math.inf)
+                await self._settle_lost(math.inf)
+            await self.presence.beat()
+            await self._tidy()
         except BaseException:
             await self.database.close()
             raise
-        self._rounds = asyncio.create_task(self._go_round())
+        self._rounds = [asyncio.create_task(self._go_round(self._tidy, _ROUND))]
+        if self.is_shared:
+            self._rounds.append(asyncio.create_task(self._go_round(self._keep_company, self.presence.pause)))
 
     async def close(self) -> None:
         """Finish what was begun, for a bounded time."""
-        if self._rounds is None:
+        if not self._rounds:
             return
-        self._rounds.cancel()
-        self._rounds = None
+        for task in self._rounds:
+            task.cancel()
+        self._rounds.clear()
         await self._decisions.close()
         with suppress(StoreUnavailable):
             await self.database.write("forget_server", self.owner)
         await self.database.close()
 
-    async def _go_round(self) -> None:
+    async def _go_round(self, look: Callable[[], Awaitable[None]], pause: float) -> None:
         while True:
-            await asyncio.sleep(_ROUND)
+            await asyncio.sleep(pause)
             try:
-                await self._look_around(time.time() - _SILENT)
+                await look()
             except StoreUnavailable:
                 continue
             except Exception:
-                logger.exception("the ledger could not be looked after; it is tried again in %g s", _ROUND)
+                logger.exception("the ledger could not be looked after; it is tried again in %g s", pause)
 
-    async def _look_around(self, silent_since: float) -> None:
-        """Write down that this process lives, and settle what those that do not have left."""
-        await self.database.write("forget_servers", silent_since)
-        await self.database.write("register_server", self.owner, time.time())
-        lost = await self._decisions.settle_lost(self._make_answer)
+    async def _keep_company(self) -> None:
+        """Say that this server lives, and answer the calls that others were about to when they ended."""
+        await self.presence.beat()
+        silent_since = await self.presence.find_silence()
+        if silent_since is not None:
+            await self._settle_lost(silent_since)
+
+    async def _settle_lost(self, silent_since: float) -> None:
+        lost = await self._decisions.settle_lost(self._make_answer, silent_since)
         if lost:
             logger.warning("approved or rejected calls whose server ended before they were answered: %d", lost)
+
+    async def _tidy(self) -> None:
+        """Remove what has expired."""
+        if self.is_shared:
+            await self.database.write("forget_servers", time.time() - _FORGOTTEN)
         await self._decisions.forget()
         await self._kept_rules.forget()
         await self.audit.forget()

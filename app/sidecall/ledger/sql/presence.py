@@ -1,0 +1,72 @@
+"""Which of the servers that share a database live."""
+
+import time
+from collections.abc import Callable
+
+from sidecall.core.overload import StoreUnavailable
+from sidecall.ledger.sql.database import Database
+
+# Seconds without a sign of life after which a server counts as ended, and how many signs it could have given in them.
+SILENCE = 10.0
+_SIGNS = 5
+
+
+class Presence:
+    """Say that this server lives, and tell how long others have to be silent to count as ended.
+
+    All times are those of the database, so that clocks which differ end nobody. A server that is taken for ended and
+    only was late finds that its calls have an end, or another attempt, and is not heard.
+    """
+
+    def __init__(
+        self, database: Database, owner: str, silence: float = SILENCE, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Speak for a server; `clock` counts seconds in which others can have spoken, too."""
+        self._database = database
+        self._owner = owner
+        self._silence = silence
+        self._clock = clock
+        self._spoke_at: float | None = None
+        self._judges_after = 0.0
+
+    @property
+    def pause(self) -> float:
+        """Seconds between two signs of life."""
+        return self._silence / _SIGNS
+
+    async def beat(self) -> None:
+        """Say that this server lives.
+
+        Raises:
+            StoreUnavailable: It could not be said.
+        """
+        try:
+            await self._database.write("register_server", self._owner, await self._tell_time())
+        except StoreUnavailable:
+            self._spoke_at = None
+            raise
+        now = self._clock()
+        if not self._is_heard(now):
+            # It begins, or was late, or nobody could speak: the others are given the time to.
+            self._judges_after = now + self._silence
+        self._spoke_at = now
+
+    async def find_silence(self) -> float | None:
+        """Return since when a server must have said nothing to count as ended, in seconds since 1970.
+
+        None while others may have had no chance to speak.
+
+        Raises:
+            StoreUnavailable: It cannot be found out.
+        """
+        now = self._clock()
+        if not self._is_heard(now) or now < self._judges_after:
+            return None
+        return await self._tell_time() - self._silence
+
+    def _is_heard(self, now: float) -> bool:
+        """Return whether what this server said last is fresh."""
+        return self._spoke_at is not None and now - self._spoke_at <= self._silence / 2
+
+    async def _tell_time(self) -> float:
+        return float((await self._database.read("tell_time"))[0][0])

@@ -1,0 +1,1 @@
+SELECT (julianday('now') - 2440587.5) * 86400.0
