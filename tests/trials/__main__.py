@@ -48,6 +48,11 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
     "soak": (soak.run,),
 }
+# Parts of groups that can be tried alone, on a smaller scale; a whole run leaves them out.
+PARTS: Mapping[str, Sequence[Trial]] = {
+    "killed-on-postgres": (killed.run_on_postgres,),
+    "told-on-postgres": (told.run_on_postgres,),
+}
 # A minute of them, in pytest.
 SHORT: Mapping[str, Trial] = {
     "overload": overload.run_shortly,
@@ -86,10 +91,11 @@ def main() -> int:
     options = _options()
     raise_file_limit()
     console = Console(stderr=True)
+    known = {**GROUPS, **PARTS}
     found: dict[str, list[Finding]] = {}
     for name in options.only.split(",") if options.only else GROUPS:
         found[name] = []
-        for finding in findings_of(name, GROUPS[name]):
+        for finding in findings_of(name, known[name]):
             console.print(f"{name}: {finding.row}: {'met' if finding.is_met else 'missed'}: {finding.measured}")
             found[name].append(finding)
     recorded = RESULTS / "trials.md"
@@ -128,16 +134,18 @@ def _write(text: str, *, record: bool) -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.trials", description=__doc__)
-    parser.add_argument("--only", help=f"some groups, separated by commas: {','.join(GROUPS)}")
+    parser.add_argument("--only", help=f"some of these, separated by commas: {','.join((*GROUPS, *PARTS))}")
     parser.add_argument(
         "--record",
         action="store_true",
         help="write to bench/results/trials.md; groups that were not run keep what they have there",
     )
     options = parser.parse_args()
-    unknown = [name for name in (options.only or "").split(",") if name and name not in GROUPS]
+    unknown = [name for name in (options.only or "").split(",") if name and name not in {**GROUPS, **PARTS}]
     if unknown:
         parser.error(f"no such group: {', '.join(unknown)}")
+    if options.record and PARTS.keys() & set((options.only or "").split(",")):
+        parser.error("only whole groups are recorded")
     return options
 
 

@@ -1,6 +1,7 @@
 """Calls in blocks: what is looked for stands in columns, the rest behind it, so that a call costs a part of a row."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -34,30 +35,41 @@ class Heads(NamedTuple):
 
     def find(self, wanted: CallFilter, first: str, before: str) -> Iterator[tuple[str, int]]:
         """Yield the id and the number of each call that is wanted, with ids from `first` on and below `before`."""
-        names = _numbers(self.names, wanted.names)
-        callers = _numbers(self.callers, None if wanted.caller is None else [wanted.caller])
-        ends = {
-            number
-            for number, (status, kind) in enumerate(self.ends)
-            if wanted.status in (None, status) and wanted.kind in (None, kind)
-        }
-        indexes: Sequence[int] = range(len(self.end_of))
-        for of, fitting, known in (
-            (self.end_of, ends, self.ends),
-            (self.name_of, names, self.names),
-            (self.caller_of, callers, self.callers),
-        ):
-            if len(fitting) < len(known):
-                indexes = [index for index in indexes if of[index] in fitting]
+        indexes: Sequence[int] | None = None
+        for of, fitting in self._list_conditions(wanted):
+            indexes = _places(of, fitting) if indexes is None else [index for index in indexes if of[index] in fitting]
         ids = self.ids
-        for index in indexes:
+        for index in range(len(self.end_of)) if indexes is None else indexes:
             call_id = ids[index * ID : index * ID + ID]
             if first <= call_id < before:
                 yield call_id, index
 
+    def _list_conditions(self, wanted: CallFilter) -> Iterator[tuple[Sequence[int], set[int]]]:
+        """Yield columns, and which of their numbers are wanted, where those are not all."""
+        if wanted.status is not None or wanted.kind is not None:
+            ends = {
+                number
+                for number, (status, kind) in enumerate(self.ends)
+                if wanted.status in (None, status) and wanted.kind in (None, kind)
+            }
+            yield self.end_of, ends
+        if wanted.names is not None:
+            yield self.name_of, {number for number, name in enumerate(self.names) if name in wanted.names}
+        if wanted.caller is not None:
+            yield self.caller_of, {number for number, caller in enumerate(self.callers) if caller == wanted.caller}
 
-def _numbers(known: Sequence[str], wanted: Sequence[str] | None) -> set[int]:
-    return {number for number, text in enumerate(known) if wanted is None or text in wanted}
+
+def _places(of: Sequence[int], fitting: set[int]) -> list[int]:
+    """Return where one of these numbers stands."""
+    if len(fitting) > 1:
+        return [index for index, number in enumerate(of) if number in fitting]
+    # Most calls are others: they are passed over without a step of Python for each.
+    found: list[int] = []
+    for number in fitting:
+        with suppress(ValueError):
+            while True:
+                found.append(of.index(number, found[-1] + 1 if found else 0))
+    return found
 
 
 class Body(NamedTuple):

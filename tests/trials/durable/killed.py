@@ -14,6 +14,9 @@ from tests.trials.finding import Finding
 
 # Clients at once.
 _LINES = 25
+# Seconds in which it ends, with a finding or without: some for each kill, after which calls wait until the server that
+# is gone has been silent for long enough.
+_EACH, _REST = 25.0, 120.0
 
 
 @dataclass
@@ -28,6 +31,15 @@ def run_shortly() -> Iterator[Finding]:
     with homes("sqlite") as found:
         for home in found:
             yield _jobs(home, jobs=100, kills=1)
+
+
+def run_on_postgres() -> Iterator[Finding]:
+    """Try some kills on a database, in two minutes."""
+    with homes("postgres") as found:
+        for home in found:
+            yield _jobs(home, jobs=200, kills=2)
+            home.stop()
+            yield _answers(home, calls=100, kills=2)
 
 
 def run() -> Iterator[Finding]:
@@ -89,6 +101,11 @@ def _succeeded(sent: Sent) -> bool:
 
 
 async def _under_kills(home: Home, sent: Sequence[Sent], kills: int, **headers: str) -> _Outcome:
+    async with asyncio.timeout(_EACH * kills + _REST):
+        return await _send_and_kill(home, sent, kills, **headers)
+
+
+async def _send_and_kill(home: Home, sent: Sequence[Sent], kills: int, **headers: str) -> _Outcome:
     server = await asyncio.to_thread(home.start)
     clients = Clients(lambda: server)
     waiting = list(sent)

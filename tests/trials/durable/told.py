@@ -17,12 +17,21 @@ from tests.trials.finding import Finding
 
 # A message that was under way is left alone for a minute; the rest is for a machine with more to do.
 _PATIENCE = 120.0
+# Seconds for each kill, in which some jobs have ended.
+_EACH = 30.0
 
 
 def run_shortly() -> Iterator[Finding]:
     """Kill a server once, on a file."""
     with homes("sqlite") as found:
         yield uvloop.run(_tell(found[0], jobs=20, kills=1))
+
+
+def run_on_postgres() -> Iterator[Finding]:
+    """Kill a server twice, on a database."""
+    with homes("postgres") as found:
+        for home in found:
+            yield uvloop.run(_tell(home, jobs=20, kills=2))
 
 
 def run() -> Iterator[Finding]:
@@ -46,7 +55,8 @@ async def _tell(home: Home, jobs: int, kills: int) -> Finding:
     async with listen() as listening:
         for _ in range(kills):
             server = await asyncio.to_thread(_start, home, listening)
-            await _end_and_kill(home, server, listening, told, jobs)
+            async with asyncio.timeout(_EACH):
+                await _end_and_kill(home, server, listening, told, jobs)
         await asyncio.to_thread(_start, home, listening)
         with suppress(TimeoutError):
             await until(lambda: set(_count(listening)) >= {f"msg_{one}" for one in told.accepted}, _PATIENCE)
