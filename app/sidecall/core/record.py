@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_serializer
 from sidecall.core.context import Caller, HeaderMap
 from sidecall.core.errors import SidecallError
 from sidecall.core.invocation import CallRequest
-from sidecall.core.messages import ToolCall
+from sidecall.core.messages import ToolCall, make_unchecked
 from sidecall.core.pointer import format_path
 
 # As deep as JSON from outside may be; what is nested deeper in this process mostly leads back to itself.
@@ -52,20 +52,18 @@ class CallRecord(BaseModel):
         """
         copy = _Copy()
         args = copy.make(request.call.args, "args")
-        if copy.lost:
-            call = request.call.model_copy(update={"args": {} if args is None else args})
-        else:
-            call = ToolCall(name=request.call.name, args=args, id=request.call.id)
-        return cls(
-            id=id,
-            created_at=datetime.now(UTC),
-            tool_call=call,
-            caller=request.caller,
-            state=copy.make(request.state, "state"),
-            context=copy.make(dict(request.context), "context") or {},
-            headers=_copy_headers(request.headers),
-            lost=tuple(copy.lost),
-        )
+        sent = request.call
+        named = {"name": sent.name, "args": {} if args is None else args, "id": sent.id, "type": sent.type}
+        fields = {
+            "id": id,
+            "created_at": datetime.now(UTC),
+            "tool_call": make_unchecked(ToolCall, named),
+            "caller": request.caller,
+            "state": copy.make(request.state, "state"),
+            "context": copy.make(dict(request.context), "context") or {} if request.context else {},
+            "headers": _copy_headers(request.headers),
+        }
+        return make_unchecked(cls, {**fields, "lost": tuple(copy.lost)})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:

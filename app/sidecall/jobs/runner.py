@@ -14,6 +14,7 @@ from sidecall.core.context import EventListener
 from sidecall.core.coroutines import cancel_from_outside
 from sidecall.core.errors import RequestError
 from sidecall.core.invocation import CallRequest
+from sidecall.core.messages import make_unchecked
 from sidecall.core.overload import Overloaded, StoreUnavailable
 from sidecall.core.record import CallRecord
 from sidecall.jobs.chronicles import Chronicles, Teller
@@ -241,12 +242,12 @@ class Runner:
 def _end_entry(entry: CallEntry, end: CallEnd) -> CallEntry:
     ended = datetime.now(UTC)
     started = entry.started_at or entry.created_at
-    return entry.model_copy(
-        update={
-            "status": end.status,
-            "kind": end.kind,
-            "message": end.message,
-            "ended_at": ended,
-            "duration_ms": round((ended - started).total_seconds() * 1000, 3),
-        }
-    )
+    fields = {
+        **entry.__dict__,
+        "status": end.status,
+        "kind": end.kind,
+        "message": end.message,
+        "ended_at": ended,
+        "duration_ms": round((ended - started).total_seconds() * 1000, 3),
+    }
+    return make_unchecked(CallEntry, fields)

@@ -138,7 +138,7 @@ class Upkeep:
             return
         for call_id in await self._queue.list_cancelled(self._ledger.owner):
             self._runner.cancel(call_id)
-        silent_since = await self._ledger.presence.find_silence()
+        silent_since = await self._ledger.heartbeat.find_silence()
         if silent_since is not None:
             await self._recover(silent_since)
         await self.count()

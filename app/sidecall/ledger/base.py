@@ -17,7 +17,7 @@ from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.memory.secrets import MemorySecrets
 from sidecall.ledger.sql.callbacks import SqlCallbacks
 from sidecall.ledger.sql.database import Database
-from sidecall.ledger.sql.presence import Presence
+from sidecall.ledger.sql.heartbeat import Heartbeat
 
 StoreKind = Literal["memory", "sqlite", "postgres"]
 
@@ -42,11 +42,11 @@ class Ledger:
     audit: AuditTrail = field(default_factory=MemoryAudit)
     secrets: SealedSecrets = field(default_factory=MemorySecrets)
     callbacks: CallbackQueue = field(init=False)
-    presence: Presence = field(init=False)
+    heartbeat: Heartbeat = field(init=False)
 
     def __post_init__(self) -> None:
         self.callbacks = SqlCallbacks(self.database)
-        self.presence = Presence(self.database, self.owner)
+        self.heartbeat = Heartbeat(self.database, self.owner)
 
     @property
     def trouble(self) -> str | None:

@@ -37,5 +37,9 @@ def make_key(kind: str, caller: Caller, text: str, call: ToolCall, beside: Seque
     return CallKey(_hash(whose), _hash(what), expires_at)
 
 
+# To make one takes as long as to use it.
+_write = json.JSONEncoder(sort_keys=True).encode
+
+
 def _hash(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(_write(value).encode()).hexdigest()

@@ -11,7 +11,7 @@ from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter
 from sidecall.core.calls.errors import KeyReused, UnknownCall
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.calls.places import EndedCalls
-from sidecall.core.messages import ToolMessage
+from sidecall.core.messages import ToolMessage, make_unchecked
 from sidecall.core.record import CallRecord
 from sidecall.ledger.sql.clauses import write_where
 from sidecall.ledger.sql.database import Database, Row
@@ -141,20 +141,27 @@ class SqlCalls:
 
 def _begin_entry(call: CallRecord, acceptance: Acceptance) -> CallEntry:
     is_begun = acceptance.owner is not None
-    return CallEntry(
-        id=call.id,
-        name=call.tool_call.name,
-        tool_call_id=call.tool_call.id,
-        status="running" if is_begun else "queued",
-        caller=call.caller.subject,
-        tenant=call.caller.tenant,
-        is_durable=True,
-        attempt=int(is_begun),
-        created_at=call.created_at,
-        started_at=call.created_at if is_begun else None,
-        args=_read(acceptance.args),
-        replay_of=acceptance.replay_of,
-    )
+    fields = {
+        "id": call.id,
+        "name": call.tool_call.name,
+        "tool_call_id": call.tool_call.id,
+        "status": "running" if is_begun else "queued",
+        "kind": None,
+        "caller": call.caller.subject,
+        "tenant": call.caller.tenant,
+        "is_durable": True,
+        "attempt": int(is_begun),
+        "created_at": call.created_at,
+        "started_at": call.created_at if is_begun else None,
+        "ended_at": None,
+        "duration_ms": None,
+        "tags": None,
+        "args": _read(acceptance.args),
+        "approval_id": None,
+        "replay_of": acceptance.replay_of,
+        "message": None,
+    }
+    return make_unchecked(CallEntry, fields)
 
 
 def _to_entry(row: Row) -> CallEntry:

@@ -17,9 +17,9 @@ from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.contents import SqlContents
 from sidecall.ledger.sql.database import Database
+from sidecall.ledger.sql.heartbeat import SILENCE, Heartbeat
 from sidecall.ledger.sql.items import SqlItems
 from sidecall.ledger.sql.kept_calls import CallBounds
-from sidecall.ledger.sql.presence import SILENCE, Presence
 from sidecall.ledger.sql.rates import SqlRates
 from sidecall.ledger.sql.rules import SqlRules
 from sidecall.ledger.sql.secrets import SqlSecrets
@@ -81,7 +81,7 @@ class DatabaseLedger(Ledger):
         self._kept_rules = SqlRules(database, bounds.max_rules, most_of_tenant=bounds.max_rules_per_tenant)
         calls, queue = SqlCalls(database, bounds.calls), SqlCallQueue(database)
         super().__init__(self._decisions, self._contents, self._items, calls, queue, database, owner, self._kept_rules)
-        self.presence = Presence(database, owner, silence)
+        self.heartbeat = Heartbeat(database, owner, silence)
         self._call_rates = SqlRates(database) if self.is_shared else None
         self.rates = self._call_rates
         self.audit = SqlAudit(database, bounds.audit_ttl, bounds.max_audit_entries)
@@ -105,14 +105,14 @@ class DatabaseLedger(Ledger):
             if not self.is_shared:  # A file has one process, so whoever else is named in it is gone.
                 await self.database.write("forget_servers", math.inf)
                 await self._settle_lost(math.inf)
-            await self.presence.beat()
+            await self.heartbeat.beat()
             await self._tidy()
         except BaseException:
             await self.database.close()
             raise
         self._rounds = [asyncio.create_task(self._go_round(self._tidy, _ROUND))]
         if self.is_shared:
-            self._rounds.append(asyncio.create_task(self._go_round(self._keep_company, self.presence.pause)))
+            self._rounds.append(asyncio.create_task(self._go_round(self._keep_company, self.heartbeat.pause)))
 
     async def close(self) -> None:
         """Finish what was begun, for a bounded time."""
@@ -137,9 +137,9 @@ class DatabaseLedger(Ledger):
                 logger.exception("the ledger could not be looked after; it is tried again in %g s", pause)
 
     async def _keep_company(self) -> None:
-        """Say that this server lives, and answer the calls that others were about to when they ended."""
-        await self.presence.beat()
-        silent_since = await self.presence.find_silence()
+        """Write down that this server lives, and answer the calls that others were about to when they ended."""
+        await self.heartbeat.beat()
+        silent_since = await self.heartbeat.find_silence()
         if silent_since is not None:
             await self._settle_lost(silent_since)
 

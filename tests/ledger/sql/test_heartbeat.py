@@ -12,9 +12,9 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
 from sidecall.ledger.sql.approvals import SqlApprovals
+from sidecall.ledger.sql.heartbeat import Heartbeat
 from sidecall.ledger.sql.ledger import DatabaseLedger, LedgerBounds
 from sidecall.ledger.sql.postgres import PostgresDatabase
-from sidecall.ledger.sql.presence import Presence
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from sidecall.pipeline.format import refuse
 from tests.kit.ledgers import Clock
@@ -33,9 +33,9 @@ async def database() -> AsyncIterator[SqliteDatabase]:
     await made.close()
 
 
-async def judges(presence: Presence) -> bool:
+async def judges(heartbeat: Heartbeat) -> bool:
     """Return whether a server tells just now which others have ended; where it does, by the time of the database."""
-    silent_since = await presence.find_silence()
+    silent_since = await heartbeat.find_silence()
     assert silent_since is None or time.time() - 11 < silent_since < time.time() - 9
     return silent_since is not None
 
@@ -43,15 +43,15 @@ async def judges(presence: Presence) -> bool:
 async def test_a_server_judges_others_once_they_could_speak(database: SqliteDatabase) -> None:
     """That is after it began, after it was late, and after the database was away."""
     clock = Clock()
-    presence = Presence(database, "this", silence=10.0, clock=clock)
+    heartbeat = Heartbeat(database, "this", silence=10.0, clock=clock)
     found = []
     for clock.now in (0.0, 2.0, 4.0, 6.0, 8.0, 9.9, 10.0, 15.0, 15.1):
         if clock.now < 10:
-            await presence.beat()
-        found.append(await judges(presence))
+            await heartbeat.beat()
+        found.append(await judges(heartbeat))
     for clock.now in (16.0, 20.0, 24.0, 26.0):  # It was late.
-        await presence.beat()
-        found.append(await judges(presence))
+        await heartbeat.beat()
+        found.append(await judges(heartbeat))
 
     assert found == [False] * 6 + [True, False, False] + [False, False, False, True]
 
@@ -60,18 +60,18 @@ async def test_a_server_whose_database_was_away_gives_the_others_time() -> None:
     """They could not say that they live."""
     clock, database = Clock(), SqliteDatabase()
     await database.open()
-    presence = Presence(database, "this", silence=10.0, clock=clock)
+    heartbeat = Heartbeat(database, "this", silence=10.0, clock=clock)
     for clock.now in (0.0, 4.0, 8.0, 12.0):
-        await presence.beat()
-    before = await judges(presence)
+        await heartbeat.beat()
+    before = await judges(heartbeat)
     await database.close()
     with pytest.raises(StoreUnavailable):
-        await presence.beat()
+        await heartbeat.beat()
     await database.open()
-    after = await judges(presence)
+    after = await judges(heartbeat)
     for clock.now in (13.0, 17.0, 21.0, 23.0):
-        await presence.beat()
-    later = await judges(presence)
+        await heartbeat.beat()
+    later = await judges(heartbeat)
     await database.close()
 
     assert (before, after, later) == (True, False, True)

@@ -11,8 +11,8 @@ SILENCE = 10.0
 _SIGNS = 5
 
 
-class Presence:
-    """Say that this server lives, and tell how long others have to be silent to count as ended.
+class Heartbeat:
+    """Write down that this server lives, and know how long others have to be silent to count as ended.
 
     All times are those of the database, so that clocks which differ end nobody. A server that is taken for ended and
     only was late finds that its calls have an end, or another attempt, and is not heard.
@@ -35,10 +35,10 @@ class Presence:
         return self._silence / _SIGNS
 
     async def beat(self) -> None:
-        """Say that this server lives.
+        """Write down that this server lives.
 
         Raises:
-            StoreUnavailable: It could not be said.
+            StoreUnavailable: It could not be written.
         """
         try:
             await self._database.write("register_server", self._owner, await self._tell_time())

@@ -1,0 +1,21 @@
+"""The table of remembered calls, and what is promised of them."""
+
+from bench.durable.remembered import PLAIN, REMEMBERED, summarize
+from bench.load import Pace
+
+
+def test_rates_and_waits_are_promised_for_each_database() -> None:
+    """And what one costs beside a plain call; a database that is not there has no figures."""
+    paces = {
+        PLAIN + "SQLite": [Pace(10_000, 1.0, 2.0, 50.0)] * 3,
+        REMEMBERED + "SQLite": [Pace(4_000, 3.5, 9.0, 200.0)] * 3,
+    }
+
+    part = summarize(paces, {REMEMBERED + "PostgreSQL": "PostgreSQL is not installed"})
+
+    assert [(figure.name, figure.measured.median, figure.bar, figure.met) for figure in part.figures] == [
+        ("remembered on SQLite ÷ plain", 0.4, 0.25, True),
+        ("durable calls on SQLite", 4_000, 8_000, False),
+        ("durable calls on SQLite, p50", 3.5, 3.0, False),
+    ]
+    assert part.rows[1] == ("remembered on SQLite", "4,000", "4,000 to 4,000", "3.50", "9.00", "200", "0.40")
