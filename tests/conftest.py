@@ -20,6 +20,9 @@ from tests.kit.asgi import Passing
 from tests.kit.clients import MakeClient
 from tests.kit.virtual_time import VIRTUAL
 
+# A server makes few objects, where each test makes thousands.
+_SELDOM = (10_000, 20, 20)
+
 
 def pytest_configure() -> None:
     """Heed Ctrl+C and hang-ups, as the processes that tests start then do: a shell's background has them ignored."""
@@ -28,10 +31,17 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection() -> None:
+    """Let nothing be looked for cycles while it is only loaded."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Keep Python's collector of cycles from walking through modules and thousands of tests again and again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*_SELDOM)
+    gc.enable()
 
 
 @pytest.fixture(scope="module")

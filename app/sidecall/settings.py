@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
-from pydantic_settings import NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from sidecall.access_settings import AccessSettings
 from sidecall.core.errors import SidecallError
@@ -22,6 +22,14 @@ _PREFIX = "SIDECALL_"
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
+class _Environment(EnvSettingsSource):
+    """Read the environment; where it says nothing of ours, each setting is not looked for, which takes long."""
+
+    def __call__(self) -> dict[str, Any]:
+        is_asked = any(name.startswith(_PREFIX.lower()) for name in self.env_vars)
+        return super().__call__() if is_asked else {}
+
+
 class Settings(
     AccessSettings, AuditSettings, HistorySettings, JobSettings, SecretSettings, WebhookSettings, OutgoingSettings
 ):
@@ -32,6 +40,13 @@ class Settings(
     """
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read what the program gives and the environment; no files."""
+        return init_settings, _Environment(settings_cls)
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")

@@ -1,10 +1,14 @@
 """The places where a ledger is kept, so that one set of tests holds for all of them."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
+
+import asyncpg
 
 from sidecall.core.contents import Contents
 from sidecall.core.decisions.audit import AuditTrail
@@ -27,6 +31,7 @@ from sidecall.ledger.sql.postgres import PostgresDatabase
 from sidecall.ledger.sql.rules import SqlRules
 from sidecall.ledger.sql.secrets import SqlSecrets
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from tests.kit.postgres import empty_tables
 
 
 @dataclass
@@ -165,18 +170,47 @@ class InDatabase:
 KINDS = ("memory", "sqlite", "postgres")
 
 
+class Kept:
+    """A database that many tests share, each of which finds nothing in it."""
+
+    def __init__(self, database: Database, empty: Callable[[], Awaitable[None]]) -> None:
+        """Share a database that is open, and has to be emptied like this."""
+        self._database = database
+        self._empty = empty
+
+    async def offer(self) -> Place:
+        """Give it with nothing in it."""
+        await self._empty()
+        return InDatabase(self._database)
+
+
 @asynccontextmanager
-async def open_place(kind: str, folder: Path, url: str) -> AsyncIterator[Place]:
-    """Make a place of one of `KINDS`, which may write into the folder, and into the database of the URL."""
-    if kind == "memory":
-        in_memory = InMemory()
-        yield in_memory
-        await in_memory.close()
-        return
-    database: Database
-    database = SqliteDatabase(folder / "ledger.db") if kind == "sqlite" else PostgresDatabase(url)
+async def open_file(path: Path) -> AsyncIterator[Kept]:
+    """Open a ledger in a file."""
+    database = SqliteDatabase(path)
     await database.open()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+
+        async def empty() -> None:
+            tables = other.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            for (table,) in tables:
+                if table != "schema_version":
+                    other.execute(f'DELETE FROM "{table}"')
+
+        try:
+            yield Kept(database, empty)
+        finally:
+            await database.close()
+
+
+@asynccontextmanager
+async def open_postgres(url: str) -> AsyncIterator[Kept]:
+    """Open a ledger in the PostgreSQL database of a URL."""
+    database = PostgresDatabase(url)
+    await database.open()
+    other = await asyncpg.connect(url)
     try:
-        yield InDatabase(database)
+        yield Kept(database, partial(empty_tables, other))
     finally:
+        await other.close()
         await database.close()

@@ -70,7 +70,8 @@ class Cluster:
     def start(self) -> None:
         """Start, and return when it answers."""
         # No test takes the machine's power away, and only that loses what was not synced.
-        where = ("-F", "-D", self.folder / "data", "-p", str(self.port), "-h", "127.0.0.1", "-k", self.folder)
+        lean = ("-c", "full_page_writes=off", "-c", "jit=off")
+        where = ("-F", *lean, "-D", self.folder / "data", "-p", str(self.port), "-h", "127.0.0.1", "-k", self.folder)
         limit = time.monotonic() + PATIENCE
         while True:
             with (self.folder / "log").open("ab") as log:
@@ -170,12 +171,18 @@ def emptied_url(cluster: Cluster) -> str:
 async def _empty(url: str) -> None:
     connection = await asyncpg.connect(url)
     try:
-        rows = await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
-        tables = ", ".join(f'"{row[0]}"' for row in rows if row[0] != "schema_version")
-        if tables:
-            await connection.execute(f"TRUNCATE {tables} RESTART IDENTITY")
+        await empty_tables(connection)
     finally:
         await connection.close()
+
+
+async def empty_tables(connection: asyncpg.Connection) -> None:
+    """Forget all rows but the version of the tables, and begin to count anew."""
+    rows = await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+    tables = [f'"{row[0]}"' for row in rows if row[0] != "schema_version"]
+    # Where there is next to nothing in them, this takes a fraction of TRUNCATE, which makes a new file for each.
+    numbers = "SELECT setval(c.oid, 1, false) FROM pg_class c WHERE relkind = 'S'"
+    await connection.execute("; ".join([*(f"DELETE FROM {table}" for table in tables), numbers]))
 
 
 def _find_owner() -> dict[str, Any] | None:

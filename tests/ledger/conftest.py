@@ -1,23 +1,41 @@
 """A ledger in each of the places where one can be."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from sidecall.core.store.tenant import ItemStore
-from tests.kit.ledgers import KINDS, Clock, Place, open_place
-from tests.kit.postgres import cluster, emptied_url, postgres_url
+from tests.kit.ledgers import KINDS, Clock, InMemory, Kept, Place, open_file, open_postgres
+from tests.kit.postgres import Cluster, cluster, emptied_url, postgres_url
 
 __all__ = ["cluster", "emptied_url", "ledger", "postgres_url"]
 
 
-@pytest.fixture(params=KINDS)
-async def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
+@pytest.fixture(scope="module", params=KINDS)
+async def lasting(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Kept | None]:
+    """Open a database for all tests of a module; None stands for memory."""
+    if request.param == "memory":
+        yield None
+    elif request.param == "sqlite":
+        async with open_file(tmp_path_factory.mktemp("kept") / "ledger.db") as kept:
+            yield kept
+    else:
+        cluster: Cluster = request.getfixturevalue("cluster")
+        async with open_postgres(cluster.address("postgres")) as kept:
+            yield kept
+
+
+@pytest.fixture
+async def ledger(lasting: Kept | None) -> AsyncIterator[Place]:
     """Give a place with nothing in it."""
-    url = request.getfixturevalue("emptied_url") if request.param == "postgres" else ""
-    async with open_place(request.param, tmp_path, url) as place:
-        yield place
+    if lasting is not None:
+        yield await lasting.offer()
+        return
+    in_memory = InMemory()
+    yield in_memory
+    await in_memory.close()
 
 
 @pytest.fixture

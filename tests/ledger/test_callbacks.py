@@ -25,7 +25,7 @@ async def end(calls: SqlCalls, id: str, at: float, caller: str = "ann", url: str
     await calls.finish(id, 1, CallEnd("succeeded", None, ToolMessage("done")))
 
 
-@pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
+@pytest.mark.parametrize("lasting", ["sqlite", "postgres"], indirect=True)
 async def test_they_are_handed_out_once_and_fairly(ledger: Place) -> None:
     """One of each caller, then the next ones."""
     assert isinstance(ledger, InDatabase)

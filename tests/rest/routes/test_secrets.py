@@ -53,7 +53,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 @pytest.fixture
 async def client(make_client: MakeClient, settings: Any) -> httpx.AsyncClient:
     """Give a client of a server that knows its callers."""
-    return await make_client(either, server, caller, apart, **settings)
+    return await make_client(either, server, caller, **settings)
 
 
 def _as(who: str) -> dict[str, str]:
@@ -94,8 +94,9 @@ async def test_a_tool_says_whose_secret_it_takes(
     assert await _call(client, "either", "bob") == spell(theirs)
 
 
-async def test_a_tool_in_a_process_gets_both(client: httpx.AsyncClient, tmp_path: Path) -> None:
+async def test_a_tool_in_a_process_gets_both(make_client: MakeClient, settings: Any, tmp_path: Path) -> None:
     """Each from where it wants it."""
+    client = await make_client(apart, processes=1, **settings)
     (tmp_path / "KEY").write_text("theirs")
     await _put(client, "mine")
 

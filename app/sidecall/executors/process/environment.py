@@ -1,7 +1,9 @@
 """Which variables of the server's environment tools in processes see."""
 
+import re
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import cache
 
 # What programs need to be found, to find their files, to speak a language and to reach the network. None is a secret,
 # but for what a proxy may want, without which nothing would reach it.
@@ -46,5 +48,11 @@ _OF_TRACES = ("OTEL_*",)
 
 def choose_variables(present: Mapping[str, str], more: Sequence[str] = (), *, traces: bool = False) -> dict[str, str]:
     """Choose those that every program needs, and those of more names or patterns of names."""
-    patterns = (*_NEEDED, *more, *(_OF_TRACES if traces else ()))
-    return {name: value for name, value in present.items() if any(fnmatchcase(name, each) for each in patterns)}
+    chosen = _join((*_NEEDED, *more, *(_OF_TRACES if traces else ())))
+    return {name: value for name, value in present.items() if chosen.match(name)}
+
+
+@cache
+def _join(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Make one pattern of many, which is many times as quick."""
+    return re.compile("|".join(map(translate, patterns)))

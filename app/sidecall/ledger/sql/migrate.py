@@ -1,6 +1,7 @@
 """Numbered migrations: what brings the tables of a database up to date."""
 
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 
 from sidecall.core.overload import StoreUnfit
@@ -15,6 +16,7 @@ class Migration:
     script: str
 
 
+@cache
 def read_migrations(series: str) -> tuple[Migration, ...]:
     """Return all steps of a series in their order; the file `0002_calls.sql` is the second one."""
     folder = files("sidecall.ledger.sql") / "migrations" / series

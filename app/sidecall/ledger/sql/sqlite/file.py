@@ -4,18 +4,22 @@ import errno
 import os
 import sqlite3
 import time
-from contextlib import suppress
+from collections.abc import Iterable
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
-from sidecall.ledger.sql.migrate import list_missing
+from sidecall.ledger.sql.migrate import Migration, list_missing, read_migrations
 from sidecall.ledger.sql.sqlite.faults import DiskFull, describe_fault, is_out_of_reach
 from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken
 
 # Set by the first migration.
 _OURS = 1397310533
 _OLDEST = (3, 35, 0)  # RETURNING
+# Older ones, and some builds, have no images of databases.
+_CAN_COPY = hasattr(sqlite3.Connection, "deserialize")
 _ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql://..., which several servers can share."
 # Most bytes that stay taken by the file of what is not in the main one yet.
 _LEFT_IN_WAL = 64 * 1024 * 1024
@@ -181,22 +185,13 @@ class SqliteFile:
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
+        if self._path is None and _CAN_COPY:
+            _copy_tables(self.purpose.series, connection)
         missing = list_missing(self.purpose.series, self._read_version(connection), str(self))
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA journal_size_limit = {_LEFT_IN_WAL}")
-        for step in missing:
-            try:
-                connection.executescript(f"BEGIN IMMEDIATE;\n{step.script}")
-                connection.execute(
-                    "INSERT INTO schema_version (version, name, applied_at) VALUES (?, ?, ?)",
-                    (step.number, step.name, time.time()),
-                )
-                connection.execute("COMMIT")
-            except sqlite3.Error:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+        _carry_out(missing, connection)
 
     def _read_version(self, connection: sqlite3.Connection) -> int:
         (mark,) = connection.execute("PRAGMA application_id").fetchone()
@@ -207,6 +202,36 @@ class SqliteFile:
             return 0
         (version,) = connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()
         return int(version)
+
+
+def _carry_out(steps: Iterable[Migration], connection: sqlite3.Connection) -> None:
+    for step in steps:
+        try:
+            connection.executescript(f"BEGIN IMMEDIATE;\n{step.script}")
+            connection.execute(
+                "INSERT INTO schema_version (version, name, applied_at) VALUES (?, ?, ?)",
+                (step.number, step.name, time.time()),
+            )
+            connection.execute("COMMIT")
+        except sqlite3.Error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+
+@cache
+def _make_tables(series: str) -> bytes:
+    """Return a database with all tables of a series and nothing in them."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        _carry_out(read_migrations(series), connection)
+        return connection.serialize()
+
+
+def _copy_tables(series: str, connection: sqlite3.Connection) -> None:
+    """Bring an empty database in memory up to date: a program that makes many takes the steps once."""
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.deserialize(_make_tables(series))
+        made.backup(connection)
 
 
 def _identify(path: Path | None) -> _Identity | None:

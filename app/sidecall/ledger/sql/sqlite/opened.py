@@ -5,6 +5,7 @@ import re
 import sqlite3
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,7 @@ class SqliteDatabase:
             purpose: What it is for.
             hangs_after: Seconds without an answer after which whatever writes it counts as stuck.
         """
-        known = read_statements(self.dialect) if statements is None else statements
-        self._statements = {name: _number(text) for name, text in known.items()}
+        self._statements = _read_numbered() if statements is None else _number_all(statements)
         self._file = SqliteFile(path, patience, purpose)
         # No other process sees what is in memory, Windows hands on no sockets.
         hand: Hand = HandInThread(Pen(self._file))
@@ -138,6 +138,16 @@ def try_file(path: Path) -> None:
         file.open().close()
     finally:
         file.close()
+
+
+@cache
+def _read_numbered() -> Mapping[str, str]:
+    """Return our own statements."""
+    return _number_all(read_statements("sqlite"))
+
+
+def _number_all(statements: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: _number(text) for name, text in statements.items()}
 
 
 def _number(statement: str) -> str:
