@@ -68,14 +68,25 @@ def run_turn(turn: Turn, operations: Operations, options: CallOptions) -> Steps[
     return turn
 
 
+# What the SDKs' streams call what they have come to.
+_FINALS = ("get_final_completion", "get_final_response", "get_final_message")
+
+
+def find_final(response: Any) -> Any:
+    """Return the function of an SDK's stream that gives the whole answer, also when it was read to its end."""
+    return next(filter(callable, (getattr(response, name, None) for name in _FINALS)), None)
+
+
 def read_turn(response: Any) -> Turn:
-    """Read an answer of OpenAI (Chat Completions or Responses), Anthropic or Gemini, whole or as its chunks.
+    """Read an answer of OpenAI (Chat Completions or Responses), Anthropic or Gemini, whole or as its chunks or stream.
 
     Raises:
         UnknownAnswer: It is none of these.
     """
     if isinstance(response, Turn):
         return response
+    if (final := find_final(response)) is not None:
+        response = final()
     plain = make_plain(response)
     if not isinstance(plain, Mapping):
         if isinstance(plain, str) or not isinstance(plain, Iterable):
