@@ -1,6 +1,7 @@
 """The blocks of an answer that is more than text, read for the SDKs that have types of their own for them."""
 
 import json
+import mimetypes
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -73,5 +74,6 @@ def _read_medium(block: Mapping[str, Any]) -> MediaBlock | None:
         if text is not None and text.startswith("data:"):
             head, _, data = text.partition(",")
             url, mime_type = None, head.removeprefix("data:").partition(";")[0]
-    type_ = mime_type or _ASSUMED.get(kind, "application/octet-stream")
+    guessed = mimetypes.guess_type(url or "")[0]
+    type_ = mime_type or guessed or _ASSUMED.get(kind, "application/octet-stream")
     return MediaBlock(kind, type_, url, data, file_id, find("filename", "title"))

@@ -42,7 +42,8 @@ class ServedModels:
     def __init__(
         self, gemini: Client, server: Sidecall, *, filters: ToolFilters | None = None, **options: Unpack[LoopOptions]
     ) -> None:
-        self._models = gemini.models
+        # Kept, because it closes its connections when nobody has it any more.
+        self._gemini = gemini
         self._server = server
         self._filters = filters or ToolFilters()
         self._options = options
@@ -64,7 +65,7 @@ class ServedModels:
         """Ask a model until it calls none of the tools."""
         loop = _Conversation(request, self.tools())
         while True:
-            response = self._models.generate_content(**loop.request)
+            response = self._gemini.models.generate_content(**loop.request)
             if not loop.goes_on or not loop.add(self.run(response)):
                 response.automatic_function_calling_history = loop.contents
                 return response
@@ -74,7 +75,7 @@ class ServedModels:
         loop = _Conversation(request, self.tools())
         while True:
             chunks = []
-            for chunk in self._models.generate_content_stream(**loop.request):
+            for chunk in self._gemini.models.generate_content_stream(**loop.request):
                 chunks.append(chunk)
                 yield chunk
             if not (chunks and loop.goes_on and loop.add(self.run(chunks))):
@@ -92,7 +93,8 @@ class AsyncServedModels:
         filters: ToolFilters | None = None,
         **options: Unpack[LoopOptions],
     ) -> None:
-        self._models = gemini.aio.models
+        # Kept, because it closes its connections when nobody has it any more.
+        self._gemini = gemini
         self._server = server
         self._filters = filters or ToolFilters()
         self._options = options
@@ -114,7 +116,7 @@ class AsyncServedModels:
         """Ask a model until it calls none of the tools."""
         loop = _Conversation(request, await self.tools())
         while True:
-            response = await self._models.generate_content(**loop.request)
+            response = await self._gemini.aio.models.generate_content(**loop.request)
             if not loop.goes_on or not loop.add(await self.run(response)):
                 response.automatic_function_calling_history = loop.contents
                 return response
@@ -126,7 +128,7 @@ class AsyncServedModels:
         loop = _Conversation(request, await self.tools())
         while True:
             chunks = []
-            async for chunk in await self._models.generate_content_stream(**loop.request):
+            async for chunk in await self._gemini.aio.models.generate_content_stream(**loop.request):
                 chunks.append(chunk)
                 yield chunk
             if not (chunks and loop.goes_on and loop.add(await self.run(chunks))):

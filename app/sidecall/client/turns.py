@@ -106,12 +106,19 @@ def _read_message(message: Mapping[str, Any], response: Any) -> Turn:
     if message.get("role") == "assistant" and isinstance(message.get("content"), list) and "tool_calls" not in message:
         return _read_blocks(message["content"])
     if message.get("role") == "assistant":
-        message = _drop_parsed(message)
+        message = _tidy(_drop_parsed(message))
         calls = [call for call in message.get("tool_calls") or () if call.get("type", "function") == "function"]
         return Turn("openai", [message], calls)
     if "parts" in message:
         return _read_parts(message, response)
     raise UnknownAnswer(f"this is no answer of a model that is known here: {dict(message)!r:.200}")
+
+
+def _tidy(message: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what the SDK's stream fills in: members without a value, and the places of calls."""
+    kept = {key: value for key, value in message.items() if value is not None or key == "content"}
+    calls = [{key: value for key, value in call.items() if key != "index"} for call in kept.get("tool_calls", ())]
+    return {**kept, "tool_calls": calls} if "tool_calls" in kept else kept
 
 
 def _read_graph_output(plain: Mapping[str, Any], _response: Any) -> Turn:

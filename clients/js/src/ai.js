@@ -60,8 +60,8 @@ function writeBlock(block) {
   const mediaType = block.mime_type ?? (block.type === "image" ? "image/png" : "application/octet-stream");
   if (block.type !== "image" && block.type !== "file") return { type: "text", text: JSON.stringify(block) };
   if (block.base64) {
-    return { type: "file-data", data: block.base64, mediaType, filename: block.extras?.filename };
+    return { type: "file", data: { type: "data", data: block.base64 }, mediaType, filename: block.extras?.filename };
   }
-  if (block.url) return { type: "file-url", url: block.url, mediaType };
+  if (block.url) return { type: "file", data: { type: "url", url: new URL(block.url) }, mediaType };
   return { type: "text", text: JSON.stringify(block) };
 }

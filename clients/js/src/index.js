@@ -117,7 +117,7 @@ export class Sidecall {
     requireOptions(options, OF_TURNS, "a turn or a batch");
     if (turn.calls.length > 0 && turn.answers.length === 0) {
       const body = { calls: turn.calls, ...beside(options) };
-      const format = turn.form === "langchain" ? "langchain" : undefined;
+      const format = turn.form === "langchain" ? "langchain" : null;
       const response = await this.#post("/tool_calls/batch", body, options, undefined, format);
       turn.answers = await readJson(response);
       const waiting = readWaiting(response.headers.get("X-Sidecall-Approvals") ?? "");

@@ -70,12 +70,19 @@ function readMessage(message) {
     return readBlocks(message.content.map(dropParsed));
   }
   if (message.role === "assistant") {
-    const said = dropParsed(message);
+    const said = tidy(dropParsed(message));
     const calls = (said.tool_calls ?? []).filter((call) => (call.type ?? "function") === "function");
     return new Turn("openai", [said], calls);
   }
   if ("parts" in message) return readParts(message);
   throw new UnknownAnswer(`this is no answer of a model that is known here: ${shorten(message)}`);
+}
+
+/** Leave out what the SDK's stream fills in: members without a value, and the places of calls. */
+function tidy(message) {
+  const kept = Object.fromEntries(Object.entries(message).filter(([key, value]) => value !== null || key === "content"));
+  if (kept.tool_calls) kept.tool_calls = kept.tool_calls.map(({ index, ...call }) => call);
+  return kept;
 }
 
 function readBlocks(blocks) {

@@ -19,7 +19,7 @@ function script(...steps) {
     const content = calls
       ? Object.entries(calls).map(([toolName, input]) => ({
           type: "tool-call",
-          toolCallId: `${toolName}_${steps.length}`,
+          toolCallId: crypto.randomUUID(),
           toolName,
           input: JSON.stringify(input),
         }))
@@ -30,7 +30,7 @@ function script(...steps) {
     specificationVersion: "v4",
     provider: "scripted",
     modelId: "scripted",
-    supportedUrls: {},
+    supportedUrls: { "*/*": [/.*/] },
     doGenerate: async (request) => say(request),
     doStream: async (request) => {
       const { content, ...end } = say(request);
@@ -80,7 +80,7 @@ for (const [approved, expected] of [
     const [model, heard] = script({ refund: { order: 7 } });
 
     const stopped = await generateText({ model, tools, prompt });
-    const { approvalId } = stopped.content.find((it) => it.type === "tool-approval-request");
+    const { approvalId, toolCall } = stopped.content.find((it) => it.type === "tool-approval-request");
     const decision = { type: "tool-approval-response", approvalId, approved, reason: "Ask for a receipt first." };
     const messages = [
       { role: "user", content: prompt },
@@ -91,7 +91,7 @@ for (const [approved, expected] of [
 
     assert.deepEqual(outputs(heard.at(-1)), [["refund", expected]]);
     assert.equal(result.text, "Done.");
-    assert.ok(!(await server.approvals.list()).some((it) => it.tool_call.id === "refund_0"));
+    assert.ok(!(await server.approvals.list()).some((it) => it.tool_call.id === toolCall.toolCallId));
   });
 }
 

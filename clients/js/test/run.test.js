@@ -102,16 +102,16 @@ test("arguments that were cut off reach the model as its mistake", async () => {
 });
 
 test("a turn goes on when a person has decided, and runs no call twice", async () => {
-  const calls = [
+  const make = () => [
     { id: "a", type: "function", function: { name: "double", arguments: said.ARGUMENTS } },
-    { id: "b", type: "function", function: { name: "refund", arguments: '{"order": 7}' } },
+    { id: crypto.randomUUID(), type: "function", function: { name: "refund", arguments: '{"order": 7}' } },
   ];
-  const model = { role: "assistant", content: null, tool_calls: calls };
+  const say = () => ({ role: "assistant", content: null, tool_calls: make() });
 
-  const needed = await server.run(model).catch((error) => error);
+  const needed = await server.run(say()).catch((error) => error);
   await server.approvals.approve(needed.approvals[0].id, { args: { order: 7, amount: 5 } });
   const messages = await server.run(needed.turn);
-  const rejected = await server.run(model, { ask: () => ({ decision: "reject", reason: "No receipt." }) });
+  const rejected = await server.run(say(), { ask: () => ({ decision: "reject", reason: "No receipt." }) });
 
   assert.ok(needed instanceof ApprovalNeeded);
   assert.deepEqual(messages.slice(1).map((it) => it.content), ["8", "Refunded 5 for order 7."]);

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from typing import Any
+from uuid import uuid4
 
 from agents import Agent, ModelResponse, Runner, RunState, ToolCallOutputItem, Usage, UserError, trace
 from agents.models.interface import Model
@@ -22,11 +23,9 @@ class ScriptedModel(Model):
 
     def __init__(self, *turns: dict[str, dict[str, Any]]) -> None:
         self.turns = list(turns)
-        self.heard: list[Any] = []
 
-    async def get_response(self, _: Any, input: Any, *__: Any, **___: Any) -> ModelResponse:
+    async def get_response(self, *_: Any, **__: Any) -> ModelResponse:
         """Say what is next."""
-        self.heard = input
         if not self.turns:
             text = ResponseOutputText(type="output_text", text="Done.", annotations=[])
             said: Any = ResponseOutputMessage(
@@ -35,7 +34,10 @@ class ScriptedModel(Model):
             return ModelResponse(output=[said], usage=Usage(), response_id=None)
         calls = [
             ResponseFunctionToolCall(
-                type="function_call", call_id=f"{name}_{len(self.turns)}", name=name, arguments=json.dumps(args)
+                type="function_call",
+                call_id=f"{name}_{len(self.turns)}.{uuid4().hex}",
+                name=name,
+                arguments=json.dumps(args),
             )
             for name, args in self.turns.pop(0).items()
         ]
@@ -70,7 +72,9 @@ class Spans(TracingProcessor):
 def outputs(result: Any) -> list[Any]:
     """Return what tools have answered: what the model reads, and what the program gets."""
     items = [item for item in result.new_items if isinstance(item, ToolCallOutputItem)]
-    return [[item.raw_item["call_id"], item.raw_item["output"], _keep(item.custom_data)] for item in items]
+    return [
+        [item.raw_item["call_id"].partition(".")[0], item.raw_item["output"], _keep(item.custom_data)] for item in items
+    ]
 
 
 def _keep(data: Any) -> Any:
@@ -114,7 +118,7 @@ async def main() -> None:
         told["approved"] = await decide(tools, "approve")
         told["rejected"] = await decide(tools, "reject")
         waiting = [it.tool_call["id"] for it in await server.approvals.list()]
-        told["left"] = "refund_0" in waiting
+        told["left"] = any(call_id.startswith("refund_") for call_id in waiting)
         try:
             await work(tools, {"pay_out": {"amount": 5}})
         except UserError as error:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from typing import Any
+from uuid import uuid4
 
 import httpx
 from google.genai import Client, types
@@ -24,7 +25,7 @@ def script(*turns: dict[str, Any]) -> tuple[Client, list[Any]]:
         heard.append(json.loads(request.content))
         calls = left.pop(0) if left else None
         named = [
-            {"functionCall": {"id": f"{name}_{len(left)}", "name": name, "args": args}}
+            {"functionCall": {"id": f"{name}_{len(left)}.{uuid4().hex}", "name": name, "args": args}}
             for name, args in (calls or {}).items()
         ]
         parts = named or [{"text": "Done."}]
