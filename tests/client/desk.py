@@ -4,7 +4,16 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from sidecall import Command, InjectedState, InjectedToolArg, ToolContext, ToolException, ToolMessage, tool
+from sidecall import (
+    ApprovalRequired,
+    Command,
+    InjectedState,
+    InjectedToolArg,
+    ToolContext,
+    ToolException,
+    ToolMessage,
+    tool,
+)
 
 
 @tool
@@ -41,6 +50,14 @@ def book(seat: str) -> Command:
 def refund(order: int, amount: int = 100) -> str:
     """Pay money back."""
     return f"Refunded {amount} for order {order}."
+
+
+@tool
+def pay_out(amount: int, context: ToolContext) -> str:
+    """Pay money out."""
+    if not context.approved:
+        raise ApprovalRequired("The till is nearly empty.")
+    return f"Paid {amount}."
 
 
 @tool

@@ -8,20 +8,11 @@ from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolAp
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from sidecall import ApprovalRequired, ToolContext, tool
 from sidecall.client import AsyncSidecall
 from sidecall.client.pydantic_ai import ServerToolset
 from tests.client.conftest import OpenApp
-from tests.client.desk import double, find, recall, refund
+from tests.client.desk import double, find, pay_out, recall, refund
 from tests.client.twins import make_twin
-
-
-@tool
-def pay_out(amount: int, context: ToolContext) -> str:
-    """Pay money out."""
-    if not context.approved:
-        raise ApprovalRequired("The till is nearly empty.")
-    return f"Paid {amount}."
 
 
 def script(*turns: list[ToolCallPart]) -> FunctionModel:

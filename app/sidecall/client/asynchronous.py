@@ -15,7 +15,7 @@ from sidecall.client.operations import Operations, name_call
 from sidecall.client.options import CallOptions, ToolFilters
 from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
 from sidecall.client.streams import follow_call, stream_batch, stream_call
-from sidecall.client.turns import Turn, read_turn, run_turn
+from sidecall.client.turns import Turn, find_final, read_turn, run_turn
 
 T = TypeVar("T")
 
@@ -139,7 +139,9 @@ class AsyncSidecall:
         Raises:
             ApprovalNeeded: A person has to decide; afterwards give its `turn` in the place of the response.
         """
-        if isinstance(response, AsyncIterable):
+        if inspect.iscoroutinefunction(final := find_final(response)):
+            response = await final()
+        elif isinstance(response, AsyncIterable):
             response = [chunk async for chunk in response]
         turn = await self._performer.run(run_turn(read_turn(response), self._operations, options))
         return turn.replies if turn.calls and answers_only else turn.messages

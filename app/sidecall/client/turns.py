@@ -68,14 +68,25 @@ def run_turn(turn: Turn, operations: Operations, options: CallOptions) -> Steps[
     return turn
 
 
+# What the SDKs' streams call what they have come to.
+_FINALS = ("get_final_completion", "get_final_response", "get_final_message")
+
+
+def find_final(response: Any) -> Any:
+    """Return the function of an SDK's stream that gives the whole answer, also when it was read to its end."""
+    return next(filter(callable, (getattr(response, name, None) for name in _FINALS)), None)
+
+
 def read_turn(response: Any) -> Turn:
-    """Read an answer of OpenAI (Chat Completions or Responses), Anthropic or Gemini, whole or as its chunks.
+    """Read an answer of OpenAI (Chat Completions or Responses), Anthropic or Gemini, whole or as its chunks or stream.
 
     Raises:
         UnknownAnswer: It is none of these.
     """
     if isinstance(response, Turn):
         return response
+    if (final := find_final(response)) is not None:
+        response = final()
     plain = make_plain(response)
     if not isinstance(plain, Mapping):
         if isinstance(plain, str) or not isinstance(plain, Iterable):
@@ -95,12 +106,19 @@ def _read_message(message: Mapping[str, Any], response: Any) -> Turn:
     if message.get("role") == "assistant" and isinstance(message.get("content"), list) and "tool_calls" not in message:
         return _read_blocks(message["content"])
     if message.get("role") == "assistant":
-        message = _drop_parsed(message)
+        message = _tidy(_drop_parsed(message))
         calls = [call for call in message.get("tool_calls") or () if call.get("type", "function") == "function"]
         return Turn("openai", [message], calls)
     if "parts" in message:
         return _read_parts(message, response)
     raise UnknownAnswer(f"this is no answer of a model that is known here: {dict(message)!r:.200}")
+
+
+def _tidy(message: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what the SDK's stream fills in: members without a value, and the places of calls."""
+    kept = {key: value for key, value in message.items() if value is not None or key == "content"}
+    calls = [{key: value for key, value in call.items() if key != "index"} for call in kept.get("tool_calls", ())]
+    return {**kept, "tool_calls": calls} if "tool_calls" in kept else kept
 
 
 def _read_graph_output(plain: Mapping[str, Any], _response: Any) -> Turn:

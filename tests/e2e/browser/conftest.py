@@ -8,7 +8,10 @@ from threading import Thread
 
 import pytest
 
+from bench.environments import ROOT
 from tests.kit.browser import NAMES, Browser, browsing, find_browser
+
+PACKAGE = ROOT / "clients/js/src"
 
 
 @pytest.fixture(scope="session")
@@ -37,11 +40,13 @@ class _Pages(BaseHTTPRequestHandler):
     server: Stranger
 
     def do_GET(self) -> None:
-        """Show the page, or pass the request on."""
-        if self.path != "/page":
+        """Show the page, give what it is made with, or pass the request on."""
+        if self.path == "/page":
+            self._answer(200, "text/html", b"<!doctype html><title>A page</title><link rel=icon href=data:,>")
+        elif self.path.startswith("/js/"):
+            self._answer(200, "text/javascript", (PACKAGE / Path(self.path).name).read_bytes())
+        else:
             self.do_POST()
-            return
-        self._answer(200, "text/html", b"<!doctype html><title>A page</title><link rel=icon href=data:,>")
 
     def do_POST(self) -> None:
         """Pass the request on."""

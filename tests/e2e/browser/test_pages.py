@@ -110,6 +110,31 @@ def test_a_page_that_is_named_runs_tools(browser: Browser, server: Server, stran
     assert (tmp_path / "mark").exists()
 
 
+PROGRAM = """
+    import("/js/index.js").then(async ({Sidecall}) => {
+        const client = new Sidecall(server);
+        const names = (await client.tools()).map((it) => it.function.name);
+        const call = {id: "a", type: "function", function: {name: "leave_mark", arguments: JSON.stringify({file})}};
+        const messages = await client.run({role: "assistant", content: null, tool_calls: [call]});
+        const events = [];
+        for await (const {event} of client.stream("leave_mark", {file})) events.push(event);
+        return JSON.stringify([names, messages.at(-1), events, (await client.tools()).length]);
+    })"""
+
+
+def test_the_package_for_javascript_works_in_a_page(
+    browser: Browser, server: Server, stranger: Stranger, tmp_path: Path
+) -> None:
+    """Of an origin that is named; it asks twice for the list, whose second answer has no body."""
+    browser.go_to(f"http://app.example:{stranger.server_port}/page")
+    given = f"({json.dumps(server.url)}, {json.dumps(str(tmp_path / 'mark'))})"
+
+    told = json.loads(browser.run(f"((server, file) => {PROGRAM}){given}"))
+
+    assert told == [["leave_mark"], {"role": "tool", "tool_call_id": "a", "content": "left"}, ["message"], 1]
+    assert (tmp_path / "mark").exists()
+
+
 def test_the_explorer_runs_tools(browser: Browser, server: Server, tmp_path: Path) -> None:
     """It is the server's own page."""
     browser.go_to(f"{server.url}/docs")

@@ -1,9 +1,7 @@
 """Google's own SDK takes the definitions and the answers, and its calls are understood."""
 
 import json
-import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +10,13 @@ import pytest
 
 from bench.environments import ROOT
 from tests.client.said import CONTENT, GEMINI, GEMINI_CHUNKS
+from tests.e2e.clients.conftest import run_beside
 from tests.e2e.models import running_models
 from tests.kit.servers import Server
 
 HERE = Path(__file__).parent
 PNG = {"mimeType": "image/png", "data": "-vv8_f7_"}  # It writes base64 in the letters of URLs, which Google reads too.
 PDF = {"mimeType": "application/pdf", "data": "JVBERi0xLjc=", "displayName": "a.pdf"}
-
-
-def run_beside(python: Path, program: list[str], typed: str = "", **environment: str) -> str:
-    """Run a program in the environment of Google's SDK."""
-    done = subprocess.run(
-        [python, *program],
-        input=typed,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module")

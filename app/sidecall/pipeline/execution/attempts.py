@@ -1,8 +1,9 @@
 """Try a tool again where its author says that this does no harm."""
 
+import random
 from typing import Any
 
-from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
 from sidecall.core.approval import ApprovalRequired, ApprovalWanted
 from sidecall.core.invocation import Invocation
@@ -18,7 +19,7 @@ async def run_again(executor: Executor, invocation: Invocation, retry: Retry) ->
     """Run a call until it succeeds or its attempts are used up; the deadline stands over all of them."""
     attempts = AsyncRetrying(
         stop=stop_after_attempt(retry.attempts),
-        wait=wait_exponential_jitter(multiplier=retry.wait, max=retry.max_wait, jitter=retry.wait),
+        wait=lambda state: _wait_before(state.attempt_number, retry),
         # A tool that is stopped may raise anything, which is no reason to run it again.
         retry=retry_if_exception(
             lambda error: (
@@ -32,3 +33,9 @@ async def run_again(executor: Executor, invocation: Invocation, retry: Retry) ->
             invocation.attempts += 1
             output = await executor.run(invocation)
     return output
+
+
+def _wait_before(attempt: int, retry: Retry) -> float:
+    """Return how long to wait after so many attempts: twice as long each time, and spread."""
+    spread = random.uniform(0, retry.wait)  # noqa: S311  nothing is kept secret by it
+    return min(retry.wait * 2.0 ** min(attempt - 1, 60) + spread, retry.max_wait)

@@ -1,0 +1,176 @@
+"""The tools of a server as function tools of the OpenAI Agents SDK: `Agent("assistant", tools=load_tools(server))`."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack, cast
+
+from agents import FunctionTool, RunContextWrapper
+from agents.tool import FunctionToolCustomDataContext
+from agents.tool_context import ToolContext
+from agents.tracing import SpanError, get_current_span
+from pydantic_core import to_jsonable_python
+
+from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
+from sidecall.client.asynchronous import AsyncSidecall
+from sidecall.client.blocking import Sidecall
+from sidecall.client.blocks import MediaBlock, read_blocks
+from sidecall.client.options import AskPerson, CallOptions, ToolFilters, require_options
+
+OfRun = Callable[[RunContextWrapper[Any]], Any]
+
+
+class RunOptions(TypedDict, total=False):
+    """What goes with the calls of a run.
+
+    `state` and `context` are functions of the run's context that return what tools get beside their arguments. `ask`
+    decides about calls whose tool itself asks for approval, which the SDK cannot interrupt a run for.
+    """
+
+    state: OfRun
+    context: OfRun
+    ask: AskPerson
+
+
+_OF_RUNS = frozenset(RunOptions.__annotations__)
+
+
+def load_tools(
+    server: Sidecall, *, filters: ToolFilters | None = None, **options: Unpack[RunOptions]
+) -> list[FunctionTool]:
+    """Return the server's tools, for agents that run anywhere: each call is made in a thread.
+
+    A call that a person has to approve interrupts the run, which goes on when its state has the decision. It takes
+    credentials with the scope to decide.
+    """
+    require_options(cast("CallOptions", options), _OF_RUNS, "load_tools")
+    listed, marked = server.tools(**(filters or {})), server.tools("mcp", **_leave_strict(filters))
+
+    async def run(call: Any, **supplied: Any) -> ToolAnswer:
+        return await asyncio.to_thread(server.call, call, **supplied)
+
+    async def plan(call: Any, **supplied: Any) -> dict[str, Any]:
+        return await asyncio.to_thread(server.preview, call, **supplied)
+
+    return [_make_tool(it["function"], _Remote(run, plan, options), marked) for it in listed]
+
+
+async def aload_tools(
+    server: AsyncSidecall, *, filters: ToolFilters | None = None, **options: Unpack[RunOptions]
+) -> list[FunctionTool]:
+    """Return the server's tools, for agents that run on the event loop of the client."""
+    require_options(cast("CallOptions", options), _OF_RUNS, "aload_tools")
+    listed, marked = await server.tools(**(filters or {})), await server.tools("mcp", **_leave_strict(filters))
+    return [_make_tool(it["function"], _Remote(server.call, server.preview, options), marked) for it in listed]
+
+
+def _leave_strict(filters: ToolFilters | None) -> ToolFilters:
+    return cast("ToolFilters", {key: value for key, value in (filters or {}).items() if key != "strict"})
+
+
+class AnswerText(str):
+    """What the model reads of an answer, and the answer."""
+
+    answer: ToolAnswer
+
+
+class AnswerParts(list[dict[str, Any]]):
+    """What the model sees of an answer with images or files, and the answer."""
+
+    answer: ToolAnswer
+
+
+@dataclass(frozen=True)
+class _Remote:
+    """How to run and to plan calls."""
+
+    run: Callable[..., Awaitable[ToolAnswer]]
+    plan: Callable[..., Awaitable[dict[str, Any]]]
+    options: RunOptions
+
+    def supply(self, context: RunContextWrapper[Any]) -> CallOptions:
+        """Return what goes with a call of this run."""
+        supplied: CallOptions = {}
+        if "state" in self.options:
+            supplied["state"] = to_jsonable_python(self.options["state"](context), fallback=str)
+        if "context" in self.options:
+            supplied["context"] = to_jsonable_python(self.options["context"](context), fallback=str)
+        return supplied
+
+
+def _make_tool(function: Mapping[str, Any], remote: _Remote, marked: list[dict[str, Any]]) -> FunctionTool:
+    name = function["name"]
+
+    async def invoke(context: ToolContext[Any], arguments: str) -> Any:
+        supplied = remote.supply(context)
+        if context.is_tool_approved(name, context.tool_call_id):
+            supplied["ask"] = _approve
+        elif "ask" in remote.options:
+            supplied["ask"] = remote.options["ask"]
+        call = {"id": context.tool_call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+        answer = await remote.run(call, **supplied)
+        _show_failure(answer, context)
+        return _show(answer)
+
+    async def ask_first(context: RunContextWrapper[Any], args: dict[str, Any], call_id: str) -> bool:
+        # Planned only, so that nothing is left waiting in the server for a decision that is made here.
+        call = {"type": "tool_call", "name": name, "args": args, "id": call_id}
+        return bool((await remote.plan(call, **remote.supply(context)))["requires_approval"])
+
+    return FunctionTool(
+        name=name,
+        description=function.get("description", ""),
+        params_json_schema=function["parameters"],
+        on_invoke_tool=invoke,
+        strict_json_schema=function.get("strict", False),
+        needs_approval=ask_first if any(it["name"] == name and "_meta" in it for it in marked) else False,
+        custom_data_extractor=_keep_answer,
+    )
+
+
+def _approve(_: CallApproval) -> PersonVerdict:
+    return PersonVerdict("approve")
+
+
+def _show_failure(answer: ToolAnswer, context: ToolContext[Any]) -> None:
+    """Let a failure be seen in the run's trace, as that of any tool of the SDK."""
+    span, failure = get_current_span(), answer.failure
+    if span is None or failure is None:
+        return
+    is_open = context.run_config is None or context.run_config.trace_include_sensitive_data
+    said = {"error": failure.message} if is_open else {}
+    about = {"tool_name": answer.name, "kind": failure.kind, **said}
+    span.set_error(SpanError(message="Error running tool", data=about))
+
+
+def _show(answer: ToolAnswer) -> AnswerText | AnswerParts:
+    """Return what the model reads."""
+    if isinstance(answer.content, str):
+        shown: AnswerText | AnswerParts = AnswerText(answer.content)
+    else:
+        shown = AnswerParts(map(_show_block, read_blocks(answer.content)))
+    shown.answer = answer
+    return shown
+
+
+def _show_block(block: str | MediaBlock) -> dict[str, Any]:
+    if isinstance(block, str):
+        return {"type": "text", "text": block}
+    if block.kind == "image":
+        said: dict[str, Any] = {"type": "image", "image_url": block.address, "file_id": block.file_id}
+    elif block.kind == "file":
+        # OpenAI tells from its name what a file is.
+        name = block.filename or (f"file.{block.type.rpartition('/')[2]}" if block.data else None)
+        data = block.address if block.data else None
+        said = {"type": "file", "file_data": data, "file_url": block.url, "file_id": block.file_id, "filename": name}
+    else:
+        said = {"type": "text", "text": f"[{block.kind}: {block.url or block.type}]"}
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def _keep_answer(about: FunctionToolCustomDataContext) -> dict[str, Any] | None:
+    """Return what the program, and never the model, gets as `custom_data` of the tool's output item."""
+    answer = getattr(about.output, "answer", None)
+    if answer is None:  # a guardrail has put something else in its place
+        return None
+    return {"artifact": answer.artifact, "status": answer.status, **answer.response_metadata}

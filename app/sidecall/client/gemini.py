@@ -1,0 +1,231 @@
+"""The models of Google's Gen AI SDK with the tools of a server, to be used in the place of `gemini.models`."""
+
+import base64
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, TypedDict, Unpack, cast
+
+from google.genai import Client, types
+
+from sidecall.client.answers import ToolAnswer
+from sidecall.client.asynchronous import AsyncSidecall
+from sidecall.client.blocking import Sidecall
+from sidecall.client.blocks import MediaBlock, read_blocks
+from sidecall.client.options import CallOptions, ToolFilters
+from sidecall.client.turns import Turn, read_turn
+
+# How often the SDK's own loop asks a model.
+_MOST = 10
+_ONCE = types.AutomaticFunctionCallingConfig(disable=True, maximum_remote_calls=None)
+
+
+class LoopOptions(CallOptions, total=False):
+    """What goes with calls; `on_answer` is told each answer, whose artifact and status no model sees."""
+
+    on_answer: Callable[[ToolAnswer], Any]
+
+
+class ModelRequest(TypedDict, total=False):
+    """What the SDK's `models.generate_content` takes."""
+
+    model: str
+    contents: Any
+    config: Any
+
+
+class ServedModels:
+    """What stands in the place of `gemini.models`: models call the server's tools, and are asked until they are done.
+
+    As with functions of the SDK, `config.automatic_function_calling` bounds how often a model is asked, and a
+    response's `automatic_function_calling_history` is the conversation before it.
+    """
+
+    def __init__(
+        self, gemini: Client, server: Sidecall, *, filters: ToolFilters | None = None, **options: Unpack[LoopOptions]
+    ) -> None:
+        # Kept, because it closes its connections when nobody has it any more.
+        self._gemini = gemini
+        self._server = server
+        self._filters = filters or ToolFilters()
+        self._options = options
+
+    def tools(self) -> list[types.Tool]:
+        """Return the server's tools as the SDK has them."""
+        return _read_tools(self._server.tools("gemini", **self._filters))
+
+    def run(self, response: Any, **options: Unpack[LoopOptions]) -> list[types.Content]:
+        """Run the calls of a response, whole or in chunks, and return the contents to append; none where it has none.
+
+        Raises:
+            ApprovalNeeded: A person has to decide; afterwards give its `turn` in the place of the response.
+        """
+        turn, wanted = _read_calls(response), cast("LoopOptions", {**self._options, **options})
+        return _write_contents(self._server.run(turn, **_leave_listener(wanted)), wanted) if turn.calls else []
+
+    def generate_content(self, **request: Unpack[ModelRequest]) -> types.GenerateContentResponse:
+        """Ask a model until it calls none of the tools."""
+        loop = _Conversation(request, self.tools())
+        while True:
+            response = self._gemini.models.generate_content(**loop.request)
+            if not loop.goes_on or not loop.add(self.run(response)):
+                response.automatic_function_calling_history = loop.contents
+                return response
+
+    def generate_content_stream(self, **request: Unpack[ModelRequest]) -> Iterator[types.GenerateContentResponse]:
+        """Ask a model until it calls none of the tools, and give the chunks of all that it says."""
+        loop = _Conversation(request, self.tools())
+        while True:
+            chunks = []
+            for chunk in self._gemini.models.generate_content_stream(**loop.request):
+                chunks.append(chunk)
+                yield chunk
+            if not (chunks and loop.goes_on and loop.add(self.run(chunks))):
+                return
+
+
+class AsyncServedModels:
+    """What stands in the place of `gemini.aio.models`; the twin of `ServedModels`."""
+
+    def __init__(
+        self,
+        gemini: Client,
+        server: AsyncSidecall,
+        *,
+        filters: ToolFilters | None = None,
+        **options: Unpack[LoopOptions],
+    ) -> None:
+        # Kept, because it closes its connections when nobody has it any more.
+        self._gemini = gemini
+        self._server = server
+        self._filters = filters or ToolFilters()
+        self._options = options
+
+    async def tools(self) -> list[types.Tool]:
+        """Return the server's tools as the SDK has them."""
+        return _read_tools(await self._server.tools("gemini", **self._filters))
+
+    async def run(self, response: Any, **options: Unpack[LoopOptions]) -> list[types.Content]:
+        """Run the calls of a response, whole or in chunks, and return the contents to append; none where it has none.
+
+        Raises:
+            ApprovalNeeded: A person has to decide; afterwards give its `turn` in the place of the response.
+        """
+        turn, wanted = _read_calls(response), cast("LoopOptions", {**self._options, **options})
+        return _write_contents(await self._server.run(turn, **_leave_listener(wanted)), wanted) if turn.calls else []
+
+    async def generate_content(self, **request: Unpack[ModelRequest]) -> types.GenerateContentResponse:
+        """Ask a model until it calls none of the tools."""
+        loop = _Conversation(request, await self.tools())
+        while True:
+            response = await self._gemini.aio.models.generate_content(**loop.request)
+            if not loop.goes_on or not loop.add(await self.run(response)):
+                response.automatic_function_calling_history = loop.contents
+                return response
+
+    async def generate_content_stream(
+        self, **request: Unpack[ModelRequest]
+    ) -> AsyncIterator[types.GenerateContentResponse]:
+        """Ask a model until it calls none of the tools, and give the chunks of all that it says."""
+        loop = _Conversation(request, await self.tools())
+        while True:
+            chunks = []
+            async for chunk in await self._gemini.aio.models.generate_content_stream(**loop.request):
+                chunks.append(chunk)
+                yield chunk
+            if not (chunks and loop.goes_on and loop.add(await self.run(chunks))):
+                return
+
+
+class _Conversation:
+    """What a model is asked next."""
+
+    def __init__(self, request: ModelRequest, tools: list[types.Tool]) -> None:
+        config = types.GenerateContentConfig.model_validate(request.get("config") or {})
+        wanted = config.automatic_function_calling or types.AutomaticFunctionCallingConfig()
+        self._left = 1 if wanted.disable else (wanted.maximum_remote_calls or _MOST)
+        self._model = request["model"]
+        more = {"tools": [*(config.tools or []), *tools], "automatic_function_calling": _ONCE}
+        self._config = config.model_copy(update=more)
+        self.contents = _list_contents(request["contents"])
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What the SDK takes."""
+        return {"model": self._model, "contents": self.contents, "config": self._config}
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the model may be asked once more; each answer of a model is looked at once."""
+        self._left -= 1
+        return self._left > 0
+
+    def add(self, contents: list[types.Content]) -> bool:
+        """Append what the model and its tools have said, and return whether there was anything."""
+        # A new list: the responses before have the old one.
+        self.contents = [*self.contents, *contents]
+        return bool(contents)
+
+
+def _list_contents(given: Any) -> list[types.Content]:
+    """Read contents as the SDK does: parts that stand beside each other are one message of the user."""
+    contents: list[types.Content] = []
+    parts: list[Any] = []
+    for item in given if isinstance(given, list) else [given]:
+        is_content = isinstance(item, types.Content) or (isinstance(item, dict) and "parts" in item)
+        if not is_content:
+            parts.append(item)
+            continue
+        contents += [types.UserContent(parts)] if parts else []
+        contents.append(types.Content.model_validate(item))
+        parts = []
+    return [*contents, types.UserContent(parts)] if parts else contents
+
+
+def _read_tools(listed: list[Any]) -> list[types.Tool]:
+    return [types.Tool.model_validate(tool) for tool in listed]
+
+
+def _leave_listener(options: LoopOptions) -> CallOptions:
+    return cast("CallOptions", {key: value for key, value in options.items() if key != "on_answer"})
+
+
+def _read_calls(response: Any) -> Turn:
+    """Read a response as calls whose answers come with artifact and status."""
+    turn = read_turn(response)
+    if turn.form != "gemini":  # one that was stopped for a person
+        return turn
+    calls = [{"type": "tool_call", **_rename(call["functionCall"])} for call in turn.calls]
+    return Turn("langchain", [types.Content.model_validate(said) for said in turn.said], calls)
+
+
+def _rename(call: dict[str, Any]) -> dict[str, Any]:
+    return {"id": call["id"], "name": call["name"], "args": call.get("args") or {}}
+
+
+def _write_contents(messages: list[Any], options: LoopOptions) -> list[types.Content]:
+    said, *answered = messages
+    answers = [ToolAnswer.read(message) for message in answered]
+    if (listener := options.get("on_answer")) is not None:
+        for answer in answers:
+            listener(answer)
+    known = {part.function_call.id for part in said.parts or () if part.function_call is not None}
+    return [said, types.Content(role="user", parts=[_write_part(answer, known) for answer in answers])]
+
+
+def _write_part(answer: ToolAnswer, known: set[str | None]) -> types.Part:
+    blocks = read_blocks(answer.content)
+    media = [block for block in blocks if isinstance(block, MediaBlock)]
+    text = "\n".join(block for block in blocks if isinstance(block, str))
+    response = types.FunctionResponse(
+        id=answer.tool_call_id if answer.tool_call_id in known else None,
+        name=answer.name,
+        response={"error" if answer.status == "error" else "output": text},
+        parts=[_write_medium(medium) for medium in media] or None,
+    )
+    return types.Part(function_response=response)
+
+
+def _write_medium(medium: MediaBlock) -> types.FunctionResponsePart:
+    if medium.data is not None:
+        data = base64.b64decode(medium.data)
+        return types.FunctionResponsePart.from_bytes(data=data, mime_type=medium.type)
+    return types.FunctionResponsePart.from_uri(file_uri=medium.url or medium.file_id or "", mime_type=medium.type)

@@ -1,0 +1,70 @@
+// What waits for a person.
+
+import { ApprovalNeeded } from "./failures.js";
+import { pause, readJson } from "./connection.js";
+
+/** Approvals: list, show and decide. */
+export class ApprovalDesk {
+  #connection;
+
+  constructor(connection) {
+    this.#connection = connection;
+  }
+
+  /** List the approvals of a status, oldest first; with `null` all of them. */
+  async list(status = "pending") {
+    const found = [];
+    let path = status ? `/approvals?status=${encodeURIComponent(status)}` : "/approvals";
+    while (path) {
+      const response = await this.#connection.send("GET", path, { isSafe: true });
+      found.push(...(await readJson(response)));
+      path = /<([^>]+)>;\s*rel="?next/.exec(response.headers.get("Link") ?? "")?.[1];
+    }
+    return found;
+  }
+
+  /** Show an approval. */
+  async show(id, format = "langchain", signal) {
+    const request = { params: [["format", format]], isSafe: true, signal };
+    return readJson(await this.#connection.send("GET", `/approvals/${encodeURIComponent(id)}`, request));
+  }
+
+  /** Decide about a call, which runs if it is approved, and is waited for. */
+  async decide(id, verdict, format = "langchain", signal) {
+    const request = { params: [["format", format]], body: verdict, signal };
+    return readJson(await this.#connection.send("POST", `/approvals/${encodeURIComponent(id)}`, request));
+  }
+
+  /** Approve a call, with other arguments perhaps. */
+  async approve(id, { args, reason } = {}) {
+    return this.decide(id, { decision: "approve", args, reason });
+  }
+
+  /** Reject a call, with a reason that the model reads. */
+  async reject(id, reason) {
+    return this.decide(id, { decision: "reject", reason });
+  }
+
+  /** Ask whoever is to decide, or wait, and return the answer in a dialect. */
+  async settle(id, format, { ask, approvalWait = 0, signal } = {}) {
+    let approval = await this.show(id, format, signal);
+    if (approval.status === "pending" && ask) {
+      const verdict = readVerdict(await ask(approval));
+      approval = verdict ? await this.decide(id, verdict, format, signal) : await this.show(id, format, signal);
+    }
+    for (let left = approvalWait, wait = 0.25; approval.message == null; wait = Math.min(wait * 1.5, 5)) {
+      // One that is approved runs, and has its answer soon.
+      if (approval.status === "pending" && left <= 0) throw new ApprovalNeeded([approval]);
+      await pause(wait, signal);
+      left -= wait;
+      approval = await this.show(id, format, signal);
+    }
+    return approval.message;
+  }
+}
+
+function readVerdict(said) {
+  if (typeof said === "boolean") return { decision: said ? "approve" : "reject" };
+  if (said === null || said === undefined || typeof said === "object") return said ?? undefined;
+  throw new TypeError("ask has to return true, false, nothing, or {decision, args, reason}");
+}

@@ -1,0 +1,196 @@
+// The types of the package. What the server answers is as openapi/openapi.json has it; a test holds them together.
+
+export type Dialect = "openai" | "openai-responses" | "anthropic" | "gemini" | "mcp" | "json_schema";
+export type Json = Record<string, unknown>;
+
+/** How a server is reached; `url` and `apiKey` are in SIDECALL_URL and SIDECALL_API_KEY where they are not said. */
+export interface ClientOptions {
+  apiKey?: string;
+  /** A bearer token, or a function that gives the one of now. */
+  token?: string | (() => string | Promise<string>);
+  headers?: Record<string, string>;
+  /** How often what was refused before it ran is sent again (4). */
+  retries?: number;
+  /** How many seconds a server may want to pass before that (60). */
+  longestWait?: number;
+  /** Give each call a key, so that one whose connection is lost is sent again and never runs twice. */
+  makesKeys?: boolean;
+  fetch?: typeof fetch;
+}
+
+export interface ToolFilters {
+  strict?: boolean;
+  tags?: string[];
+  names?: string[];
+  toolset?: string;
+  context?: Json;
+  signal?: AbortSignal;
+}
+
+/** What stands beside calls, and never comes from the model. */
+export interface Beside {
+  state?: unknown;
+  context?: Json;
+  signal?: AbortSignal;
+}
+
+export interface StreamOptions extends Beside {
+  /** In how many seconds the answer has to be there. */
+  timeout?: number;
+}
+
+/** What a person says about a call; nothing where somebody else has decided. */
+export type Verdict = boolean | ApprovalVerdict | null | undefined | void;
+export interface ApprovalVerdict {
+  decision: "approve" | "reject";
+  args?: Json;
+  reason?: string;
+  always?: boolean;
+  expires_in?: number;
+}
+export type AskPerson = (approval: Approval) => Verdict | Promise<Verdict>;
+
+export interface TurnOptions extends StreamOptions {
+  ask?: AskPerson;
+  /** How many seconds to wait for somebody else's decision (0). */
+  approvalWait?: number;
+}
+
+export interface CallOptions extends TurnOptions {
+  /** Sent again with the same key, the call runs once. */
+  key?: string;
+}
+
+export interface RunOptions extends TurnOptions {
+  /** Leave out what the model has said, for conversations that the provider keeps. */
+  answersOnly?: boolean;
+}
+
+/** Why a call failed. */
+export interface Failure {
+  kind: string;
+  message: string;
+  retryable: boolean;
+  errors?: Json[];
+  retry_after_ms?: number | null;
+}
+
+/** The answer to a call: LangChain's ToolMessage. */
+export interface ToolMessage {
+  content: string | (string | Json)[];
+  artifact: unknown;
+  tool_call_id: string;
+  name: string | null;
+  status: "success" | "error";
+  type: "tool";
+  id: string | null;
+  additional_kwargs: Json;
+  response_metadata: Json & { error?: Failure };
+}
+
+/** A call that waits for a person, and what became of it. */
+export interface Approval {
+  id: string;
+  status: "pending" | "approved" | "rejected";
+  tool_call: { name: string; args: Json; id?: string | null };
+  description: string | null;
+  preview: unknown;
+  reason: string | null;
+  message: ToolMessage | null;
+  [more: string]: unknown;
+}
+
+/** What a call would do. */
+export interface Preview {
+  would_run: boolean;
+  name: string;
+  args: Json | null;
+  requires_approval: boolean;
+  preview: unknown;
+  [more: string]: unknown;
+}
+
+export type CallEvent =
+  | { event: "message"; data: ToolMessage }
+  | { event: "approval"; data: Approval }
+  | { event: "progress"; data: { tool_call_id: string; done: number; total?: number | null; message?: string | null } }
+  | { event: "partial"; data: { tool_call_id: string; content: unknown } };
+
+/** What a model has said; `run` goes on with one that waited for a person. */
+export class Turn {
+  private constructor();
+  readonly form: "openai" | "openai-responses" | "anthropic" | "gemini" | "langchain";
+  readonly said: unknown[];
+  readonly calls: Json[];
+  readonly answers: unknown[];
+  readonly approvals: string[];
+  readonly messages: unknown[];
+  readonly replies: unknown[];
+}
+
+export class ApprovalDesk {
+  private constructor();
+  /** Of `pending` ones, unless something else is said; `null` means all. */
+  list(status?: "pending" | "approved" | "rejected" | null): Promise<Approval[]>;
+  show(id: string): Promise<Approval>;
+  decide(id: string, verdict: ApprovalVerdict): Promise<Approval>;
+  approve(id: string, how?: { args?: Json; reason?: string }): Promise<Approval>;
+  reject(id: string, reason?: string): Promise<Approval>;
+}
+
+/** A value, or a function of what the AI SDK says about a call. */
+export type OfAiCall<T> = T | ((about: { toolCallId: string; messages: any[] }) => T);
+
+export interface AiOptions {
+  state?: OfAiCall<unknown>;
+  context?: OfAiCall<Json>;
+  filters?: ToolFilters;
+  /** Decides about calls that the SDK could not ask about before. */
+  ask?: AskPerson;
+  timeout?: number;
+}
+
+/** A server of tools. */
+export class Sidecall {
+  constructor(url?: string | URL, options?: ClientOptions);
+  readonly approvals: ApprovalDesk;
+  /** List the tools as a provider's API takes them. Its SDK's own type goes in the brackets: `tools<Tool>()`. */
+  tools<T = any>(format?: Dialect, filters?: ToolFilters): Promise<T[]>;
+  tool(name: string): Promise<Json>;
+  /** Run a tool, by its name and arguments, or by a call as a model wrote it. A failed call is an answer too. */
+  call(name: string, args?: Json, options?: CallOptions): Promise<ToolMessage>;
+  call(call: object, args?: null, options?: CallOptions): Promise<ToolMessage>;
+  preview(name: string, args?: Json, options?: Beside): Promise<Preview>;
+  preview(call: object, args?: null, options?: Beside): Promise<Preview>;
+  batch(calls: (string | object)[], options?: TurnOptions): Promise<ToolMessage[]>;
+  /** Run the calls in what a model has said, whole or as a stream, and return the messages to append. */
+  run<T = any>(response: unknown, options?: RunOptions): Promise<T[]>;
+  stream(name: string, args?: Json, options?: StreamOptions): AsyncGenerator<CallEvent, void>;
+  stream(call: object | object[], args?: null, options?: StreamOptions): AsyncGenerator<CallEvent, void>;
+  /** Return the tools for the Vercel AI SDK. */
+  aiTools(options?: AiOptions): Promise<Record<string, any>>;
+}
+
+export class ClientError extends Error {}
+export class ServerUnreachable extends ClientError {}
+export class UnknownAnswer extends ClientError {}
+export class ApprovalNeeded extends ClientError {
+  readonly approvals: Approval[];
+  readonly turn?: Turn;
+}
+export class RequestRefused extends ClientError {
+  readonly document: Json;
+  readonly status: number;
+  readonly slug: string;
+  readonly detail: string;
+  readonly errors: Json[];
+  readonly requestId: string | undefined;
+  readonly retryAfter: number | undefined;
+}
+export class RequestUnfit extends RequestRefused {}
+export class NotAuthenticated extends RequestRefused {}
+export class NotAllowed extends RequestRefused {}
+export class NotThere extends RequestRefused {}
+export class Conflicting extends RequestRefused {}
+export class ServerBusy extends RequestRefused {}
+export class ServerFailed extends RequestRefused {}

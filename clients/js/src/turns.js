@@ -1,0 +1,116 @@
+// What a model has said, whoever made it: the calls in it, and the messages that carry their answers back.
+
+import { UnknownAnswer } from "./failures.js";
+import { gather, shorten } from "./gathering.js";
+
+// What the SDKs' own parsers add to what the model said, and the providers do not take back.
+const PARSED = new Set(["parsed", "parsed_arguments", "parsed_output"]);
+const NESTING = new Set(["content", "tool_calls", "function"]);
+// What the SDKs' streams call what they have come to.
+const FINALS = ["finalChatCompletion", "finalResponse", "finalMessage"];
+
+/** What a model has said; `answers` and `approvals` stand beside `calls`. */
+export class Turn {
+  constructor(form, said, calls) {
+    this.form = form;
+    this.said = said;
+    this.calls = calls;
+    this.answers = [];
+    this.approvals = [];
+  }
+
+  /** What to append to the conversation; nothing where the model calls no tool. */
+  get messages() {
+    return this.calls.length > 0 ? [...this.said, ...this.replies] : [];
+  }
+
+  /** The answers as the provider takes them; for Anthropic and Gemini they are one message. */
+  get replies() {
+    if (this.form === "anthropic") return [{ role: "user", content: this.answers }];
+    return this.form === "gemini" ? [{ role: "user", parts: this.answers }] : this.answers;
+  }
+}
+
+/** Read an answer of OpenAI (Chat Completions or Responses), Anthropic or Gemini, whole, or as its chunks or stream. */
+export async function readTurn(response) {
+  if (response instanceof Turn) return response;
+  const given = await response;
+  if (given === null || typeof given !== "object") {
+    throw new UnknownAnswer(`${typeof given} is no answer of a model that is known here`);
+  }
+  const final = FINALS.find((name) => typeof given[name] === "function");
+  if (final) return readWhole(await given[final]());
+  if (Symbol.asyncIterator in given || Symbol.iterator in given) {
+    const chunks = [];
+    for await (const chunk of given) chunks.push(chunk);
+    return readWhole(gather(chunks));
+  }
+  return readWhole(given);
+}
+
+function readWhole(given) {
+  // As its SDK would send it: classes have getters, which JSON leaves out.
+  const plain = JSON.parse(JSON.stringify(given));
+  if ("choices" in plain) {
+    return plain.choices.length > 0 ? readMessage(plain.choices[0].message) : new Turn("openai", [], []);
+  }
+  if ("candidates" in plain) {
+    const content = plain.candidates?.[0]?.content;
+    return content ? readParts(content) : new Turn("gemini", [], []);
+  }
+  if ("output" in plain) {
+    const items = plain.output.map(dropParsed);
+    return new Turn("openai-responses", items, items.filter((item) => item.type === "function_call"));
+  }
+  return readMessage(plain);
+}
+
+function readMessage(message) {
+  if (message.role === "assistant" && Array.isArray(message.content) && !("tool_calls" in message)) {
+    return readBlocks(message.content.map(dropParsed));
+  }
+  if (message.role === "assistant") {
+    const said = tidy(dropParsed(message));
+    const calls = (said.tool_calls ?? []).filter((call) => (call.type ?? "function") === "function");
+    return new Turn("openai", [said], calls);
+  }
+  if ("parts" in message) return readParts(message);
+  throw new UnknownAnswer(`this is no answer of a model that is known here: ${shorten(message)}`);
+}
+
+/** Leave out what the SDK's stream fills in: members without a value, and the places of calls. */
+function tidy(message) {
+  const kept = Object.fromEntries(Object.entries(message).filter(([key, value]) => value !== null || key === "content"));
+  if (kept.tool_calls) kept.tool_calls = kept.tool_calls.map(({ index, ...call }) => call);
+  return kept;
+}
+
+function readBlocks(blocks) {
+  const calls = blocks.filter((block) => block.type === "tool_use");
+  // Arguments that were cut off reach the server, which tells the model; the provider takes back objects only.
+  const content = blocks.map((it) => (it.type === "tool_use" && !isObject(it.input) ? { ...it, input: {} } : it));
+  return new Turn("anthropic", [{ role: "assistant", content }], calls);
+}
+
+function readParts(content) {
+  const found = (content.parts ?? []).flatMap((part) => part.functionCall ?? part.function_call ?? []);
+  const calls = found.map((call) => ({ functionCall: { ...call, id: call.id ?? makeId() } }));
+  return new Turn("gemini", [content], calls);
+}
+
+/** Make the id of a call that its model has given none. */
+export function makeId() {
+  return `call_${globalThis.crypto.randomUUID().replaceAll("-", "")}`;
+}
+
+function isObject(value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+/** Leave out what parsers have added, and never what a model has written as arguments. */
+function dropParsed(value) {
+  if (Array.isArray(value)) return value.map(dropParsed);
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([key]) => !PARSED.has(key));
+  return Object.fromEntries(kept.map(([key, inner]) => [key, NESTING.has(key) ? dropParsed(inner) : inner]));
+}

@@ -1,0 +1,119 @@
+// What any provider's model says is run, and what comes back is what its next request takes.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import OpenAI from "openai";
+import { ApprovalNeeded, Sidecall, UnknownAnswer } from "sidecall";
+
+import * as said from "./said.js";
+
+const server = new Sidecall();
+
+async function* flow(chunks) {
+  yield* chunks;
+}
+
+/** Make a client of OpenAI whose server says these things one after the other, and keep what it was asked. */
+function script(...answers) {
+  const asked = [];
+  const fetch = async (_url, { body }) => {
+    const request = JSON.parse(body);
+    asked.push(request);
+    const answer = answers.shift();
+    if (!request.stream) return Response.json(answer);
+    const events = answer.map((it) => `${it.type ? `event: ${it.type}\n` : ""}data: ${JSON.stringify(it)}\n\n`);
+    return new Response(events.join(""), { headers: { "Content-Type": "text/event-stream" } });
+  };
+  return [new OpenAI({ apiKey: "none", fetch }), asked];
+}
+
+const request = { model: "scripted", messages: [{ role: "user", content: "Double 4." }] };
+const asResponses = { model: "scripted", input: "Double 4." };
+const openai = (...answers) => script(...answers)[0];
+
+const TABLE = {
+  "chat": [() => said.CHAT, said.CHAT_MESSAGES],
+  "chat, of the SDK": [() => openai(said.CHAT).chat.completions.create(request), said.CHAT_MESSAGES],
+  "chat, message": [() => said.CHAT.choices[0].message, said.CHAT_MESSAGES],
+  "chat, chunks": [() => said.CHAT_CHUNKS, said.CHAT_MESSAGES],
+  "chat, stream": [() => openai(said.CHAT_CHUNKS).chat.completions.create({ ...request, stream: true }), said.CHAT_MESSAGES],
+  "chat, stream with events": [() => openai(said.CHAT_CHUNKS).chat.completions.stream(request), said.CHAT_MESSAGES],
+  "responses": [() => said.RESPONSE, said.RESPONSE_MESSAGES],
+  "responses, of the SDK": [() => openai(said.RESPONSE).responses.create(asResponses), said.RESPONSE_MESSAGES],
+  "responses, events": [() => said.RESPONSE_EVENTS.slice(0, -1), said.RESPONSE_MESSAGES],
+  "responses, stream": [() => openai(said.RESPONSE_EVENTS).responses.create({ ...asResponses, stream: true }), said.RESPONSE_MESSAGES],
+  "responses, stream with events": [() => openai(said.RESPONSE_EVENTS).responses.stream(asResponses), said.RESPONSE_MESSAGES],
+  "anthropic": [() => said.ANTHROPIC, said.ANTHROPIC_MESSAGES],
+  "anthropic, events": [() => flow(said.ANTHROPIC_EVENTS), said.ANTHROPIC_MESSAGES],
+  "gemini": [() => said.GEMINI, said.GEMINI_MESSAGES],
+  "gemini, content": [() => said.CONTENT, said.GEMINI_MESSAGES],
+  "gemini, chunks": [() => flow(said.GEMINI_CHUNKS), said.GEMINI_MESSAGES],
+};
+
+for (const [name, [say, expected]] of Object.entries(TABLE)) {
+  test(`run takes ${name}`, async () => {
+    assert.deepEqual(await server.run(say()), expected);
+  });
+}
+
+test("a stream that was read to its end is run too", async () => {
+  const stream = openai(said.CHAT_CHUNKS).chat.completions.stream(request);
+  for await (const _ of stream);
+
+  assert.deepEqual(await server.run(stream), said.CHAT_MESSAGES);
+});
+
+test("a loop of OpenAI ends, and repairs what was wrong", async () => {
+  const wrong = structuredClone(said.CHAT);
+  wrong.choices[0].message.tool_calls[0].function.arguments = '{"number": "four"}';
+  const done = { ...said.CHAT, choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "8." } }] };
+  const [client, asked] = script(wrong, said.CHAT, done);
+  const messages = [...request.messages];
+  let response;
+
+  const ask = async () => client.chat.completions.create({ model: "scripted", messages, tools: await server.tools() });
+  for (let more; (more = await server.run((response = await ask()))).length; ) messages.push(...more);
+
+  assert.equal(response.choices[0].message.content, "8.");
+  assert.equal(asked[0].tools[0].function.name, "double");
+  assert.match(asked[1].messages.at(-1).content, /number/);
+  assert.equal(asked[2].messages.at(-1).content, "8");
+});
+
+test("the answers alone are to be had", async () => {
+  assert.deepEqual(await server.run(said.RESPONSE, { answersOnly: true }), said.RESPONSE_MESSAGES.slice(2));
+});
+
+test("nothing is to append where no tool is called, and nonsense is refused", async () => {
+  assert.deepEqual(await server.run({ choices: [{ message: { role: "assistant", content: "Hello." } }] }), []);
+  for (const nonsense of ["text", 4, {}, [], [{ a: 1 }], { role: "user", content: "Hello" }]) {
+    await assert.rejects(server.run(nonsense), UnknownAnswer);
+  }
+});
+
+test("arguments that were cut off reach the model as its mistake", async () => {
+  const events = said.ANTHROPIC_EVENTS.filter((event) => event.delta?.partial_json !== ": 4}");
+
+  const [model, tools] = await server.run(events);
+
+  assert.deepEqual(model.content[2].input, {});
+  assert.equal(tools.content[0].is_error, true);
+});
+
+test("a turn goes on when a person has decided, and runs no call twice", async () => {
+  const make = () => [
+    { id: "a", type: "function", function: { name: "double", arguments: said.ARGUMENTS } },
+    { id: crypto.randomUUID(), type: "function", function: { name: "refund", arguments: '{"order": 7}' } },
+  ];
+  const say = () => ({ role: "assistant", content: null, tool_calls: make() });
+
+  const needed = await server.run(say()).catch((error) => error);
+  await server.approvals.approve(needed.approvals[0].id, { args: { order: 7, amount: 5 } });
+  const messages = await server.run(needed.turn);
+  const rejected = await server.run(say(), { ask: () => ({ decision: "reject", reason: "No receipt." }) });
+
+  assert.ok(needed instanceof ApprovalNeeded);
+  assert.deepEqual(messages.slice(1).map((it) => it.content), ["8", "Refunded 5 for order 7."]);
+  assert.deepEqual(rejected.slice(1).map((it) => it.content), ["8", "No receipt."]);
+});

@@ -1,0 +1,39 @@
+// The types say what the server's document says, and what programs write with them compiles.
+
+import { ApprovalNeeded, Sidecall, type Approval, type Preview, type ToolMessage } from "sidecall";
+
+import type { components } from "./api.js";
+
+type Schemas = components["schemas"];
+
+export function agree(message: Schemas["ToolMessage"], approval: Schemas["Approval"], plan: Schemas["DryRun"]): void {
+  const ours: Pick<ToolMessage, "content" | "tool_call_id" | "name" | "id" | "additional_kwargs"> = message;
+  const waiting: Pick<Approval, "id" | "description" | "preview" | "reason"> = approval;
+  const planned: Pick<Preview, "would_run" | "name" | "args" | "requires_approval" | "preview"> = plan;
+  const status: ToolMessage["status"] = message.status;
+  const decided: Approval["status"] = approval.status;
+  console.log(ours, waiting, planned, status, decided);
+}
+
+export async function use(): Promise<string | undefined> {
+  const server = new Sidecall("http://127.0.0.1:8000", { apiKey: "key", retries: 2, makesKeys: true });
+  const tools = await server.tools<{ name: string }>("anthropic", { tags: ["web"], strict: true });
+  const answer = await server.call("double", { number: 4 }, { key: "1", timeout: 5, ask: async () => true });
+  const messages = await server.run({ choices: [] }, { answersOnly: true, state: { user: "Ada" } });
+  for await (const event of server.stream("write", { text: "a b" })) {
+    if (event.event === "progress") console.log(event.data.done, event.data.total ?? 1);
+    if (event.event === "message") console.log(event.data.response_metadata.error?.kind);
+  }
+  try {
+    await server.batch(["double", { name: "double", args: {} }]);
+  } catch (error) {
+    if (error instanceof ApprovalNeeded) console.log(error.approvals[0]?.tool_call.args, error.turn?.calls);
+  }
+  const ai = await server.aiTools({ context: ({ toolCallId }) => ({ call: toolCallId }) });
+  // @ts-expect-error  an option that does nothing
+  await server.call("double", {}, { stat: 1 });
+  // @ts-expect-error  arguments beside a call
+  await server.call({ name: "double" }, { number: 4 });
+  console.log(messages.length, Object.keys(ai), tools[0]?.name);
+  return typeof answer.content === "string" ? answer.content : undefined;
+}

@@ -1,0 +1,152 @@
+"""Run agents of the OpenAI Agents SDK whose tools a server has, by a scripted model; print what came of each."""
+
+import asyncio
+import json
+import os
+import sys
+from typing import Any
+from uuid import uuid4
+
+from agents import Agent, ModelResponse, Runner, RunState, ToolCallOutputItem, Usage, UserError, trace
+from agents.models.interface import Model
+from agents.tracing import TracingProcessor, set_trace_processors
+from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+
+from sidecall.client import ApprovalNeeded, AsyncSidecall, Sidecall
+from sidecall.client.agents import aload_tools, load_tools
+
+USER = {"user": "Ada", "key": "of the state"}
+
+
+class ScriptedModel(Model):
+    """A model that asks for tools, turn by turn, and is done then."""
+
+    def __init__(self, *turns: dict[str, dict[str, Any]]) -> None:
+        self.turns = list(turns)
+
+    async def get_response(self, *_: Any, **__: Any) -> ModelResponse:
+        """Say what is next."""
+        if not self.turns:
+            text = ResponseOutputText(type="output_text", text="Done.", annotations=[])
+            said: Any = ResponseOutputMessage(
+                id="m", type="message", role="assistant", status="completed", content=[text]
+            )
+            return ModelResponse(output=[said], usage=Usage(), response_id=None)
+        calls = [
+            ResponseFunctionToolCall(
+                type="function_call",
+                call_id=f"{name}_{len(self.turns)}.{uuid4().hex}",
+                name=name,
+                arguments=json.dumps(args),
+            )
+            for name, args in self.turns.pop(0).items()
+        ]
+        return ModelResponse(output=[*calls], usage=Usage(), response_id=None)
+
+    def stream_response(self, *_: Any, **__: Any) -> Any:
+        """Stream nothing."""
+        raise NotImplementedError
+
+
+class Spans(TracingProcessor):
+    """Keeps the errors of spans, and sends nothing anywhere."""
+
+    def __init__(self) -> None:
+        self.errors: list[Any] = []
+
+    def on_span_end(self, span: Any) -> None:
+        """Keep its error."""
+        self.errors += [span.error] if span.error else []
+
+    def on_trace_start(self, trace: Any) -> None:
+        """Do nothing."""
+
+    on_trace_end = on_span_start = on_trace_start
+
+    def shutdown(self) -> None:
+        """Do nothing."""
+
+    force_flush = shutdown
+
+
+def outputs(result: Any) -> list[Any]:
+    """Return what tools have answered: what the model reads, and what the program gets."""
+    items = [item for item in result.new_items if isinstance(item, ToolCallOutputItem)]
+    return [
+        [item.raw_item["call_id"].partition(".")[0], item.raw_item["output"], _keep(item.custom_data)] for item in items
+    ]
+
+
+def _keep(data: Any) -> Any:
+    return {key: data[key] for key in ("artifact", "status") if data.get(key) is not None} if data else None
+
+
+async def work(tools: Any, *turns: Any) -> Any:
+    """Let an agent work to its end, or to where a person is needed."""
+    agent = Agent("assistant", tools=tools, model=ScriptedModel(*turns))
+    return agent, await Runner.run(agent, "Please.", context=USER)
+
+
+async def decide(tools: Any, decision: str) -> Any:
+    """Stop for an approval, keep the run as text, decide, and go on."""
+    agent, stopped = await work(tools, {"refund": {"order": 7}})
+    state = await RunState.from_string(agent, stopped.to_state().to_string())
+    (interruption,) = state.get_interruptions()
+    if decision == "approve":
+        state.approve(interruption)
+    else:
+        state.reject(interruption, rejection_message="Ask for a receipt first.")
+    result = await Runner.run(agent, state)
+    return [interruption.name, json.loads(interruption.arguments), outputs(result), result.final_output]
+
+
+async def main() -> None:
+    """Try all."""
+    spans, told = Spans(), {}
+    set_trace_processors([spans])
+    kinds = {"state": lambda run: run.context, "context": lambda run: {"user": run.context["user"]}}
+    first = {"find": {"query": "tea"}, "recall": {"key": "key"}, "double": {"number": "four"}, "draw": {}}
+    async with AsyncSidecall(os.environ["SIDECALL_URL"]) as server:
+        tools = await aload_tools(server, **kinds)
+        told["offered"] = [[it.name, [*it.params_json_schema["properties"]], bool(it.needs_approval)] for it in tools]
+        with trace("tried"):
+            _, result = await work(tools, first, {"double": {"number": 4}})
+        told["work"] = [outputs(result), result.final_output]
+        told["spans"] = [
+            [error["message"], error["data"]["tool_name"], error["data"]["kind"]] for error in spans.errors
+        ]
+        told["approved"] = await decide(tools, "approve")
+        told["rejected"] = await decide(tools, "reject")
+        waiting = [it.tool_call["id"] for it in await server.approvals.list()]
+        told["left"] = any(call_id.startswith("refund_") for call_id in waiting)
+        try:
+            await work(tools, {"pay_out": {"amount": 5}})
+        except UserError as error:
+            needed = error.__cause__
+            told["asks itself"] = (
+                needed.approvals[0].description if isinstance(needed, ApprovalNeeded) else repr(needed)
+            )
+        asked = await aload_tools(server, **kinds, ask=lambda approval: approval.tool_call["args"]["amount"] == 5)
+        _, result = await work(asked, {"pay_out": {"amount": 5}})
+        told["asked"] = outputs(result)
+        strict = await aload_tools(server, filters={"names": ["double"], "strict": True})
+        told["strict"] = [[it.name, it.strict_json_schema] for it in strict]
+    print(json.dumps(told))
+
+
+def run_blocking() -> None:
+    """Try the client without an event loop."""
+    with Sidecall(os.environ["SIDECALL_URL"]) as server:
+        agent = Agent(
+            "assistant",
+            tools=load_tools(server),
+            model=ScriptedModel({"double": {"number": 4}}, {"refund": {"order": 7}}),
+        )
+        stopped = Runner.run_sync(agent, "Please.")
+        print(json.dumps([outputs(stopped), [it.name for it in stopped.interruptions]]))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
+    run_blocking()
+    sys.stdout.flush()
