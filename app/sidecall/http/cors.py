@@ -8,7 +8,17 @@ from starlette.types import ASGIApp
 from sidecall.http.application import Wrapper
 from sidecall.http.request_id import RequestIdHeader
 
-_READABLE = ("ETag", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id", "X-Sidecall-Approvals")
+_READABLE = (
+    "ETag",
+    "Link",
+    "Location",
+    "Mcp-Session-Id",
+    "RateLimit",
+    "RateLimit-Policy",
+    "Retry-After",
+    "X-Request-Id",
+    "X-Sidecall-Approvals",
+)
 
 
 def share_with(origins: Collection[str]) -> Wrapper:
