@@ -33,7 +33,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Server",
         "Where it listens, how many processes serve, and whether [clients of MCP](mcp.md) are served too.",
-        ("host", "port", "workers", "mcp"),
+        ("host", "port", "workers", "mcp", "mcp_sessions"),
     ),
     (
         "Tools",

@@ -38,10 +38,12 @@ from sidecall.mcp.changes import ListChanges
 from sidecall.mcp.endpoint import McpEndpoint
 from sidecall.mcp.listing import ToolPages
 from sidecall.mcp.parts import McpParts
+from sidecall.mcp.sessions import Sessions
 from sidecall.observation import build_metrics, build_telemetry
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.cached.answers import Caching
+from sidecall.pipeline.finding.own_tools import make_search_tools
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stage import Stages
 from sidecall.pipeline.stages import default_stages
@@ -55,7 +57,7 @@ from sidecall.rest.remembered import show_entry
 from sidecall.rest.status.reading import Operation
 from sidecall.secrets import secrets_in, warn_of_missing
 from sidecall.settings import Settings
-from sidecall.storage import build_history, build_ledger, build_quotas, surround
+from sidecall.storage import build_history, build_ledger, build_quotas, is_alone, read_locked, surround
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.minutes import Minutes
 from sidecall.telemetry.redact import Redaction
@@ -117,7 +119,10 @@ def create_app(
 def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry]:
     """Log as the settings say, and find the tools that they name, unless there are some."""
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
-    return settings, _discover(settings) if registry is None else registry
+    registry = _discover(settings) if registry is None else registry
+    registry.put_beside(make_search_tools(registry))
+    registry.contracts.learn(read_locked())
+    return settings, registry
 
 
 def _build_api(
@@ -125,7 +130,7 @@ def _build_api(
 ) -> Application:
     changes = ListChanges(is_fed=settings.reload)
     lifespan = _lifespan(settings, parts, ledger, executors, watch, changes)
-    mcp = _make_mcp_parts(parts, changes)
+    mcp = _make_mcp_parts(parts, changes, Sessions() if settings.mcp_sessions and is_alone(settings, ledger) else None)
     ways = {"/mcp": McpEndpoint(mcp)} if settings.mcp else NO_WAYS
     pages = Pages(docs=settings.docs, metrics=settings.metrics)
     tell_of_missing_keys(settings)
@@ -141,11 +146,18 @@ def _build_api(
     return app
 
 
-def _make_mcp_parts(parts: Parts, changes: ListChanges) -> McpParts:
+def _make_mcp_parts(parts: Parts, changes: ListChanges, sessions: Sessions | None) -> McpParts:
     pages = ToolPages(parts.registry, parts.pipeline)
     kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.results)
     return McpParts(
-        *kept, parts.bounds, parts.jobs, parts.lifecycle, parts.backlog, parts.quotas, auditor=parts.auditor
+        *kept,
+        parts.bounds,
+        parts.jobs,
+        parts.lifecycle,
+        parts.backlog,
+        parts.quotas,
+        auditor=parts.auditor,
+        sessions=sessions,
     )
 
 

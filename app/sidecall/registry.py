@@ -1,6 +1,6 @@
 """The tools that this server offers, by name."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -13,6 +13,8 @@ from sidecall.core.guardrails import (
     make_output_guardrail,
 )
 from sidecall.core.tool import Compilable, CompiledTool
+from sidecall.schema.contract.known import KnownContracts
+from sidecall.schema.finding.index import ToolIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class Registry:
 
     Readers always see one complete set: `replace` swaps it in a single assignment, and `version` says which it is.
     `is_conditional` says that some decide by the caller whether they are there, `scopes` what some ask of callers.
+    `index` finds them, `contracts` knows what callers rely on. Beside them stand the server's own, which can be called,
+    and are not listed.
     """
 
     def __init__(
@@ -71,6 +75,9 @@ class Registry:
             tuple(map(make_input_guardrail, tool_input_guardrails)),
             tuple(map(make_output_guardrail, tool_output_guardrails)),
         )
+        self.index = ToolIndex()
+        self.contracts = KnownContracts()
+        self._beside: Mapping[str, CompiledTool] = {}
         self._tools: dict[str, CompiledTool] = {}
         self._offered: list[CompiledTool] = []
         self.replace(tools)
@@ -93,7 +100,11 @@ class Registry:
 
     def get(self, name: str) -> CompiledTool | None:
         """Find a tool by its exact name."""
-        return self._tools.get(name)
+        return self._tools.get(name) or self._beside.get(name)
+
+    def put_beside(self, tools: Iterable[CompiledTool]) -> None:
+        """Let tools of the server's own be called; one that is offered under such a name goes before it."""
+        self._beside = {tool.name: tool for tool in tools}
 
     def add(self, *tools: CompiledTool | Compilable) -> None:
         """Offer more tools, after the present ones.
@@ -121,7 +132,10 @@ class Registry:
         # What stays is the same object as before, by which others know that nothing about it has changed.
         known = {id(tool): self._tools[tool.name] for tool in self._offered}
         self._offered = list(fresh.values())
+        before = self._tools
         self._tools = {name: known.get(id(tool)) or self._hooks.apply_to(tool) for name, tool in fresh.items()}
+        self.contracts.follow(before, self._tools)
         self.is_conditional = any(callable(tool.options.is_enabled) for tool in fresh.values())
         self.scopes = frozenset(scope for tool in fresh.values() for scope in tool.options.scopes)
+        self.index = ToolIndex(self._tools.values())
         self.version += 1

@@ -61,6 +61,11 @@ class Settings(
     workers: int = Field(default=1, ge=1, description="Server processes; each has its own threads and limits.")
     reload: bool = Field(default=False, description="Watch the tools' files and load them again when they change.")
     mcp: bool = Field(default=True, description="Serve the tools at `/mcp` too, for clients of MCP.")
+    mcp_sessions: bool = Field(
+        default=True,
+        description="Give clients of MCP's earlier revisions sessions, by which they cancel calls. With several "
+        "workers, or a store that servers share, there are none.",
+    )
     threads: int = Field(default=32, ge=1, description="Threads for sync tools, per worker.")
     processes: int = Field(
         default=4, ge=1, description="Processes for tools that run in one, per worker; none without such a tool."

@@ -1,6 +1,8 @@
 """Where what is remembered is kept, as the settings have it."""
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from sidecall.auth.own_secrets import SecretKeeper
 from sidecall.core.invocation import Surroundings
@@ -23,9 +25,12 @@ from sidecall.pipeline.admission import Admission
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.pipeline.quotas.shared import SharedQuotas
+from sidecall.schema.contract.lock import LOCK, LockedTool, LockUnfit, parse_lock
 from sidecall.settings import Settings
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.redact import Redaction
+
+logger = logging.getLogger("sidecall")
 
 
 def build_ledger(settings: Settings) -> Ledger:
@@ -108,3 +113,22 @@ def build_quotas(settings: Settings, ledger: Ledger) -> Quotas:
     if ledger.rates is None:
         raise StoreUnfit("SIDECALL_SHARED_RATES takes a SIDECALL_STORE that servers can share: postgresql://...")
     return SharedQuotas(rate, ledger.rates)
+
+
+def is_alone(settings: Settings, ledger: Ledger) -> bool:
+    """Return whether no other process serves the same callers, as far as the settings say."""
+    return settings.workers == 1 and not ledger.is_shared
+
+
+def read_locked() -> Mapping[str, LockedTool]:
+    """Read the lock of the folder that the server is started in, if there is one.
+
+    Calls that are pinned to what it locks are told what has changed since; it is not worth a start that fails.
+    """
+    try:
+        return parse_lock(Path(LOCK).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, LockUnfit) as error:
+        logger.warning("%s is not used: %s", LOCK, error)
+        return {}

@@ -201,7 +201,7 @@ def test_tools_of_a_namespace_are_listed_together() -> None:
     [
         ({"name": " "}, "tool_namespace() needs a name and a description."),
         ({"description": ""}, "tool_namespace() needs a name and a description."),
-        ({"tools": [len]}, "tool_namespace() groups function tools, not builtin_function_or_method."),
+        ({"tools": [len]}, "tool_namespace() groups tools, not builtin_function_or_method."),
         ({"name": "find"}, "tool 'find' is in another namespace, or has the name of this one."),
         ({"description": "Other."}, "tool 'find' is in another namespace, or has the name of this one."),
     ],

@@ -152,10 +152,11 @@ async def test_the_official_client_hears_of_progress(server: Server, mode: str) 
     assert heard == [(1, 3), (2, 3), (3, 3)]
 
 
-async def test_the_official_client_cancels_a_call(server: Server, tmp_path: Path) -> None:
-    """By closing its connection."""
+@BOTH
+async def test_the_official_client_cancels_a_call(server: Server, tmp_path: Path, mode: str) -> None:
+    """By closing its connection; or before 2026-07-28 by saying so, within its session."""
     file = tmp_path / "file"
-    async with Client(f"{server.url}/mcp", mode="2026-07-28") as client:
+    async with Client(f"{server.url}/mcp", mode=mode) as client:
         call = asyncio.create_task(client.call_tool("wait", {"file": str(file)}))
         await _until(lambda: file.exists() and file.read_text() == "begun")
         call.cancel()

@@ -2,14 +2,18 @@
 
 from typing import Any
 
+import pytest
+
 from sidecall import Registry
-from sidecall.core.context import ANONYMOUS
+from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.mcp.listing import ToolPages
+from sidecall.mcp.sessions import Sessions
+from sidecall.mcp.wire import RpcError
 from tests.kit.clients import MakeClient
 from tests.kit.pipelines import make_pipeline
 from tests.limits.by_request import Provoke, say
 from tests.limits.offered import echo, note, wait
-from tests.mcp.messages import ask
+from tests.mcp.messages import BEFORE, ask, ask_as_before
 
 
 async def _message(make_client: MakeClient) -> str:
@@ -31,8 +35,34 @@ async def _pages(_: MakeClient) -> str:
     return "made anew" if are_kept == [True, True, False] else str(are_kept)
 
 
+async def _sessions(_: MakeClient) -> str:
+    sessions = Sessions()
+    for number in range(11):
+        first = sessions.begin(Caller(str(number)))
+        [sessions.begin(Caller(str(number))) for _ in range(1000)]
+        with pytest.raises(RpcError):
+            sessions.find(first.encode(), Caller(str(number)))
+    assert len(sessions) == 10_000
+    return "the one longest unused ends"
+
+
+async def _old_session(make_client: MakeClient) -> str:
+    client = await make_client()
+    began = await ask_as_before(client, "initialize", protocolVersion=BEFORE)
+    mcp = client._transport.app.state.mcp  # type: ignore[attr-defined]
+    [session] = mcp.sessions._sessions.values()
+    session.used -= 3601
+    named = {"Mcp-Session-Id": began.headers["Mcp-Session-Id"]}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    answer = await client.post("/mcp", json=message, headers=named)
+    assert "initialize anew" in answer.json()["error"]["message"]
+    return f"{answer.status_code}, to begin anew"
+
+
 BY_MCP: dict[str, Provoke] = {
     "bytes of a message of MCP": _message,
     "values in a message of MCP, `_meta` with them": _values,
+    "sessions of MCP's earlier revisions": _sessions,
+    "seconds that such a session is kept unused": _old_session,
     "pages of MCP's list that are remembered": _pages,
 }

@@ -13,6 +13,7 @@ from tests.kit.clients import MakeClient
 from tests.kit.forked import origin
 from tests.kit.servers import end, start
 from tests.limits.by_caller import BY_CALLER
+from tests.limits.by_catalog import BY_CATALOG
 from tests.limits.by_content import BY_CONTENT
 from tests.limits.by_history import BY_HISTORY
 from tests.limits.by_mcp import BY_MCP
@@ -24,7 +25,7 @@ from tests.limits.table import Row, read_rows
 
 __all__ = ["origin"]
 
-TRIED = {**BY_CALLER, **BY_CONTENT, **BY_HISTORY, **BY_MCP, **BY_OUTGOING, **BY_REMEMBERED, **BY_REQUEST}
+TRIED = {**BY_CALLER, **BY_CATALOG, **BY_CONTENT, **BY_HISTORY, **BY_MCP, **BY_OUTGOING, **BY_REMEMBERED, **BY_REQUEST}
 ROWS = {row.what: row for row in read_rows()}
 FIELDS = Settings.model_fields
 BOUNDS = [name for name in FIELDS if name.startswith("max_") or name.endswith("_bytes") or "limit" in name]

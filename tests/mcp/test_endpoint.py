@@ -50,8 +50,8 @@ async def test_the_server_says_what_it_speaks(make_client: MakeClient) -> None:
     ("wanted", "spoken"), [(BEFORE, BEFORE), ("2024-11-05", "2024-11-05"), ("1999-01-01", BEFORE), (7, BEFORE)]
 )
 async def test_a_handshake_is_answered_without_a_session(make_client: MakeClient, wanted: Any, spoken: str) -> None:
-    """So that any worker can serve what follows."""
-    client = await make_client(add)
+    """Where there are none, so that any worker can serve what follows."""
+    client = await make_client(add, mcp_sessions=False)
 
     response = await client.post(
         "/mcp", json={"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": wanted}}
@@ -199,7 +199,7 @@ async def test_pages_of_others_are_refused(make_client: MakeClient) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
 async def test_other_methods_are_not_allowed(make_client: MakeClient, method: str) -> None:
-    """There are no sessions to end, and nothing to be heard where the tools cannot change."""
+    """There is no session to end, and nothing to be heard where the tools cannot change."""
     client = await make_client(add)
 
     response = await client.request(method, "/mcp", headers={"Accept": "text/event-stream"})

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from pydantic import PrivateAttr, TypeAdapter
 
@@ -27,6 +27,7 @@ from sidecall.schema.forms.strict import find_strict_obstacles, to_strict
 SAID_TO_PROVIDER = ("defer_loading", "allowed_callers", "output_json_schema")
 # Functions that word failures.
 _WORDS = ("failure_error_function", "timeout_error_function")
+GroupedTool = TypeVar("GroupedTool", bound=BaseTool)
 # What is not asked here, and what does instead.
 _UNMET: Mapping[str, str] = {
     "custom_data_extractor": "is not called; return (content, artifact) with response_format='content_and_artifact'",
@@ -196,8 +197,8 @@ def default_tool_error_function(ctx: ToolContext[Any], error: Exception) -> str:
     return "An error occurred while running the tool. Please try again."
 
 
-def tool_namespace(*, name: str, description: str, tools: Iterable[FunctionTool]) -> list[FunctionTool]:
-    """Group function tools, which the Responses API shows to its search for tools under one name and description.
+def tool_namespace(*, name: str, description: str, tools: Iterable[GroupedTool]) -> list[GroupedTool]:
+    """Group tools, which the Responses API shows to its search for tools under one name and description.
 
     It is the tools themselves that are grouped. Their names stay, by which they are called and listed in other forms.
 
@@ -207,15 +208,15 @@ def tool_namespace(*, name: str, description: str, tools: Iterable[FunctionTool]
         tools: The tools.
 
     Raises:
-        InvalidToolOption: A text is missing, or one of them is no function tool, or in a group already.
+        InvalidToolOption: A text is missing, or one of them is no tool, or in a group already.
     """
     space = {"name": name.strip(), "description": description.strip()}
     if not all(space.values()):
         raise InvalidToolOption("tool_namespace() needs a name and a description.")
     grouped = list(tools)
     for it in grouped:
-        if not isinstance(it, FunctionTool):
-            raise InvalidToolOption(f"tool_namespace() groups function tools, not {type(it).__name__}.")
+        if not isinstance(it, BaseTool):
+            raise InvalidToolOption(f"tool_namespace() groups tools, not {type(it).__name__}.")
         if (it.extras or {}).get("tool_namespace", space) != space or it.name == space["name"]:
             raise InvalidToolOption(f"tool {it.name!r} is in another namespace, or has the name of this one.")
         it.extras = {**(it.extras or {}), "tool_namespace": space}

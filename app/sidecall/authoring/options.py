@@ -71,6 +71,7 @@ class OptionFields(BaseModel):
     cache: Cache | None = None
     scopes: list[ScopeOption] | None = None
     rate: RateOption | None = None
+    deprecated: Annotated[str, Field(min_length=1)] | None = None
 
     def _compile_options(self, own: ReadContext | None = None) -> ToolOptions:
         """Compile the options, once; `own` reads the context for functions around the tool that say no type of it.

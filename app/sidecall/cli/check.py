@@ -1,10 +1,13 @@
 """sidecall check: say what models and providers will stumble over."""
 
+from typing import Annotated
+
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from sidecall.authoring.offers import tools_of
+from sidecall.cli.contract.lock import compare_with_lock, find_exit_code, print_changes
 from sidecall.cli.moved import find_unmet
 from sidecall.cli.options import Tools, load_registry, read_settings, write_count
 from sidecall.cli.tokens import estimate_tokens
@@ -15,10 +18,14 @@ from sidecall.schema.lint import Finding, lint
 _COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
 
 
-def check(tools: Tools = None) -> None:
+def check(
+    tools: Tools = None,
+    lock: Annotated[bool, typer.Option("--lock", help="Say what has changed since `sidecall lock`, too.")] = False,
+) -> None:
     """Check every tool for missing descriptions, types a provider refuses, names too alike and what stops the start.
 
     The exit code is 1 when there is an error; warnings and notes leave it 0. Tokens of definitions are estimated.
+    With --lock it is 1, too, when a change breaks callers, and 3 when there are other changes only.
     """
     settings = read_settings(tools=tools)
     registry = load_registry(settings)
@@ -44,4 +51,7 @@ def check(tools: Tools = None) -> None:
         f" {len(findings) - errors} warnings and notes,"
         f" about {sum(tokens.values())} tokens"
     )
-    raise typer.Exit(1 if errors else 0)
+    changes = compare_with_lock(registry) if lock else []
+    if lock:
+        print_changes(changes, console)
+    raise typer.Exit(1 if errors else find_exit_code(changes))

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from sidecall.cli import approvals, audit, call, calls, check, keys, mcp, new, openapi, serve, status, tools
+from sidecall.cli.contract.lock import lock
 from sidecall.cli.refusals import word_refusal
 from sidecall.core.errors import SidecallError
 from sidecall.loading import add_project
@@ -38,6 +39,7 @@ cli.add_typer(keys.keys, name="keys")
 cli.command()(audit.audit)
 cli.command()(new.new)
 cli.command()(check.check)
+cli.command()(lock)
 cli.command()(openapi.openapi)
 
 

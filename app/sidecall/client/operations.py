@@ -44,6 +44,7 @@ class Operations(Remembered):
         params = [("format", form), *(("tag", tag) for tag in filters.get("tags", ()))]
         params += [("name", name) for name in filters.get("names", ())]
         params += [("toolset", filters["toolset"])] if "toolset" in filters else []
+        params += [("search", filters["search"])] if "search" in filters else []
         params += [("strict", "true")] if filters.get("strict") else []
         headers = _write_context(filters.get("context"))
         known = repr((params, headers))

@@ -1,7 +1,7 @@
 """What goes with requests."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from sidecall.client.answers import CallApproval
 
@@ -15,12 +15,16 @@ OF_CALLS = OF_JOBS | OF_TURNS
 
 
 class ToolFilters(TypedDict, total=False):
-    """Which tools are listed, and how: `context` is that of the calls to come, by which tools may be enabled."""
+    """Which tools are listed, and how: `context` is that of the calls to come, by which tools may be enabled.
+
+    With `search` the model finds the tools: by a search of its `provider`, or of the server.
+    """
 
     strict: bool
     tags: Sequence[str]
     names: Sequence[str]
     toolset: str
+    search: Literal["provider", "bm25", "regex"]
     context: Mapping[str, Any]
 
 

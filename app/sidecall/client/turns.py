@@ -123,7 +123,14 @@ def _tidy(message: dict[str, Any]) -> dict[str, Any]:
 
 def _read_graph_output(plain: Mapping[str, Any], _response: Any) -> Turn:
     items = [_drop_parsed(item) for item in plain["output"]]
-    return Turn("openai-responses", items, [item for item in items if item.get("type") == "function_call"])
+    return Turn("openai-responses", items, [item for item in items if _is_ours(item)])
+
+
+def _is_ours(item: Mapping[str, Any]) -> bool:
+    """Return whether the server is to answer an item; a search for tools it may be that the provider has run."""
+    if item.get("type") == "tool_search_call":
+        return item.get("execution") == "client"
+    return item.get("type") == "function_call"
 
 
 def _read_blocks(blocks: list[Any]) -> Turn:

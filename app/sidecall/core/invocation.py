@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +31,7 @@ class CallRequest:
     the sender wants an answer; it only ever shortens what the tool has. `id` is that of
     the invocation, where the call has one already; `is_counted` says that its caller's quota was asked before, and
     `is_remembered` that the call is written down elsewhere. `holder` is under what the result counts until the sender
-    releases it; without one it counts while it is made.
+    releases it; without one it counts while it is made. `pinned` are the hashes of which the tool has to have one.
     """
 
     call: ToolCall
@@ -49,6 +49,7 @@ class CallRequest:
     is_counted: bool = False
     is_remembered: bool = False
     holder: Hashable = None
+    pinned: Collection[str] | None = None
 
 
 def _from_environment(name: str) -> str | None:

@@ -67,7 +67,7 @@ class ToolOptions:
 
     Calls of a `background` tool are answered with where to ask for their answers. With `idempotency="tool_call_id"` a
     call runs once for each id that a model gives it. `cache` says how long answers are given again, `scopes` what a
-    caller needs to see and call it, `rate` how often each caller may call it.
+    caller needs to see and call it, `rate` how often each caller may call it. `deprecated` says what to use instead.
     """
 
     return_direct: bool = False
@@ -101,6 +101,7 @@ class ToolOptions:
     cache: Cache | None = None
     scopes: tuple[str, ...] = ()
     rate: Rate | None = None
+    deprecated: str | None = None
     # Whether every caller may see it.
     is_for_all: bool = field(init=False)
 

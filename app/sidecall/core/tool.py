@@ -65,6 +65,7 @@ class CompiledTool:
     no server of tools does. `declaration` is the wire form of a tool that its provider runs, which is only listed.
     `reads_dicts` says that a dict which it returns may stand for an image, a file or a text, and a list of texts not.
     `preview` says what a call would do. `mirrored` are the headers of MCP that repeat an argument, with its path.
+    `is_own` says that it is the server's: no toolset leaves it out.
     """
 
     name: str
@@ -86,6 +87,7 @@ class CompiledTool:
     reads_dicts: bool = False
     preview: Hook | None = None
     mirrored: Mapping[bytes, tuple[str, ...]] = field(default_factory=dict)
+    is_own: bool = False
 
     def bind(self, values: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """Sort values by parameter name into positional and keyword arguments of the function."""

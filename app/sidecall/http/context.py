@@ -1,6 +1,6 @@
 """What a request is about, whatever stands in its body: built once, and handed on."""
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Collection, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -17,12 +17,16 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class RequestContext:
-    """Who sends a request and with which headers, whether they are still there, and until when they wait."""
+    """Who sends a request and with which headers, whether they are still there, and until when they wait.
+
+    `pinned` are the hashes of which a tool has to have one for them.
+    """
 
     headers: Mapping[str, str] = field(default_factory=dict)
     caller: Caller = ANONYMOUS
     presence: DisconnectListener | None = None
     deadline: Deadline | None = None
+    pinned: Collection[str] | None = None
 
     def while_present(self, work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
         """Do some work, but cancel it when the client hangs up; the body has been read before.

@@ -13,6 +13,7 @@ _READABLE = (
     "Idempotency-Replayed",
     "Link",
     "Location",
+    "Mcp-Session-Id",
     "RateLimit",
     "RateLimit-Policy",
     "Retry-After",

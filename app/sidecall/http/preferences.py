@@ -1,7 +1,7 @@
 """What a client says in headers about how its call is run: `Prefer` (RFC 7240) and `Idempotency-Key`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -22,6 +22,15 @@ DOCUMENTED: dict[str, dict[str, Any]] = {
         "description": "`true` where this is the answer to an earlier call with the same `Idempotency-Key`.",
         "schema": {"type": "string"},
     },
+}
+
+
+PINS: dict[str, Any] = {
+    "name": "If-Match",
+    "in": "header",
+    "description": "The `hash` of the tool that you know, in double quotes; where it has another by now, nothing runs.",
+    "schema": {"type": "string"},
+    "example": "*",
 }
 
 
@@ -142,3 +151,9 @@ PARAMETERS: list[dict[str, Any]] = [
         "schema": {"type": "string", "pattern": "^[!#-~][ -~]{0,254}$"},
     },
 ]
+
+
+def read_pins(headers: Mapping[str, str]) -> Collection[str] | None:
+    """Read which contracts of a tool a client knows: the ETags of `If-Match`; None where it does not say."""
+    said = headers.get("If-Match")
+    return None if said is None else [part.strip().strip('"') for part in said.split(",")]

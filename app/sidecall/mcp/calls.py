@@ -29,6 +29,7 @@ logger = logging.getLogger("sidecall")
 _STATE = "sidecall/state"
 _CONTEXT = "sidecall/context"
 _CALL_ID = "sidecall/tool_call_id"
+_HASH = "sidecall/hash"
 # W3C's, which have no prefix.
 _TRACE = ("traceparent", "tracestate", "baggage")
 
@@ -73,6 +74,7 @@ def _make_request(parts: McpParts, message: RpcMessage, exchange: Exchange) -> C
         listener=exchange.make_listener(message),
         presence=exchange.presence,
         holder=exchange.holder,
+        pinned=[meta[_HASH]] if isinstance(meta.get(_HASH), str) else None,
     )
 
 

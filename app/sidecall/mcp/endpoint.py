@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
+from sidecall.auth.middleware import caller_of
 from sidecall.auth.passes import HEADERS
 from sidecall.core.errors import MalformedJSON, RequestError
 from sidecall.http import problems
@@ -22,12 +24,24 @@ from sidecall.mcp.live import LiveAnswer
 from sidecall.mcp.methods import answer_message
 from sidecall.mcp.parts import McpParts
 from sidecall.mcp.revisions import is_modern, refuse_repeated
+from sidecall.mcp.sessions import HEADER, RAW_HEADER, Session
 from sidecall.mcp.wire import PARSE_ERROR, RpcError, RpcMessage, parse_message, write_error, write_result
 
 logger = logging.getLogger("sidecall")
 
 _ACCEPTED = Reply(b"", 202)
 _NOT_ALLOWED = Reply(b"", 405, {"Allow": "POST"})
+_ENDED = Reply(b"", 204)
+# LSP's code, since MCP has none: whoever has cancelled a request does not wait for its answer.
+_CANCELLED = RpcError(-32800, "The request was cancelled; it may have had effects.")
+
+
+class _Way(NamedTuple):
+    """What a request came by, and its answer goes."""
+
+    scope: Scope
+    receive: Receive
+    send: Send
 
 
 class McpEndpoint:
@@ -40,16 +54,42 @@ class McpEndpoint:
         """Serve one request."""
         if scope["method"] == "POST":
             return self._serve(scope, receive, send)
+        return self._serve_session(scope, receive, send)
+
+    async def _serve_session(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve what clients of the earlier revisions ask besides: to hear of changes, and to end their session."""
+        try:
+            session = self._find_session(scope)
+        except RpcError as error:
+            await _send(_refuse(error), scope, send)
+            return
         if scope["method"] == "GET" and self._parts.changes.is_fed and _wants_stream(scope):
-            return listen_as_before(self._parts, scope, receive, send)
-        return _send(_NOT_ALLOWED, scope, send)
+            await listen_as_before(self._parts, scope, receive, send)
+        elif scope["method"] == "DELETE" and session is not None and self._parts.sessions is not None:
+            self._parts.sessions.end(scope[HEADERS][RAW_HEADER], caller_of(scope))
+            await _send(_ENDED, scope, send)
+        else:
+            await _send(_NOT_ALLOWED, scope, send)
+
+    def _find_session(self, scope: Scope) -> Session | None:
+        """Find the session that a request names, if it names one.
+
+        Raises:
+            RpcError: Its caller has none of this id.
+        """
+        named = scope[HEADERS].get(RAW_HEADER)
+        if named is None or self._parts.sessions is None:
+            return None
+        return self._parts.sessions.find(named, caller_of(scope))
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         message: RpcMessage | None = None
+        session: Session | None = None
         try:
             message = await self._read(scope, receive)
             refuse_repeated(scope["headers"])
             modern = is_modern(message, scope[HEADERS])
+            session = None if modern else self._find_session(scope)
         except ClientDisconnect:
             return
         except RpcError as error:
@@ -59,12 +99,14 @@ class McpEndpoint:
             await problems.refuse(scope, receive, send, error)
             return
         if not message.is_request:
-            # Nothing is kept between two requests that a notification could be about: closing a connection cancels.
+            # Without a session a notification could be about nothing: closing a connection cancels.
+            if session is not None and message.method == "notifications/cancelled":
+                session.cancel(message.params.get("requestId"))
             await _send(_ACCEPTED, scope, send)
         elif modern and message.method == "subscriptions/listen":
             await listen_to_changes(self._parts, message, scope, receive, send)
         else:
-            await self._answer(message, modern, scope, receive, send)
+            await self._answer(message, modern, session, _Way(scope, receive, send))
 
     async def _read(self, scope: Scope, receive: Receive) -> RpcMessage:
         bounds = self._parts.bounds
@@ -77,20 +119,15 @@ class McpEndpoint:
         except MalformedJSON as error:
             raise RpcError(PARSE_ERROR, error.message, status=400) from None
 
-    async def _answer(self, message: RpcMessage, modern: bool, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer(self, message: RpcMessage, modern: bool, session: Session | None, way: _Way) -> None:
+        scope, receive, send = way
         live = LiveAnswer(scope, send, self._parts.backlog)
         live.request_id = message.id
         context = make_context(scope, receive)
-        exchange = Exchange(
-            context.caller,
-            context.headers,
-            modern,
-            context.presence,
-            holder=context.presence,
-            tell=live.make_listener,
-            url=_find_url(scope),
-            sent=scope[HEADERS] if modern else None,
-        )
+        exchange = Exchange(context.caller, context.headers, modern, context.presence, context.presence)
+        exchange.tell, exchange.url = live.make_listener, _find_url(scope)
+        exchange.sent = scope[HEADERS] if modern else None
+        forget = _keep_running(session, message, live)
         try:
             reply = await context.while_present(live.over(self._make_reply(message, exchange)))
             if live.has_begun:
@@ -100,9 +137,10 @@ class McpEndpoint:
         except ClientDisconnect:
             return
         except asyncio.CancelledError:
-            if not await self._break_off(live, message):
+            if not await self._break_off(live, message, way):
                 raise
         finally:
+            forget()
             live.close()
 
     async def _make_reply(self, message: RpcMessage, exchange: Exchange) -> Reply:
@@ -110,19 +148,42 @@ class McpEndpoint:
             result = await answer_message(self._parts, message, exchange)
         except RpcError as error:
             return _refuse(error, message, is_modern=exchange.is_modern)
-        quotas = self._parts.quotas_of(exchange.caller, message.tool_name)
-        return Reply(write_result(message.id, result), 200, quota_headers(quotas))
+        headers = quota_headers(self._parts.quotas_of(exchange.caller, message.tool_name))
+        if message.method == "initialize" and self._parts.sessions is not None:
+            headers[HEADER] = self._parts.sessions.begin(exchange.caller)
+        return Reply(write_result(message.id, result), 200, headers)
 
-    async def _break_off(self, live: LiveAnswer, message: RpcMessage) -> bool:
-        """End a stream whose reader was too slow, which was our own doing, or whose server ends."""
-        task = asyncio.current_task()
-        if live.is_cut and task is not None and task.uncancel() == 0:
+    async def _break_off(self, live: LiveAnswer, message: RpcMessage, way: _Way) -> bool:
+        """End an answer that its client has cancelled, whose reader was too slow, or whose server ends."""
+        if live.is_cancelled and live.was_ours():
+            reply = _refuse(_CANCELLED, message, is_modern=False)
+            await (live.end() if live.has_begun else _send(reply, way.scope, way.send))
+            return True
+        if live.is_cut and live.was_ours():
             if live.has_begun:
                 await live.end()
             return True
         if live.has_begun and self._parts.lifecycle.is_draining:
             await live.end(write_error(message.id, RpcError(503, DETAIL)))
         return False
+
+
+def _keep_running(session: Session | None, message: RpcMessage, live: LiveAnswer) -> Callable[[], None]:
+    """Let a client cancel a request by its session, until what is returned is called."""
+    if session is None or message.id is None:
+        return _nothing
+    running, call_id, cancel = session.running, message.id, live.cancel
+    running[call_id] = cancel
+
+    def forget() -> None:
+        if running.get(call_id) == cancel:
+            del running[call_id]
+
+    return forget
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def _wants_stream(scope: Scope) -> bool:

@@ -51,6 +51,7 @@ class LiveAnswer:
         self._writer: asyncio.Task[None] | None = None
         self.request_id: Id | None = None
         self.is_cut = False
+        self.is_cancelled = False
 
     @property
     def has_begun(self) -> bool:
@@ -103,6 +104,18 @@ class LiveAnswer:
         if self._task is not None:
             cancel_from_outside(self._task)
         return write_error(self.request_id, _TOO_SLOW)
+
+    def cancel(self) -> None:
+        """Stop working, since the client has said so; what never waits ends before it could."""
+        if self._task is not None:
+            self.is_cancelled = True
+            cancel_from_outside(self._task)
+
+    @staticmethod
+    def was_ours() -> bool:
+        """Return whether the task is cancelled for a reason of ours alone, and so goes on."""
+        task = asyncio.current_task()
+        return task is not None and task.uncancel() == 0
 
     async def end(self, body: bytes | None = None) -> None:
         """End the stream, with this message."""

@@ -17,6 +17,7 @@ from sidecall.jobs.jobs import Jobs
 from sidecall.lifecycle import Lifecycle
 from sidecall.mcp.changes import ListChanges
 from sidecall.mcp.listing import ToolPages
+from sidecall.mcp.sessions import Sessions
 from sidecall.mcp.structures import Structures
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas.in_memory import Quotas
@@ -27,7 +28,8 @@ from sidecall.registry import Registry
 class McpParts:
     """The parts of one server, joined in `sidecall.main`; without `quotas` calls are not counted.
 
-    Without `jobs`, as in a process that serves one client, no call is known again.
+    Without `jobs`, as in a process that serves one client, no call is known again. Without `sessions` no client of an
+    earlier revision has one.
     """
 
     registry: Registry
@@ -44,6 +46,7 @@ class McpParts:
     quotas: Quotas | None = None
     structures: Structures = field(default_factory=Structures)
     auditor: Auditor | None = None
+    sessions: Sessions | None = None
 
     def run(self, request: CallRequest) -> Awaitable[ToolMessage]:
         """Answer a call; that of a tool which knows its calls again runs once."""

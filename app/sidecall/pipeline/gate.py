@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from sidecall.core.calls.errors import ContractChanged
 from sidecall.core.context import Caller
 from sidecall.core.errors import MissingContext, ToolNotFound
 from sidecall.core.invocation import CallRequest
@@ -14,6 +15,7 @@ from sidecall.core.observer import Observer
 from sidecall.core.overload import QuotaExceeded
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.admission import Admission
+from sidecall.pipeline.contract.hold import hold_contract
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.outcome import find_outcome_of_error
 from sidecall.pipeline.plan import Plan, Plans
@@ -68,6 +70,7 @@ class Gate:
             TooManyCalls: The caller has too many calls running already.
             Overloaded: No more calls may wait, or the wait was too long.
             MissingContext: Whether the tool is enabled depends on what the caller has left out.
+            ContractChanged: The tool is not what the call is pinned to.
         """
         entered = self.begin(request)
         return entered if isinstance(entered, Ticket) else await entered
@@ -80,6 +83,7 @@ class Gate:
             TooManyCalls: The caller has too many calls running already.
             Overloaded: No more calls may wait, or the wait was too long.
             MissingContext: Whether the tool is enabled depends on what the caller has left out.
+            ContractChanged: The tool is not what the call is pinned to.
         """
         tool = self._registry.get(request.call.name)
         # A call that was remembered was counted when it came.
@@ -87,7 +91,7 @@ class Gate:
             waits = self._count(request, tool)
             if waits is not None:
                 return self._enter_when_counted(waits, request, tool)
-        if tool is None or tool.options.rate is not None:
+        if tool is None or tool.options.rate is not None or request.pinned is not None:
             return self._enter_if_visible(request, tool)
         # Of most tools and callers two words say so.
         if not (tool.options.is_for_all and request.caller.toolset is None) and not _is_seen(tool, request.caller):
@@ -114,10 +118,23 @@ class Gate:
             if tool is not None and not request.caller.may(*tool.options.scopes):
                 self._deny(request.caller, tool.name)
             return refuse(await self.explain_missing(request, tool), request.call)
+        self.hold(request, tool)
         # Not before: that a tool has a rate says that there is one.
         if not request.is_counted:
             await self._count_for_tool(request, tool)
         return await self._wait(request, self._plans.of(tool))
+
+    def hold(self, request: CallRequest, tool: CompiledTool) -> None:
+        """Look whether a tool is still what a call is pinned to.
+
+        Raises:
+            ContractChanged: It is not.
+        """
+        try:
+            hold_contract(request, tool, self._registry)
+        except ContractChanged as error:
+            self._observer.refuse(request, find_outcome_of_error(error), tool)
+            raise
 
     async def _see(self, request: CallRequest, tool: CompiledTool) -> bool:
         try:

@@ -1,6 +1,7 @@
 """Answer in a batch's place what a single call is told by its status code."""
 
 from sidecall.core.approval import ApprovalRequired
+from sidecall.core.calls.errors import ContractChanged
 from sidecall.core.errors import (
     CallUnanswered,
     GuardrailTripped,
@@ -36,4 +37,6 @@ def find_kind(error: RequestError | ApprovalRequired) -> ErrorKind:
         return "overloaded"
     if isinstance(error, GuardrailTripped):
         return "denied"
+    if isinstance(error, ContractChanged):
+        return "contract_changed"
     return "approval_required" if isinstance(error, ApprovalRequired) else "missing_context"

@@ -9,6 +9,7 @@ from sidecall.pipeline.approve import Approve, ApproveInside, Recall, may_ask, r
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.cached.answers import Caching
 from sidecall.pipeline.cached.run import RunCached, has_cache, has_no_cache
+from sidecall.pipeline.contract.deprecated import is_deprecated, tell_deprecated
 from sidecall.pipeline.decode import decode
 from sidecall.pipeline.execution.execute import Execute
 from sidecall.pipeline.format import format_failure, format_output, tell_ignored, tells_ignored
@@ -51,6 +52,7 @@ def default_stages(
         *run_cached,
         Stage(hide_in_answer, takes_secrets),
         Stage(tell_ignored, tells_ignored),
+        Stage(tell_deprecated, is_deprecated),
         *keep_to_budget,
         Stage(tell_end, has_callbacks),
     )
@@ -66,6 +68,7 @@ def _list_failure(approvals: Approvals, rules: ApprovalRules | None, keep_to_bud
         Stage(format_failure),
         Stage(hide_in_answer, takes_secrets),
         Stage(tell_ignored, tells_ignored),
+        Stage(tell_deprecated, is_deprecated),
         *keep_to_budget,
         Stage(tell_error, has_callbacks),
         Stage(repeat_answer),

@@ -27,7 +27,7 @@ async def visible(
 
 def is_permitted(tool: CompiledTool, caller: Caller) -> bool:
     """Return whether a caller has the scopes that a tool asks for, and the tool is in its toolset."""
-    if caller.toolset is not None and not caller.toolset.has(tool.name, tool.options.tags):
+    if caller.toolset is not None and not (tool.is_own or caller.toolset.has(tool.name, tool.options.tags)):
         return False
     return not tool.options.scopes or caller.may(*tool.options.scopes)
 

@@ -191,4 +191,5 @@ def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:
         presence=context.presence,
         deadline=context.deadline,
         holder=context.presence,
+        pinned=context.pinned if sent.hash is None else (sent.hash,),
     )

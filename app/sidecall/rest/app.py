@@ -38,6 +38,7 @@ from sidecall.rest.routes import (
     metrics,
     replays,
     rules,
+    search,
     secrets,
     status,
     tool_calls,
@@ -55,6 +56,7 @@ from sidecall.rest.wire import (
     LangChainToolCall,
     OpenAIToolCall,
     ResponsesFunctionCall,
+    ToolSearchCall,
 )
 from sidecall.version import __version__
 
@@ -64,6 +66,7 @@ _REQUEST_MODELS: list[type[BaseModel]] = [
     LangChainToolCall,
     OpenAIToolCall,
     ResponsesFunctionCall,
+    ToolSearchCall,
     AnthropicToolUse,
     GeminiFunctionCallPart,
     Batch,
@@ -153,6 +156,7 @@ def build_api(
 
 def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp]) -> None:
     for routes in (
+        search,
         tools,
         tool_calls,
         calls,

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from uuid_utils import uuid4
 
 from sidecall.core.errors import NotAToolCall
@@ -19,11 +19,22 @@ from sidecall.rest.wire import (
     LangChainToolCall,
     OpenAIToolCall,
     ResponsesFunctionCall,
+    ToolSearchCall,
 )
-from sidecall.rest.writing import write_anthropic, write_gemini, write_langchain, write_openai, write_responses
+from sidecall.rest.writing import (
+    write_anthropic,
+    write_found_tools,
+    write_gemini,
+    write_langchain,
+    write_openai,
+    write_responses,
+)
 from sidecall.schema.explain import explain
+from sidecall.schema.forms.deferred import SEARCH_BY_PATTERN, SEARCH_BY_WORDS
 
 DialectName = Literal["langchain", "openai", "openai-responses", "anthropic", "gemini"]
+# The form of an answer: a dialect, or what a search for tools is answered with in the Responses API.
+WrittenForm = DialectName | Literal["tool-search"]
 
 # One key that only this dialect's calls have, and its value of `type`, if it has any.
 _SIGNS: Mapping[DialectName, tuple[str, str | None]] = {
@@ -60,19 +71,30 @@ EXAMPLES: Mapping[DialectName, dict[str, Any]] = {
 }
 
 
+SEARCH_EXAMPLE: dict[str, Any] = {
+    "type": "tool_search_call",
+    "call_id": "call_1",
+    "execution": "client",
+    "arguments": {"query": "add and multiply"},
+}
+# Its value of `type`; all other keys are those of other calls.
+_SEARCH = SEARCH_EXAMPLE["type"]
+
+
 @dataclass(slots=True)
 class ReceivedCall:
     """A call as it was understood, the dialect it came in, and what stood beside it.
 
-    `is_async` says that the model does not wait for the answer.
+    `is_async` says that the model does not wait for the answer, `hash` which contract of the tool the program knows.
     """
 
     call: ToolCall
-    dialect: DialectName
+    dialect: WrittenForm
     state: Any
     context: Mapping[str, Any]
     callback_url: str | None = None
     is_async: bool = False
+    hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +121,7 @@ class _Plain(ToolCall):
     args: dict[str, Any]
     state: Any = None
     context: dict[str, Any] | None = None
+    hash: Annotated[str, Field(max_length=128)] | None = None
 
 
 _read_plain = _Plain.__pydantic_validator__.validate_json
@@ -124,7 +147,7 @@ def read_call_text(body: bytes) -> ReceivedCall:
     state, context = sent["state"], sent["context"]
     if not (is_finite(sent["args"]) and (state is context is None or is_finite([state, context]))):
         return read_call(parse_body(body))
-    return ReceivedCall(plain, "langchain", state, context or {})
+    return ReceivedCall(plain, "langchain", state, context or {}, hash=sent["hash"])
 
 
 def read_call(body: Any) -> ReceivedCall:
@@ -135,6 +158,8 @@ def read_call(body: Any) -> ReceivedCall:
     """
     if not isinstance(body, dict):
         raise NotAToolCall(_not_an_object(body), example=EXAMPLES["langchain"])
+    if body.get("type") == _SEARCH:
+        return _read_search(body)
     dialect = _recognize(body)
     try:
         sent = _MODELS[dialect].model_validate(body)
@@ -143,7 +168,18 @@ def read_call(body: Any) -> ReceivedCall:
     name, args, call_id = _READERS[dialect](sent)
     call = ToolCall(name=name, args={} if args is None else args, id=_call_id(call_id))
     is_async = isinstance(sent, ResponsesFunctionCall) and sent.is_async is True
-    return ReceivedCall(call, dialect, sent.state, sent.context or {}, sent.callback_url, is_async)
+    return ReceivedCall(call, dialect, sent.state, sent.context or {}, sent.callback_url, is_async, sent.hash)
+
+
+def _read_search(body: dict[str, Any]) -> ReceivedCall:
+    try:
+        sent = ToolSearchCall.model_validate(body)
+    except ValidationError as error:
+        raise _unfit("openai-responses", error, SEARCH_EXAMPLE) from None
+    args = {} if sent.arguments is None else sent.arguments
+    name = SEARCH_BY_PATTERN if "pattern" in args else SEARCH_BY_WORDS
+    call = ToolCall(name=name, args=args, id=_call_id(sent.call_id))
+    return ReceivedCall(call, "tool-search", sent.state, sent.context or {}, sent.callback_url)
 
 
 def _not_an_object(body: Any) -> str:
@@ -168,11 +204,12 @@ def _recognize(body: dict[str, Any]) -> DialectName:
     raise NotAToolCall(text, example=example)
 
 
-def _unfit(dialect: DialectName, error: ValidationError) -> NotAToolCall:
+def _unfit(dialect: DialectName, error: ValidationError, example: dict[str, Any] | None = None) -> NotAToolCall:
     details = error.errors(include_url=False)
     errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": explain(item)} for item in details]
     lines = "; ".join(f"`{format_path(item['loc'])}`: {explain(item)}" for item in details)
-    return NotAToolCall(f"The call has the form of {dialect}, but {lines}.", errors=errors, example=EXAMPLES[dialect])
+    example = example or EXAMPLES[dialect]
+    return NotAToolCall(f"The call has the form of {dialect}, but {lines}.", errors=errors, example=example)
 
 
 def _call_id(sent: str | int | None) -> str:
@@ -189,15 +226,16 @@ _READERS: Mapping[DialectName, Callable[[Any], _Read]] = {
 }
 
 
-def write_answer(message: ToolMessage, dialect: DialectName) -> BaseModel | dict[str, Any]:
+def write_answer(message: ToolMessage, dialect: WrittenForm) -> BaseModel | dict[str, Any]:
     """Write a ToolMessage in a dialect."""
     return _WRITERS[dialect](message)
 
 
-_WRITERS: Mapping[DialectName, Callable[[ToolMessage], BaseModel | dict[str, Any]]] = {
+_WRITERS: Mapping[WrittenForm, Callable[[ToolMessage], BaseModel | dict[str, Any]]] = {
     "langchain": write_langchain,
     "openai": write_openai,
     "openai-responses": write_responses,
+    "tool-search": write_found_tools,
     "anthropic": write_anthropic,
     "gemini": write_gemini,
 }

@@ -25,10 +25,10 @@ class Listing:
         return self.unchanged if has(if_none_match, self.etag) else self.whole
 
 
-def make_listing(body: bytes) -> Listing:
-    """Make the listing of these bytes, with their ETag."""
-    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    headers = {"ETag": etag, "Cache-Control": "no-cache"}
+def make_listing(body: bytes, link: str | None = None) -> Listing:
+    """Make the listing of these bytes, with their ETag, and with what leads to the next page."""
+    etag = f'"{hashlib.sha256(body + (link or "").encode()).hexdigest()[:32]}"'
+    headers = {"ETag": etag, "Cache-Control": "no-cache", **({} if link is None else {"Link": link})}
     return Listing(etag, Reply(body, 200, headers), Reply(b"", 304, headers))
 
 

@@ -22,6 +22,7 @@ from sidecall.history.history import History, NoHistory
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
 from sidecall.http.context import RequestContext, make_context
+from sidecall.http.preferences import read_pins
 from sidecall.jobs.jobs import Jobs
 from sidecall.jobs.webhooks.receivers import AllowedHosts
 from sidecall.ledger.memory.audit import MemoryAudit
@@ -119,7 +120,9 @@ CallerDep = Annotated[Caller, Depends(_caller)]
 
 
 async def _context(request: Request, deadline: DeadlineDep) -> RequestContext:
-    return make_context(request.scope, request.receive, deadline)
+    context = make_context(request.scope, request.receive, deadline)
+    context.pinned = read_pins(request.headers)
+    return context
 
 
 ContextDep = Annotated[RequestContext, Depends(_context)]

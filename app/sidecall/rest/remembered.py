@@ -18,7 +18,7 @@ from sidecall.jobs.endings import may_repeat
 from sidecall.jobs.keys import make_call_key, make_replay_key
 from sidecall.jobs.submission import Submission, Submitted
 from sidecall.pipeline.visible import is_visible
-from sidecall.rest.dialects import DialectName, ReceivedCall, write_answer
+from sidecall.rest.dialects import ReceivedCall, WrittenForm, write_answer
 from sidecall.rest.parts import Parts
 from sidecall.rest.past_calls import find_sent
 
@@ -31,7 +31,7 @@ async def answer_remembered(
     request: CallRequest,
     tool: CompiledTool,
     preferences: Preferences,
-    form: DialectName,
+    form: WrittenForm,
     sent: ReceivedCall,
 ) -> Reply:
     """Accept a call, and answer with its end, or with where to ask for it.
@@ -50,7 +50,7 @@ async def answer_remembered(
 
 
 async def answer_replay(
-    parts: Parts, call_id: str, context: RequestContext, preferences: Preferences, form: DialectName, *, insists: bool
+    parts: Parts, call_id: str, context: RequestContext, preferences: Preferences, form: WrittenForm, *, insists: bool
 ) -> Reply:
     """Accept a call that was sent before once more, for whoever asks for it, and answer with where to ask for its end.
 
@@ -91,6 +91,7 @@ async def _count(parts: Parts, request: CallRequest, tool: CompiledTool) -> None
     missing = await parts.pipeline.find_missing(request)
     if missing is not None:
         raise missing
+    parts.pipeline.gate.hold(request, tool)
     await parts.pipeline.gate.count(request, tool)
 
 
@@ -99,7 +100,7 @@ async def _answer(
     submitted: Submitted,
     request: CallRequest,
     preferences: Preferences,
-    form: DialectName,
+    form: WrittenForm,
     *,
     is_async: bool,
 ) -> Reply:
@@ -119,7 +120,7 @@ def _never(_entry: CallEntry) -> bool:
     return False
 
 
-async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Reply:
+async def write_entry(parts: Parts, entry: CallEntry, form: WrittenForm, headers: dict[str, str]) -> Reply:
     """Write the answer of a call that has ended, or what is known of one that has not."""
     if entry.message is not None:
         return Reply(to_json(write_answer(entry.message, form)), 200, headers)
@@ -131,7 +132,7 @@ async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers
     )
 
 
-def show_entry(entry: CallEntry, form: DialectName = "langchain") -> bytes:
+def show_entry(entry: CallEntry, form: WrittenForm = "langchain") -> bytes:
     """Write what is known of a call, its message in this dialect."""
     shown: dict[str, Any] = entry.model_dump(mode="json", exclude={"message"})
     return to_json({**shown, "message": None if entry.message is None else write_answer(entry.message, form)})

@@ -35,6 +35,11 @@ class CallBody(BaseModel):
 
     state: Any = Field(default=None, description="What parameters marked InjectedState get.")
     context: dict[str, Any] | None = Field(default=None, description="What other injected parameters get, by name.")
+    hash: str | None = Field(
+        default=None,
+        max_length=128,
+        description="What `GET /tools/{name}` says is the tool's `hash`; where it is another one by now, nothing runs.",
+    )
     callback_url: str | None = Field(
         default=None,
         max_length=2048,
@@ -104,7 +109,23 @@ class GeminiFunctionCallPart(CallBody):
     function_call: GeminiFunctionCall = Field(validation_alias=AliasChoices("functionCall", "function_call"))
 
 
-Call = LangChainToolCall | OpenAIToolCall | ResponsesFunctionCall | AnthropicToolUse | GeminiFunctionCallPart
+class ToolSearchCall(CallBody):
+    """A search for tools of the Responses API that the program runs; answered with a `tool_search_output` item."""
+
+    type: Literal["tool_search_call"]
+    call_id: _CallId = Field(default=None, description="Echoed; minted when absent.")
+    execution: Literal["client"] | None = "client"
+    arguments: Arguments = Field(description='`{"query": …}` or `{"pattern": …}`, with `limit`.')
+
+
+Call = (
+    LangChainToolCall
+    | OpenAIToolCall
+    | ResponsesFunctionCall
+    | ToolSearchCall
+    | AnthropicToolUse
+    | GeminiFunctionCallPart
+)
 
 
 def _hide_callback(schema: dict[str, Any]) -> None:
@@ -164,6 +185,16 @@ class ResponsesFunctionCallOutput(AnswerBody):
     output: str | list[Any]
 
 
+class ToolSearchOutput(AnswerBody):
+    """The item that answers a search for tools of the Responses API."""
+
+    type: Literal["tool_search_output"] = "tool_search_output"
+    call_id: str
+    execution: Literal["client"] = "client"
+    status: Literal["completed"] = "completed"
+    tools: list[JsonObject] = Field(description="The definitions of what was found; none where the search failed.")
+
+
 class AnthropicToolResult(AnswerBody):
     """The block that answers a tool_use block."""
 
@@ -190,7 +221,12 @@ class GeminiFunctionResponsePart(BaseModel):
 
 # What a call is answered with, in the dialect that was asked for.
 Answer = (
-    ToolMessage | OpenAIToolMessage | ResponsesFunctionCallOutput | AnthropicToolResult | GeminiFunctionResponsePart
+    ToolMessage
+    | OpenAIToolMessage
+    | ResponsesFunctionCallOutput
+    | ToolSearchOutput
+    | AnthropicToolResult
+    | GeminiFunctionResponsePart
 )
 
 

@@ -4,12 +4,13 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from sidecall.core.messages import Content, ToolMessage
 from sidecall.core.results.blocks import Media, Part, read_block
+from sidecall.schema.forms.deferred import OWN_SEARCHES
 
 _IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 _PDF = "application/pdf"
@@ -55,9 +56,34 @@ def _write_responses_part(part: Part) -> dict[str, Any]:
     return {"type": "input_file", **_without_none(said)}
 
 
+def write_found_tools(message: ToolMessage) -> dict[str, Any]:
+    """Write what a search for tools has found as an item of the Responses API; it has no place for a failure."""
+    found = _list_found(message, "tools")
+    return {
+        "type": "tool_search_output",
+        "call_id": message.tool_call_id,
+        "execution": "client",
+        "status": "completed",
+        "tools": found,
+    }
+
+
+def _list_found(message: ToolMessage, key: Literal["names", "tools"]) -> list[Any]:
+    """Return what our own search has found, if the message is of one."""
+    if message.name not in _SEARCHES or not isinstance(message.artifact, dict):
+        return []
+    found: list[Any] = message.artifact.get(key, [])
+    return found
+
+
+_SEARCHES = frozenset(OWN_SEARCHES.values())
+
+
 def write_anthropic(message: ToolMessage) -> dict[str, Any]:
     """Write a block of the Messages API."""
     content: Any = _read_content(message)
+    if names := _list_found(message, "names"):
+        content = [{"type": "tool_reference", "tool_name": name} for name in names]
     if not isinstance(content, str):
         blocks = [_write_anthropic_block(block) for block in content]
         content = [block for block in blocks if block.get("text") != ""]  # which it refuses

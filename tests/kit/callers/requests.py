@@ -3,6 +3,7 @@
 NO_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 REQUESTS = [
     ("GET", "/tools", None),
+    ("GET", "/tools/search", None),
     ("GET", "/tools/who", None),
     ("GET", "/whoami", None),
     ("POST", "/tool_calls", "tools:call"),

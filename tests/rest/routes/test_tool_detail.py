@@ -37,6 +37,7 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
         "cache": None,
         "unknown_args": "ignore",
         "hash": shown["hash"],
+        "deprecated": None,
         "hosted": False,
         "strict": True,
         "strict_obstacles": [],

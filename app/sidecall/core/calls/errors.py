@@ -32,6 +32,10 @@ class CallbackRefused(RequestError):
     """The end of the call cannot be told at this `callback_url`."""
 
 
+class ContractChanged(RequestError):
+    """The tool is not what the call is pinned to any more."""
+
+
 class KeyReused(RequestError):
     """The Idempotency-Key was sent before, with another call."""
 

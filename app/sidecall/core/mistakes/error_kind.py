@@ -18,4 +18,5 @@ ErrorKind = Literal[
     "cancelled",
     "expired",
     "outcome_unknown",
+    "contract_changed",
 ]

@@ -9,6 +9,7 @@ from sidecall.core.context import Caller
 # Where None stands, everybody who is known may ask, and is told of what is theirs.
 _EXACT: Mapping[tuple[str, str], str | None] = {
     ("GET", "/tools"): None,
+    ("GET", "/tools/search"): None,
     ("GET", "/whoami"): None,
     ("POST", "/tool_calls"): CALL,
     ("POST", "/tool_calls/batch"): CALL,

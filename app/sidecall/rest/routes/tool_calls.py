@@ -8,14 +8,14 @@ from pydantic import ValidationError
 
 from sidecall.core.approval import Approval
 from sidecall.core.calls.errors import CallbackRefused
-from sidecall.core.errors import BatchTooLarge, NotAToolCall
+from sidecall.core.errors import BatchTooLarge, InvalidParameter, NotAToolCall
 from sidecall.http.body import read_body, read_json
 from sidecall.http.cache import DOCUMENTED as CACHE
 from sidecall.http.cache import PARAMETER as CACHE_CONTROL
 from sidecall.http.events import wants_events
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED as PREFERENCES
-from sidecall.http.preferences import PARAMETERS, read_preferences, refuse_for_batch, refuse_for_events
+from sidecall.http.preferences import PARAMETERS, PINS, read_preferences, refuse_for_batch, refuse_for_events
 from sidecall.http.problems import Problem
 from sidecall.http.quota import DOCUMENTED
 from sidecall.rest.answers import answer_call, answer_calls, rehearse_call, rehearse_calls, require_context
@@ -74,6 +74,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
             "model": Problem,
             "description": "A guardrail of the tool refuses it, or a web page sends it that may not use this server.",
         },
+        409: {"model": Problem, "description": "The tool is not what the call is pinned to any more."},
         500: {"model": Problem, "description": "The tool failed, and its author lets such failures through."},
         429: {
             "model": Problem,
@@ -82,7 +83,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         },
         503: {"model": Problem, "description": "There is no room for the call.", "headers": _RETRY_AFTER},
     },
-    openapi_extra={"requestBody": one_of(Call, CALLS), "parameters": [*PARAMETERS, CACHE_CONTROL]},
+    openapi_extra={"requestBody": one_of(Call, CALLS), "parameters": [*PARAMETERS, PINS, CACHE_CONTROL]},
 )
 async def create_tool_call(
     request: Request, parts: PartsDep, context: ContextDep, format: AnswerFormat = None, dry_run: DryRunFlag = False
@@ -138,6 +139,8 @@ async def create_tool_call_batch(
     with naming_served(parts.registry, context.caller):
         calls = _read_batch(body, parts.max_batch)
     _refuse_callbacks(calls)
+    if context.pinned is not None:
+        raise InvalidParameter("`If-Match` goes with one call; in a batch each call has its own `hash`.")
     await require_context(parts, calls, context)
     if dry_run:
         return (await rehearse_calls(parts, calls, context, format)).to_response()

@@ -1,12 +1,12 @@
 """List the tools, in the form each provider takes."""
 
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
-from sidecall.core.context import Toolset
 from sidecall.core.errors import UnknownTool
 from sidecall.core.mistakes.resemblance import find_nearest
 from sidecall.core.options import Condition, ToolAnnotations
@@ -14,22 +14,29 @@ from sidecall.core.results.cache import Cache
 from sidecall.core.tool import CompiledTool
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.problems import Problem
+from sidecall.rest.catalog.choice import (
+    Format,
+    Names,
+    OfToolset,
+    Stretch,
+    Strict,
+    Tags,
+    ToolChoice,
+    read_stretch,
+    write_page,
+)
 from sidecall.rest.examples import LISTING
 from sidecall.rest.listing import make_listing
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.rest.shown_context import ShownContextDep
-from sidecall.schema.forms.definitions import DefinitionFormat, hash_definition, render_definition, render_definitions
+from sidecall.schema.forms.definitions import hash_definition, render_definition
 from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.lint import lint_tool
 
 router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)])
 
-Format = Annotated[DefinitionFormat, Query(description="Whose form the definitions have.")]
-Strict = Annotated[bool, Query(description="Say the schemas in OpenAI's strict form where that is possible.")]
-Tags = Annotated[list[str] | None, Query(alias="tag", description="Only tools with one of these tags.")]
-Names = Annotated[list[str] | None, Query(alias="name", description="Only the tools of these names.")]
-OfToolset = Annotated[str | None, Query(description="Only the tools of this toolset, as the operator has named it.")]
+StretchDep = Annotated[Stretch, Depends(read_stretch)]
 ToolName = Annotated[str, Path(description="The tool's name.", openapi_examples={"tool": {"value": "calculator"}})]
 IfNoneMatch = Annotated[str | None, Header(description="The ETag of the listing you have.")]
 
@@ -59,6 +66,7 @@ class ToolDetail(BaseModel):
     hash: str = Field(description="SHA-256 of the definition; it changes when the contract does.")
     strict: bool = Field(description="Whether the definition can be said in OpenAI's strict form.")
     strict_obstacles: list[str] = Field(description="Why it cannot.")
+    deprecated: str | None = Field(description="What to use in its place.")
     hosted: bool = Field(description="Whether the model's provider runs it; it is declared here, and cannot be called.")
     notes: list[str] = Field(description="What `sidecall check` says about it.")
 
@@ -72,7 +80,13 @@ class ToolDetail(BaseModel):
         200: {
             "description": "A bare array, to be passed to the provider's client as `tools`.",
             "content": {"application/json": {"examples": LISTING}},
-            "headers": {"ETag": {"description": "Changes when the listing does.", "schema": {"type": "string"}}},
+            "headers": {
+                "ETag": {"description": "Changes when the listing does.", "schema": {"type": "string"}},
+                "Link": {
+                    "description": 'With `limit`: the next page, with `rel="next"`.',
+                    "schema": {"type": "string"},
+                },
+            },
         },
         304: {"description": "You have this listing already."},
         **CALLER_PROBLEM,
@@ -85,6 +99,7 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
     parts: PartsDep,
     caller: CallerDep,
     context: ShownContextDep,
+    stretch: StretchDep,
     format: Format = "openai",
     strict: Strict = False,
     tag: Tags = None,
@@ -96,7 +111,8 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
 
     The array is what the provider's client takes as `tools` as it stands; for Gemini it has one element, which holds
     all `functionDeclarations`. Tools that their provider runs are in the forms that have room for them. Send the `ETag`
-    back as `If-None-Match` to be told 304 while nothing has changed.
+    back as `If-None-Match` to be told 304 while nothing has changed. With `limit` the list comes in pages; the header
+    `Link` leads to the next one.
     """
     query = request.scope["query_string"]
     listing = parts.listings.find(query, caller)
@@ -104,18 +120,18 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
         version = parts.registry.version
         wanted = None if toolset is None else parts.toolsets.find(toolset)
         seen = await parts.pipeline.visible(caller, context)
-        chosen = [tool for tool in seen if _is_chosen(tool, tag, name) and _is_in(tool, wanted)]
-        listing = make_listing(to_json(render_definitions(chosen, format, strict=strict)))
+        choice = ToolChoice(format, strict, tag, name, wanted)
+        definitions, cursor = write_page(seen, choice, stretch, parts.registry)
+        listing = make_listing(to_json(definitions), _link(request, cursor))
         parts.listings.keep(query, listing, version, caller)
     return listing.reply_to(if_none_match).to_response()
 
 
-def _is_chosen(tool: CompiledTool, tags: list[str] | None, names: list[str] | None) -> bool:
-    return (not tags or not set(tags).isdisjoint(tool.options.tags)) and (not names or tool.name in names)
-
-
-def _is_in(tool: CompiledTool, toolset: Toolset | None) -> bool:
-    return toolset is None or toolset.has(tool.name, tool.options.tags)
+def _link(request: Request, cursor: str | None) -> str | None:
+    if cursor is None:
+        return None
+    kept = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
+    return f'</tools?{urlencode([*kept, ("cursor", cursor)])}>; rel="next"'
 
 
 @router.get(
@@ -165,6 +181,7 @@ def _detail(tool: CompiledTool) -> ToolDetail:
         hash=hash_definition(tool),
         strict=not obstacles,
         strict_obstacles=obstacles,
+        deprecated=tool.options.deprecated,
         hosted=tool.declaration is not None,
         notes=[f"{finding.level}: {finding.message}" for finding in lint_tool(tool)],
     )

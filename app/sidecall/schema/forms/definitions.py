@@ -1,7 +1,8 @@
 """Render one tool in the form each provider's API takes."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from pydantic_core import to_json
@@ -24,9 +25,14 @@ _GEMINI_KEYWORDS = frozenset(
 _GEMINI_FORMATS = frozenset("enum date-time int32 int64 float double".split())
 
 
-def render_definitions(tools: list[CompiledTool], form: DefinitionFormat, *, strict: bool = False) -> list[Any]:
+def list_fitting(tools: Iterable[CompiledTool], form: DefinitionFormat) -> list[CompiledTool]:
+    """List the tools that a form has room for."""
+    return [tool for tool in tools if tool.declaration is None or form in _WITH_DECLARATIONS]
+
+
+def render_definitions(tools: Iterable[CompiledTool], form: DefinitionFormat, *, strict: bool = False) -> list[Any]:
     """Render tools as the array that the provider takes as `tools`."""
-    fitting = [tool for tool in tools if tool.declaration is None or form in _WITH_DECLARATIONS]
+    fitting = list_fitting(tools, form)
     definitions = [_RENDERERS[form](tool, *_choose_parameters(tool, strict)) for tool in fitting]
     if form == "openai-responses":
         return _group(fitting, definitions)
@@ -41,8 +47,16 @@ def render_definition(tool: CompiledTool) -> Any:
 
 
 def hash_definition(tool: CompiledTool) -> str:
-    """Return a text that changes when the contract of a tool does."""
+    """Return a text that changes when the contract of a tool does; that it is deprecated changes nothing yet."""
+    if tool.options.deprecated is not None:
+        tool = replace(tool, options=replace(tool.options, deprecated=None))
     return hashlib.sha256(to_json(render_definition(tool))).hexdigest()
+
+
+def _describe(tool: CompiledTool) -> str:
+    """Return what the model reads, with what to use instead, for which no provider has a field."""
+    instead = tool.options.deprecated
+    return tool.description if instead is None else f"{tool.description}\n\nDeprecated: {instead}".lstrip()
 
 
 # The forms that have room for a tool which the provider runs; in the others it is left out.
@@ -95,12 +109,12 @@ def _group(tools: list[CompiledTool], definitions: list[dict[str, Any]]) -> list
 
 
 def _render_function(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
-    function = {"name": tool.name, "description": tool.description, "parameters": parameters}
+    function = {"name": tool.name, "description": _describe(tool), "parameters": parameters}
     return {**function, "strict": True} if strict else function
 
 
 def _render_anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
-    definition = {"name": tool.name, "description": tool.description}
+    definition = {"name": tool.name, "description": _describe(tool)}
     if strict:
         return {**definition, "input_schema": limit_to_anthropic(parameters), "strict": True}
     return {**definition, "input_schema": parameters}
@@ -110,7 +124,7 @@ def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[st
     # As it was written, with `$defs`, which all clients understand; but for a schema that is a reference itself.
     # Its strict form lets arguments be null, which none may be that a header repeats.
     schema = parameters if strict and not tool.mirrored else choose_listed(tool.args_schema)
-    definition: dict[str, Any] = {"name": tool.name, "description": tool.description, "inputSchema": schema}
+    definition: dict[str, Any] = {"name": tool.name, "description": _describe(tool), "inputSchema": schema}
     if (results := describe_results(tool)) is not None:
         definition["outputSchema"] = results
     hints = tool.options.annotations.mcp
@@ -119,16 +133,19 @@ def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[st
     if tool.options.requires_approval is not False:
         # The other forms have no room: what they do not know is refused, or reaches a model within its schema.
         definition["_meta"] = {"sidecall/requires_approval": True}
+    if tool.options.deprecated is not None:
+        definition["_meta"] = {**definition.get("_meta", {}), "sidecall/deprecated": tool.options.deprecated}
     return definition
 
 
 def _render_json_schema(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
     hosted = {} if tool.declaration is None else {"hosted": tool.declaration}
-    return {"title": tool.name, "description": tool.description, **parameters, **hosted}
+    deprecated = {} if tool.options.deprecated is None else {"deprecated": True}
+    return {"title": tool.name, "description": _describe(tool), **parameters, **deprecated, **hosted}
 
 
 def _render_gemini(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
-    declaration: dict[str, Any] = {"name": tool.name, "description": tool.description}
+    declaration: dict[str, Any] = {"name": tool.name, "description": _describe(tool)}
     if parameters.get("properties"):
         declaration["parameters"] = _rewrite_for_gemini(parameters)
     return declaration

@@ -1,0 +1,1 @@
+"""Locking what callers rely on."""

@@ -1,0 +1,1 @@
+"""Finding tools, for programs and for models."""

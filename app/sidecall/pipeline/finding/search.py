@@ -1,0 +1,26 @@
+"""Find tools among those that a caller may see."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from sidecall.core.context import Caller
+from sidecall.core.tool import CompiledTool
+from sidecall.pipeline.visible import visible
+from sidecall.registry import Registry
+
+# How a question is put: in words, or as a regular expression.
+SearchMode = Literal["bm25", "regex"]
+
+
+async def find_tools(
+    registry: Registry, caller: Caller, context: Mapping[str, Any], query: str, mode: SearchMode = "bm25"
+) -> list[CompiledTool]:
+    """List the tools that a query finds and a caller may see, the best one first.
+
+    Raises:
+        BadPattern: The query is to be a regular expression, and is none.
+    """
+    index = registry.index
+    names = index.rank(query) if mode == "bm25" else index.match(query)
+    found = [tool for name in names if (tool := registry.get(name)) is not None]
+    return await visible(found, caller, context)

@@ -1,0 +1,1 @@
+"""What a program is shown of the tools."""

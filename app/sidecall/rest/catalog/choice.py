@@ -1,0 +1,119 @@
+"""Choose tools as a program wants them listed: which, in which form, how many, and found by whom."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Query
+
+from sidecall.core.context import Toolset
+from sidecall.core.errors import InvalidParameter
+from sidecall.core.tool import CompiledTool
+from sidecall.http.parameters import WHOLE_NUMBER
+from sidecall.registry import Registry
+from sidecall.schema.forms.deferred import (
+    OWN_SEARCHES,
+    WITH_SEARCH,
+    SearchBy,
+    list_deferred,
+    render_deferred,
+    render_search,
+)
+from sidecall.schema.forms.definitions import DefinitionFormat, list_fitting, render_definitions
+
+Format = Annotated[DefinitionFormat, Query(description="Whose form the definitions have.")]
+Strict = Annotated[bool, Query(description="Say the schemas in OpenAI's strict form where that is possible.")]
+Tags = Annotated[list[str] | None, Query(alias="tag", description="Only tools with one of these tags.")]
+Names = Annotated[list[str] | None, Query(alias="name", description="Only the tools of these names.")]
+OfToolset = Annotated[str | None, Query(description="Only the tools of this toolset, as the operator has named it.")]
+MostTools = Annotated[
+    int | None, Query(ge=1, le=1000, description="Most tools of one page; all of them when left out."), WHOLE_NUMBER
+]
+AfterTool = Annotated[
+    str | None, Query(max_length=64, description="Where the page begins: from the `Link` of the one before.")
+]
+FoundBy = Annotated[
+    SearchBy | None,
+    Query(
+        alias="search",
+        description="Let the model find the tools: by a search of the `provider`, or of this server, which takes words"
+        " (`bm25`) or a regular expression (`regex`). For `openai-responses` and `anthropic`.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """What a program wants to be listed; without `toolset` all that its caller may see."""
+
+    form: DefinitionFormat
+    strict: bool
+    tags: list[str] | None
+    names: list[str] | None
+    toolset: Toolset | None = None
+
+    def has(self, tool: CompiledTool) -> bool:
+        """Return whether a tool is among them."""
+        tags = tool.options.tags
+        return (
+            (not self.tags or not set(self.tags).isdisjoint(tags))
+            and (not self.names or tool.name in self.names)
+            and (self.toolset is None or self.toolset.has(tool.name, tags))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Which part of a list is wanted, and who finds what is in it."""
+
+    limit: int | None
+    cursor: str | None
+    search: SearchBy | None
+
+
+async def read_stretch(limit: MostTools = None, cursor: AfterTool = None, search: FoundBy = None) -> Stretch:
+    """Read them of the query, as a dependency of a route."""
+    return Stretch(limit, cursor, search)
+
+
+def write_page(
+    tools: list[CompiledTool], choice: ToolChoice, stretch: Stretch, registry: Registry
+) -> tuple[list[Any], str | None]:
+    """Return the definitions of a page, and the cursor of the next one, if there is one.
+
+    Raises:
+        InvalidParameter: The cursor leads nowhere, or models of this provider cannot search.
+    """
+    chosen = [tool for tool in tools if choice.has(tool)]
+    if stretch.search is None:
+        page, cursor = _cut(list_fitting(chosen, choice.form), stretch)
+        return render_definitions(page, choice.form, strict=choice.strict), cursor
+    own = _find_search(stretch.search, choice.form, registry)
+    page, cursor = _cut(list_deferred(chosen, choice.form, own), stretch)
+    definitions = render_deferred(page, choice.form, strict=choice.strict)
+    return ([] if stretch.cursor is not None else [render_search(choice.form, own)]) + definitions, cursor
+
+
+def _find_search(search: SearchBy, form: DefinitionFormat, registry: Registry) -> CompiledTool | None:
+    if form not in WITH_SEARCH:
+        raise InvalidParameter(f"`search` goes with `format={WITH_SEARCH[0]}` and `format={WITH_SEARCH[1]}`.")
+    name = OWN_SEARCHES.get(search)
+    own = None if name is None else registry.get(name)
+    if own is not None and not own.is_own:
+        raise InvalidParameter(f"`search={search}` is not there: a tool that is offered has its name, {name}.")
+    return own
+
+
+def _cut(tools: list[CompiledTool], stretch: Stretch) -> tuple[list[CompiledTool], str | None]:
+    """Cut a page out of a list; its cursor is the name of its last tool, which stays though others come or go."""
+    if stretch.limit is None:
+        if stretch.cursor is not None:
+            raise InvalidParameter("`cursor` goes with `limit`.")
+        return tools, None
+    start = 0
+    if stretch.cursor is not None:
+        names = [tool.name for tool in tools]
+        if stretch.cursor not in names:
+            raise InvalidParameter("`cursor` leads nowhere, or not any more: list the tools from their beginning.")
+        start = names.index(stretch.cursor) + 1
+    page = tools[start : start + stretch.limit]
+    return page, page[-1].name if start + stretch.limit < len(tools) else None

@@ -1,0 +1,1 @@
+"""What callers of a tool rely on: its name, description and parameters."""

@@ -1,0 +1,1 @@
+"""From a question to the tools that it is about."""

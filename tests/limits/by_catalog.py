@@ -1,0 +1,42 @@
+"""Go beyond bounds of what can be asked of tools, and say what comes of it."""
+
+from collections.abc import Awaitable, Callable
+
+from sidecall import Registry, tool
+from tests.kit.clients import MakeClient
+from tests.limits.by_request import call, post, say
+from tests.limits.offered import echo
+
+Provoke = Callable[[MakeClient], Awaitable[str]]
+
+
+async def _question(make_client: MakeClient) -> str:
+    return say(await (await make_client()).get("/tools/search", params={"q": "x" * 201}))
+
+
+async def _page(make_client: MakeClient) -> str:
+    return say(await (await make_client()).get("/tools?limit=1001"))
+
+
+async def _hash(make_client: MakeClient) -> str:
+    return say(await post(await make_client(echo), {**call(), "hash": "x" * 129}))
+
+
+async def _before(_make_client: MakeClient) -> str:
+    registry = Registry()
+    hashes = []
+    for number in range(6):
+        offered = tool("echo", description=f"Echo {number}.")(lambda: "").compiled
+        registry.replace([offered])
+        hashes.append(registry.contracts.find_hash(offered))
+    known = [registry.contracts.explain(offered, [it]) is not None for it in hashes[:-1]]
+    assert known == [False, True, True, True, True]
+    return "what has changed is not said"
+
+
+BY_CATALOG: dict[str, Provoke] = {
+    "characters of a question about tools": _question,
+    "tools on a page, where pages are asked for": _page,
+    "characters of a contract's hash": _hash,
+    "contracts of a tool that are known from before": _before,
+}
