@@ -110,7 +110,7 @@ class McpEndpoint:
             result = await answer_message(self._parts, message, exchange)
         except RpcError as error:
             return _refuse(error, message, is_modern=exchange.is_modern)
-        quotas = self._parts.quotas_of(exchange.caller, message.tool_name)
+        quotas = self._parts.pipeline.gate.quotas_of(exchange.caller, message.tool_name)
         return Reply(write_result(message.id, result), 200, quota_headers(quotas))
 
     async def _break_off(self, live: LiveAnswer, message: RpcMessage) -> bool:
