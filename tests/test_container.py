@@ -10,9 +10,13 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from sidecall import Registry
 from sidecall.auth.hosts import OwnHosts
 from sidecall.cli.listening import OpenToAll, refuse_open
+from sidecall.discovery import discover
+from sidecall.main import create_app
 from sidecall.settings import Settings
+from tests.kit.callers.keys import write_keys
 
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -220,3 +224,58 @@ def test_scripts_can_be_run(script: Path) -> None:
 
     assert checked.stderr == ""
     assert script.stat().st_mode & 0o111 == 0o111
+
+
+def _sidecar() -> dict[str, Any]:
+    """Give the server's container in the manifest of docs/deploy.md, with the volumes of its pod."""
+    deploy = (ROOT / "docs" / "deploy.md").read_text()
+    manifest = deploy[deploy.index("# agent.yaml") :]
+    pod = YAML(typ="safe").load(manifest[: manifest.index("\n---\n")])["spec"]["template"]["spec"]
+    [container] = pod["initContainers"]
+    return {**container, "volumes": {volume["name"] for volume in pod["volumes"]}}
+
+
+def _settings_of(environment: dict[str, str], folder: Path) -> Settings:
+    """Read settings as a container of the image does, whose files of keys lie in a folder here."""
+    image = dict(pair.split("=") for pair in re.findall(r"SIDECALL_\w+=\S+", _only("ENV")))
+    given = {name: value for name, value in (image | environment).items() if name.startswith("SIDECALL_")}
+    if "SIDECALL_KEYS_FILE" in given:
+        write_keys(folder / "keys.jsonl", {"agent": ("tools:call",)})
+        given["SIDECALL_KEYS_FILE"] = str(folder / "keys.jsonl")
+    return Settings(**{name.removeprefix("SIDECALL_").lower(): value for name, value in given.items()})
+
+
+def test_the_pod_asks_for_keys_and_starts(tmp_path: Path) -> None:
+    """With the settings of the manifest; the file of keys lies in a volume that is mounted for reading."""
+    container = _sidecar()
+    environment = {variable["name"]: variable["value"] for variable in container["env"]}
+    settings = _settings_of(environment, tmp_path)
+    mounts = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
+
+    refuse_open(settings)
+    app = create_app(settings, Registry())
+
+    assert app.state.access.is_proved
+    assert mounts[str(Path(environment["SIDECALL_KEYS_FILE"]).parent)]["readOnly"] is True
+    assert {mount["name"] for mount in mounts.values()} == container["volumes"]
+
+
+def test_compose_starts_with_keys_and_without(tmp_path: Path) -> None:
+    """As it is, and with the lines of `.env.example` that ask for keys."""
+    example = (ROOT / ".env.example").read_text()
+    asking = dict(re.findall(r"^#(SIDECALL_(?:AUTH|KEYS_FILE|ALLOW_\w+))=(\S+)", example, re.MULTILINE))
+    alone = {"SIDECALL_ALLOW_UNAUTHENTICATED": "true"}
+
+    refuse_open(_settings_of(alone, tmp_path))
+    refuse_open(_settings_of(asking, tmp_path))
+
+    assert asking.keys() == {"SIDECALL_AUTH", "SIDECALL_KEYS_FILE", "SIDECALL_ALLOW_UNAUTHENTICATED"}
+    folder = str(Path(asking["SIDECALL_KEYS_FILE"]).parent)
+    assert f"- ./keys:{folder}:ro" in COMPOSE.read_text()
+
+
+def test_the_image_check_speaks_of_as_many_tools_as_ship() -> None:
+    """What it found stands in docs/deploy.md."""
+    deploy = (ROOT / "docs" / "deploy.md").read_text()
+
+    assert f"10001, 200, {len(discover(('sidecall',)))} tools, `11.0`" in deploy

@@ -1,7 +1,7 @@
 """Who may call, as the settings have it."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 
@@ -16,6 +16,7 @@ from sidecall.auth.passes import BEARER, KEY
 from sidecall.auth.resource import ProtectedResource
 from sidecall.auth.toolsets import NO_TOOLSETS, Everybody, Toolsets, WithToolsets, read_toolsets
 from sidecall.core.errors import SidecallError
+from sidecall.core.tool import CompiledTool
 from sidecall.ledger.base import Ledger
 from sidecall.settings import Settings
 
@@ -40,8 +41,8 @@ def build_access(settings: Settings, toolsets: Toolsets = NO_TOOLSETS, auditor: 
     return replace(access, authenticator=WithToolsets(access.authenticator, toolsets))
 
 
-def open_toolsets(settings: Settings, names: Iterable[str]) -> Toolsets:
-    """Read the file of toolsets, if there is one, and tell of what it names and is none of these tools.
+def open_toolsets(settings: Settings, tools: Iterable[CompiledTool]) -> Toolsets:
+    """Read the file of toolsets, if there is one, and tell of what in it fits none of these tools.
 
     Raises:
         ToolsetsUnfit: It is none.
@@ -49,9 +50,14 @@ def open_toolsets(settings: Settings, names: Iterable[str]) -> Toolsets:
     if settings.toolsets is None:
         return NO_TOOLSETS
     toolsets = read_toolsets(settings.toolsets)
-    for name in toolsets.find_missing(names):
-        logger.warning("SIDECALL_TOOLSETS names %s, and there is no such tool", name)
+    for unmet in toolsets.find_unmet(map_tags(tools)):
+        logger.warning("SIDECALL_TOOLSETS: %s", unmet)
     return toolsets
+
+
+def map_tags(tools: Iterable[CompiledTool]) -> dict[str, Sequence[str]]:
+    """Return the names of tools with their tags, by which toolsets choose."""
+    return {tool.name: tool.options.tags for tool in tools}
 
 
 def tell_of_missing_keys(settings: Settings) -> None:

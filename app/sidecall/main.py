@@ -104,14 +104,13 @@ def create_app(
         jobs=_make_jobs(settings, ledger, pipeline, registry, redaction),
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
-        quotas=admission.quotas,
         backlog=backlog or Backlog(settings.max_unread_bytes),
         operation=Operation(Minutes(metrics, admission), admission, ledger, settings.history, settings.workers),
         history=history,
         results=results,
         secrets=keeper,
         receivers=AllowedHosts(settings.webhook_hosts),
-        toolsets=open_toolsets(settings, registry.names),
+        toolsets=open_toolsets(settings, registry),
     )
     return _build_api(settings, parts, ledger, executors, watch)
 
@@ -150,14 +149,7 @@ def _make_mcp_parts(parts: Parts, changes: ListChanges, sessions: Sessions | Non
     pages = ToolPages(parts.registry, parts.pipeline)
     kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.results)
     return McpParts(
-        *kept,
-        parts.bounds,
-        parts.jobs,
-        parts.lifecycle,
-        parts.backlog,
-        parts.quotas,
-        auditor=parts.auditor,
-        sessions=sessions,
+        *kept, parts.bounds, parts.jobs, parts.lifecycle, parts.backlog, auditor=parts.auditor, sessions=sessions
     )
 
 

@@ -77,15 +77,18 @@ async def test_what_no_key_opens_is_told_of(caplog: pytest.LogCaptureFixture) ->
     assert await SecretKeeper(places, Sealer([SECRETS_KEY]), auditor).find(ADA, ["KEY"]) == {"KEY": "value"}
 
 
-async def test_without_a_key_no_secret_is_kept_or_found() -> None:
-    """But those that are there can be removed."""
+async def test_without_a_key_no_secret_is_kept_or_found(caplog: pytest.LogCaptureFixture) -> None:
+    """Those that are there are told of, and can be removed; they are not as if they were not there."""
     places, auditor = MemorySecrets(), Auditor(MemoryAudit())
     await SecretKeeper(places, Sealer([SECRETS_KEY]), auditor).put(ADA, "KEY", "value")
     off = SecretKeeper(places, None, auditor)
     await off.open()
     with pytest.raises(SecretsOff):
         await off.put(ADA, "OTHER", "value")
-    found = await off.find(ADA, ["KEY"])
+    with pytest.raises(SecretUnreadable):
+        await off.find(ADA, ["KEY"])
+    others = await off.find(ADA, ["OTHER"])
     await off.remove(ADA, "KEY")
 
-    assert (found, await off.list(ADA)) == ({}, [])
+    assert (others, await off.list(ADA)) == ({}, [])
+    assert caplog.messages == ["secrets of callers are kept here, and there is no SIDECALL_SECRETS_KEY to decrypt them"]

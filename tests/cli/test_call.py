@@ -259,13 +259,16 @@ def test_a_server_of_another_kind_is_told_apart(respx_mock: respx.MockRouter, an
     result = call("add", "a=1", "--url", URL)
 
     assert result.exit_code == 2
-    assert f"{URL} does not answer as a Sidecall server" in result.stderr
+    told = f"error: {URL} does not answer as a Sidecall server. Say where yours is with --url or SIDECALL_URL.\n"
+    assert result.stderr == told
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "nonsense", "http://[", "ftp://127.0.0.1"])
 def test_an_address_where_nobody_answers_is_a_mistake_of_usage(url: str) -> None:
-    """The reason is said."""
+    """In one line, with the reason and what to do."""
     result = call("add", "a=1", "--url", url)
 
     assert result.exit_code == 2
-    assert f"{url} does not answer as a Sidecall server" in result.stderr
+    assert result.stderr.startswith(f"error: no server answers at {url}: ")
+    assert result.stderr.endswith(". Start one with `sidecall serve`, or say where it is with --url or SIDECALL_URL.\n")
+    assert "Error(" not in result.stderr

@@ -225,3 +225,15 @@ def test_what_a_file_from_the_openai_agents_sdk_asks_in_vain_is_named_with_its_l
         f"warning look asks in from_agents.py:10 for what is not here: {lost}",
         f"warning from_agents.py:17 uses Runner, which is not here: {instead}",
     ]
+
+
+def test_toolsets_are_checked(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What in them fits no tool is a warning."""
+    (here / "mine.py").write_text(GOOD)
+    (here / "toolsets.toml").write_text('[math]\ntools = ["add"]\ntags = ["mth"]\n')
+    monkeypatch.setenv("SIDECALL_TOOLSETS", "toolsets.toml")
+
+    result = CliRunner().invoke(cli, ["check", "--tools", "mine.py"])
+
+    assert "warning SIDECALL_TOOLSETS math has the tag 'mth', which no tool has" in result.stdout
+    assert result.exit_code == 0

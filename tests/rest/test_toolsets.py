@@ -145,10 +145,26 @@ def test_a_file_that_is_none_stops_the_start(tmp_path: Path, text: str | None, c
     assert complaint in refused.value.message
 
 
-def test_a_tool_that_there_is_not_is_told_of(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """In the log; a pattern may find nothing."""
-    create_app(Settings(toolsets=file), Registry(TOOLS[2:]))
+def test_what_fits_no_tool_is_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """In the log: names, patterns, tags, and what has no tool at all."""
+    path = tmp_path / "toolsets.toml"
+    path.write_text(FILE + '[none]\ntools = ["refund"]\ntags = ["raed"]\nwithout = ["[ab]*"]\n')
+    create_app(Settings(toolsets=path), Registry(TOOLS[3:]))
 
     assert [record.message for record in caplog.records] == [
-        "SIDECALL_TOOLSETS names search_orders, and there is no such tool"
+        "SIDECALL_TOOLSETS: support names 'search_orders', and there is no such tool",
+        "SIDECALL_TOOLSETS: support names 'refund_*', which fits no tool",
+        "SIDECALL_TOOLSETS: support names 'refund_all', and there is no such tool",
+        "SIDECALL_TOOLSETS: acme names 'refund_*', which fits no tool",
+        "SIDECALL_TOOLSETS: none names 'refund', and there is no such tool",
+        "SIDECALL_TOOLSETS: none names '[ab]*', which fits no tool",
+        "SIDECALL_TOOLSETS: none has the tag 'raed', which no tool has",
+        "SIDECALL_TOOLSETS: none is empty: no tool is in it",
     ]
+
+
+def test_a_file_that_fits_is_not_spoken_of(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Nobody reads a log that always complains."""
+    create_app(Settings(toolsets=file), Registry(TOOLS))
+
+    assert caplog.records == []

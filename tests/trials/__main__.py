@@ -25,12 +25,12 @@ from tests.trials import (
 )
 from tests.trials.durable import away, drained, killed, past, points, shared, told, torn
 from tests.trials.finding import Finding
-from tests.trials.hostile import bombs, floods, framing, fuzz, hoards, loris, outputs, stalls, worst_mix
+from tests.trials.hostile import bombs, floods, framing, fuzz, hoards, loris, outputs, stalls, two_tenants, worst_mix
 
 Trial = Callable[[], Iterator[Finding]]
 GROUPS: Mapping[str, Sequence[Trial]] = {
     "overload": (overload.run,),
-    "callers": (callers.run, guesses.run),
+    "callers": (callers.run, guesses.run, two_tenants.run),
     "deadlines": (deadlines.run,),
     "lifetimes": (lifetimes.run,),
     "hostile": (
@@ -58,6 +58,7 @@ SHORT: Mapping[str, Trial] = {
     "overload": overload.run_shortly,
     "callers": callers.run_shortly,
     "guesses": guesses.run_shortly,
+    "two tenants": two_tenants.run_shortly,
     "deadlines": deadlines.run_shortly,
     "lifetimes": lifetimes.run_shortly,
     "fuzz": fuzz.run_shortly,

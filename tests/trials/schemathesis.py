@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from tests.trials.finding import Finding
 from tests.trials.serving import serving
 
 TOOLS = "tests/trials/served/typed.py"
+NOBODY: Mapping[str, str] = {}
 _HOOKS = Path(__file__).with_name("schemathesis_hooks.py").resolve()
 # What is no contradiction, per operation:
 # - A query has no types, so a `tag=0.5` that is meant to be a wrong number is a right text.
@@ -101,25 +103,43 @@ def run() -> Iterator[Finding]:
     )
 
 
-async def conform(server: Server, max_examples: int, seed: int = 1) -> Conformance:
-    """Run all checks of all phases against a server, with an approval and an artifact that there are."""
+async def conform(
+    server: Server, max_examples: int, seed: int = 1, headers: Mapping[str, str] = NOBODY, foreign: str = ""
+) -> Conformance:
+    """Run all checks of all phases against a server, with an approval and an artifact that there are.
+
+    Args:
+        server: The server.
+        max_examples: How many requests are made of each operation, in each phase that makes them up.
+        seed: By which the same requests are made again.
+        headers: By which the server knows who sends them.
+        foreign: What must stand in no answer.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "schemathesis.toml").write_text(await _configuration(server))
+        (folder / "schemathesis.toml").write_text(await _configuration(server, headers))
         command = [sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json"]
         options = ["--max-examples", str(max_examples), "--seed", str(seed), "--no-shrink"]
         more = ["--continue-on-failure", "--report", "json", "--report-json-path", "report.json"]
-        process = await asyncio.create_subprocess_exec(
-            *command, *options, *more, cwd=folder, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-        )
-        output, _ = await process.communicate()
+        more += [word for name, value in headers.items() for word in ("--header", f"{name}: {value}")]
+        output = await _run([*command, *options, *more], folder, foreign)
         if not (folder / "report.json").exists():
             return Conformance(0, (output.decode(errors="replace").strip()[-300:],))
         return read_report(json.loads((folder / "report.json").read_text()))
 
 
-async def _configuration(server: Server) -> str:
-    async with httpx.AsyncClient(base_url=server.url, trust_env=False) as client:
+async def _run(command: list[str], folder: Path, foreign: str) -> bytes:
+    environment = {**os.environ, "FOREIGN": foreign}
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=folder, env=environment, stdout=pipe, stderr=asyncio.subprocess.STDOUT
+    )
+    output, _ = await process.communicate()
+    return output
+
+
+async def _configuration(server: Server, headers: Mapping[str, str]) -> str:
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False, headers=headers) as client:
         waiting = await client.post("/tool_calls", json={"name": "approved", "args": {"amount": 1}})
         cut = await client.post("/tool_calls", json={"name": "kept", "args": {}})
     content = cut.json()["response_metadata"]["artifact_url"].rpartition("/")[2]

@@ -11,6 +11,8 @@ from sidecall.core.secrecy.places import SealedSecret, SealedSecrets, SecretList
 
 logger = logging.getLogger("sidecall")
 
+_NO_KEY = ""  # By which none was encrypted.
+
 
 class Seal(Protocol):
     """Encrypts and decrypts."""
@@ -39,10 +41,14 @@ class SecretKeeper:
         self._places = places
         self._sealer = sealer
         self.auditor = auditor
+        self._has_lost_key = False  # Whether some are kept here although there is no key.
 
     async def open(self) -> None:
         """Encrypt anew what was encrypted with an older key, so that it is needed no more."""
         if self._sealer is None:
+            self._has_lost_key = bool(await self._places.list_old(_NO_KEY, 1))
+            if self._has_lost_key:
+                logger.error("secrets of callers are kept here, and there is no SIDECALL_SECRETS_KEY to decrypt them")
             return
         renewed, lost = 0, 0
         passed: set[tuple[str, str, str]] = set()
@@ -98,7 +104,12 @@ class SecretKeeper:
         Raises:
             SecretUnreadable: One of them cannot be decrypted.
         """
-        if self._sealer is None:
+        if self._sealer is None and not self._has_lost_key:
             return {}
         found = await self._places.find(caller, names)
+        if self._sealer is None:
+            if found:  # Not as if there were none: the tool would take the server's instead, which may do more.
+                name = found[0].name
+                raise SecretUnreadable(name, f"There is no key for the secret {name} of {caller.subject}.")
+            return {}
         return {secret.name: self._sealer.unseal(secret) for secret in found}

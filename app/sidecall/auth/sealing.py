@@ -49,7 +49,7 @@ class Sealer:
             why = (
                 "was tampered with" if key is not None else f"was encrypted with the key {secret.key_id}, which is none"
             )
-            raise SecretUnreadable(f"The secret {secret.name} of {secret.caller} {why}.") from None
+            raise SecretUnreadable(secret.name, f"The secret {secret.name} of {secret.caller} {why}.") from None
 
 
 def _bind(tenant: str, caller: str, name: str) -> bytes:

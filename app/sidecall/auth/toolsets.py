@@ -1,7 +1,7 @@
 """The part of the tools that each caller is offered, as a file has it."""
 
 import tomllib
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -74,11 +74,17 @@ class Toolsets:
         except KeyError:
             raise UnknownToolset(f"There is no toolset {name[:_SHOWN]!r}.") from None
 
-    def find_missing(self, names: Iterable[str]) -> list[str]:
-        """List what the toolsets name and is none of these tools; patterns may find nothing."""
-        known = set(names)
-        named = dict.fromkeys(name for entry, _ in self._entries for name in (*entry.tools, *entry.without))
-        return [name for name in named if name not in known and _WILDCARDS.isdisjoint(name)]
+    def find_unmet(self, tools: Mapping[str, Sequence[str]]) -> list[str]:
+        """List what in the toolsets fits none of these tools, which have these tags: most likely it is misspelt."""
+        tags = {tag for of_tool in tools.values() for tag in of_tool}
+        unmet = []
+        for entry, toolset in self._entries:
+            named = dict.fromkeys((*entry.tools, *entry.without))
+            unmet += [_word(toolset.name, name) for name in named if not any(fnmatchcase(tool, name) for tool in tools)]
+            unmet += [f"{toolset.name} has the tag {tag!r}, which no tool has" for tag in entry.tags if tag not in tags]
+            if not any(toolset.has(tool, of_tool) for tool, of_tool in tools.items()):
+                unmet.append(f"{toolset.name} is empty: no tool is in it")
+        return unmet
 
     def _assign(self, caller: Caller) -> Caller:
         """Return a caller with its toolset."""
@@ -86,6 +92,11 @@ class Toolsets:
 
 
 _SHOWN = 64
+
+
+def _word(toolset: str, name: str) -> str:
+    why = "and there is no such tool" if _WILDCARDS.isdisjoint(name) else "which fits no tool"
+    return f"{toolset} names {name!r}, {why}"
 
 
 NO_TOOLSETS = Toolsets()

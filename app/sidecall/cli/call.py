@@ -10,13 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import httpx
 import typer
 from pydantic_core import from_json, to_json
 from rich.console import Console
 
 from sidecall.cli.options import Tools, load_registry, read_settings
-from sidecall.cli.remote import credentials, word_problem
+from sidecall.cli.remote import NoServer, place_of, reach, word_problem
 from sidecall.core.errors import SEE_LOG, ToolCallFailed
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
@@ -29,8 +28,6 @@ _ID = "call_cli"
 # There is no server here, and its log has been printed.
 _SEE_ABOVE = "The details are above."
 _OURS = Path(__file__).parents[1]
-# The server bounds its tools; this only keeps the terminal from hanging on one that is gone.
-_PATIENCE = httpx.Timeout(10.0, read=600.0)
 
 
 def call(
@@ -113,8 +110,8 @@ def _showing_failures() -> Iterator[None]:
 
 def _call_remote(url: str, name: str, args: str | None, pairs: list[str], beside: dict[str, Any]) -> dict[str, Any]:
     try:
-        with httpx.Client(base_url=url, timeout=_PATIENCE, headers=credentials()) as client:
-            detail = client.get(f"/tools/{name}")
+        with reach(url) as client:
+            detail = client.get(place_of("tools", name))
             schema = detail.json()["args_schema"] if detail.is_success else {}
             body = {"name": name, "args": _read_arguments(args, pairs, schema), "id": _ID, **beside}
             response = client.post("/tool_calls", json=body)
@@ -122,8 +119,9 @@ def _call_remote(url: str, name: str, args: str | None, pairs: list[str], beside
             if response.is_success and "status" in message:
                 return message
             problem = word_problem(response)
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError) as error:
-        raise typer.BadParameter(f"{url} does not answer as a Sidecall server: {error!r}", param_hint="--url") from None
+    except NoServer as error:
+        typer.echo(f"error: {error.message}", err=True)
+        raise typer.Exit(2) from None
     typer.echo(f"{url} refuses the call: {problem}", err=True)
     raise typer.Exit(2)
 

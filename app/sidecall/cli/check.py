@@ -6,6 +6,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from sidecall.access import map_tags
+from sidecall.auth.toolsets import read_toolsets
 from sidecall.authoring.offers import tools_of
 from sidecall.cli.contract.lock import compare_with_lock, find_exit_code, print_changes
 from sidecall.cli.moved import find_unmet
@@ -13,9 +15,18 @@ from sidecall.cli.options import Tools, load_registry, read_settings, write_coun
 from sidecall.cli.tokens import estimate_tokens
 from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import find_unfit
+from sidecall.registry import Registry
 from sidecall.schema.lint import Finding, lint
+from sidecall.settings import Settings
 
 _COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
+
+
+def _check_toolsets(settings: Settings, registry: Registry) -> list[Finding]:
+    if settings.toolsets is None:
+        return []
+    unmet = read_toolsets(settings.toolsets).find_unmet(map_tags(registry))
+    return [Finding("SIDECALL_TOOLSETS", "warning", text) for text in unmet]
 
 
 def check(
@@ -33,6 +44,7 @@ def check(
     findings = [
         *lint(list(registry)),
         *find_unmet(registry),
+        *_check_toolsets(settings, registry),
         *(
             Finding(tool.name, "error", f"cannot have executor='process': {reason}")
             for tool, reason in find_unfit(registry, finder)

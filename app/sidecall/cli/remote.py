@@ -41,7 +41,7 @@ def reach(url: str) -> Iterator[httpx.Client]:
     try:
         with httpx.Client(base_url=url, timeout=_PATIENCE, headers=credentials()) as client:
             yield client
-    except (httpx.TransportError, httpx.InvalidURL) as error:
+    except (httpx.TransportError, httpx.TooManyRedirects, httpx.InvalidURL) as error:
         why = str(error).rstrip(".") or type(error).__name__
         if isinstance(error, httpx.UnsupportedProtocol):
             why = "an address begins with http:// or https://"
@@ -49,8 +49,10 @@ def reach(url: str) -> Iterator[httpx.Client]:
             f"no server answers at {url}: {why}. Start one with `sidecall serve`, or say where it is with --url or "
             "SIDECALL_URL."
         ) from None
-    except (ValueError, LookupError, TypeError) as error:
-        raise NoServer(f"{url} does not answer as a Sidecall server: {error!r}") from None
+    except (httpx.DecodingError, ValueError, LookupError, TypeError):
+        raise NoServer(
+            f"{url} does not answer as a Sidecall server. Say where yours is with --url or SIDECALL_URL."
+        ) from None
 
 
 def credentials() -> dict[str, str]:

@@ -127,7 +127,7 @@ async def _decide(parts: McpParts, request: CallRequest, record: ApprovalRecord,
 async def _find_record(parts: McpParts, request: CallRequest, state: Any) -> ApprovalRecord:
     """Find the approval of this very call: from the same caller, of the same tool and arguments."""
     try:
-        record = await parts.approvals.get(state if isinstance(state, str) else "")
+        record = await parts.approvals.get(state if isinstance(state, str) else "", request.caller.tenant)
     except UnknownApproval:
         raise RpcError(INVALID_PARAMS, _UNKNOWN_STATE) from None
     call = request.call.model_copy(update={"id": _find_id(record)})

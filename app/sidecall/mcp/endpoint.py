@@ -148,7 +148,7 @@ class McpEndpoint:
             result = await answer_message(self._parts, message, exchange)
         except RpcError as error:
             return _refuse(error, message, is_modern=exchange.is_modern)
-        headers = quota_headers(self._parts.quotas_of(exchange.caller, message.tool_name))
+        headers = quota_headers(self._parts.pipeline.gate.quotas_of(exchange.caller, message.tool_name))
         if message.method == "initialize" and self._parts.sessions is not None:
             headers[HEADER] = self._parts.sessions.begin(exchange.caller)
         return Reply(write_result(message.id, result), 200, headers)

@@ -35,7 +35,7 @@ async def answer_message(parts: McpParts, message: RpcMessage, exchange: Exchang
     try:
         return await method(parts, message, exchange)
     except RequestError as error:
-        error.quotas = error.quotas or parts.quotas_of(exchange.caller, message.tool_name)
+        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(exchange.caller, message.tool_name)
         raise word_refusal(error) from error
     except (RpcError, OSError):
         raise

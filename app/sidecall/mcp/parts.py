@@ -5,11 +5,9 @@ from dataclasses import dataclass, field
 
 from sidecall.auth.audit import Auditor
 from sidecall.core.contents import Contents
-from sidecall.core.context import Caller
 from sidecall.core.decisions.places import Approvals
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
-from sidecall.core.quota import Quota
 from sidecall.core.results.room import ResultRoom
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
@@ -20,13 +18,12 @@ from sidecall.mcp.listing import ToolPages
 from sidecall.mcp.sessions import Sessions
 from sidecall.mcp.structures import Structures
 from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)
 class McpParts:
-    """The parts of one server, joined in `sidecall.main`; without `quotas` calls are not counted.
+    """The parts of one server, joined in `sidecall.main`.
 
     Without `jobs`, as in a process that serves one client, no call is known again. Without `sessions` no client of an
     earlier revision has one.
@@ -43,7 +40,6 @@ class McpParts:
     jobs: Jobs | None = None
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
     backlog: Backlog = field(default_factory=Backlog)
-    quotas: Quotas | None = None
     structures: Structures = field(default_factory=Structures)
     auditor: Auditor | None = None
     sessions: Sessions | None = None
@@ -54,9 +50,3 @@ class McpParts:
         if self.jobs is None or tool is None or tool.options.idempotency is None:
             return self.pipeline.run(request)
         return self.jobs.run(request, tool)
-
-    def quotas_of(self, caller: Caller, tool: str | None = None) -> tuple[Quota, ...]:
-        """Return what a caller has left, where that is counted."""
-        if self.quotas is None:
-            return ()
-        return self.quotas.left(caller, None if tool is None else self.registry.get(tool))

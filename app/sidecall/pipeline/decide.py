@@ -15,7 +15,7 @@ from sidecall.core.deadline import Deadline
 from sidecall.core.decisions.audit import AuditAction
 from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.decisions.rules import ApprovalRule
-from sidecall.core.errors import CallRejected, CallUnanswered, InvalidDecision, UnknownApproval
+from sidecall.core.errors import CallRejected, CallUnanswered, InvalidDecision
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import TooManyApprovals
@@ -86,9 +86,7 @@ async def decide(
         TooManyRules: There is no room to keep the decision for later calls; the call goes on waiting.
         CallNotRecorded: The call came from this process, with objects that are not kept; it goes on waiting.
     """
-    record = await approvals.get(approval_id)
-    if record.tenant != by.tenant:
-        raise UnknownApproval
+    record = await approvals.get(approval_id, by.tenant)
     if decision.decision == "approve" and is_own(record, by):
         terms.require(by, DECIDE_OWN)
     call = record.require_pending()

@@ -13,6 +13,7 @@ from sidecall.core.messages import ToolMessage
 from sidecall.core.mistakes.resemblance import find_nearest
 from sidecall.core.observer import Observer
 from sidecall.core.overload import QuotaExceeded
+from sidecall.core.quota import Quota
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.admission import Admission
 from sidecall.pipeline.contract.hold import hold_contract
@@ -183,6 +184,16 @@ class Gate:
         except QuotaExceeded:
             self._observer.refuse(request, "overloaded", tool)
             raise
+
+    def counts(self, tool: CompiledTool | None) -> bool:
+        """Return whether calls of a tool are counted, for all of its caller's calls or for themselves."""
+        return self._has_rate or (self._quotas is not None and tool is not None and tool.options.rate is not None)
+
+    def quotas_of(self, caller: Caller, tool: str | None = None) -> tuple[Quota, ...]:
+        """Return what a caller has left, where that is counted."""
+        if self._quotas is None:
+            return ()
+        return self._quotas.left(caller, None if tool is None else self._registry.get(tool))
 
     async def explain_missing(self, request: CallRequest, hidden: CompiledTool | None = None) -> ToolNotFound:
         """Make the failure that names the tools which there are for this caller; `hidden` is known to be none."""

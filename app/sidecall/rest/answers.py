@@ -62,12 +62,12 @@ async def answer_call(
         location = {"Location": f"/approvals/{waiting.approval.id}"}
         return Reply(to_json(waiting.approval), 202, location | _quota_headers(parts, context, sent))
     except RequestError as error:
-        error.quotas = error.quotas or parts.quotas_of(context.caller, sent.call.name)
+        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(context.caller, sent.call.name)
         raise
     finally:
         if parts.results.shares:
             parts.results.release(context.presence)
-    headers = _quota_headers(parts, context, sent) if parts.counts(tool) else {}
+    headers = _quota_headers(parts, context, sent) if parts.pipeline.gate.counts(tool) else {}
     if "cache" in message.response_metadata:
         headers |= cache_headers(message.response_metadata["cache"])
     return Reply(answer, 200, headers)
@@ -125,7 +125,7 @@ async def rehearse_call(
     try:
         rehearsal = await parts.pipeline.rehearse(make_request(sent, context))
     except RequestError as error:
-        error.quotas = error.quotas or parts.quotas_of(context.caller, sent.call.name)
+        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(context.caller, sent.call.name)
         raise
     return Reply(to_json(_write_rehearsal(sent, rehearsal, form)), 200, _quota_headers(parts, context, sent))
 
@@ -177,7 +177,7 @@ def content_url(content_id: str | None) -> str | None:
 
 def _quota_headers(parts: Parts, context: RequestContext, sent: ReceivedCall | None = None) -> dict[str, str]:
     """Return what is left of all calls, and of those of the tool of a single one."""
-    return quota_headers(parts.quotas_of(context.caller, None if sent is None else sent.call.name))
+    return quota_headers(parts.pipeline.gate.quotas_of(context.caller, None if sent is None else sent.call.name))
 
 
 def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:

@@ -15,7 +15,6 @@ from sidecall.core.context import Caller
 from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
-from sidecall.core.quota import Quota
 from sidecall.core.results.room import ResultRoom
 from sidecall.core.tool import CompiledTool
 from sidecall.history.history import History, NoHistory
@@ -29,7 +28,6 @@ from sidecall.ledger.memory.audit import MemoryAudit
 from sidecall.ledger.memory.secrets import MemorySecrets
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.registry import Registry
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.excerpts import Excerpts
@@ -44,7 +42,7 @@ def _keep_none() -> SecretKeeper:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of one server, joined in `sidecall.main`; without `quotas` calls are not counted."""
+    """The parts of one server, joined in `sidecall.main`."""
 
     registry: Registry
     pipeline: Pipeline
@@ -57,7 +55,6 @@ class Parts:
     operation: Operation
     metrics: Metrics = field(default_factory=Metrics)
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
-    quotas: Quotas | None = None
     toolsets: Toolsets = NO_TOOLSETS
     backlog: Backlog = field(default_factory=Backlog)
     excerpts: Excerpts = field(default_factory=Excerpts)
@@ -90,18 +87,6 @@ class Parts:
         """Find the tool of this name, if it is one that knows its calls again."""
         tool = self.registry.get(name)
         return None if tool is None or tool.options.idempotency is None else tool
-
-    def counts(self, tool: CompiledTool | None) -> bool:
-        """Return whether calls of a tool are counted, for all of its caller's calls or for themselves."""
-        if self.quotas is None:
-            return False
-        return self.quotas.rate is not None or (tool is not None and tool.options.rate is not None)
-
-    def quotas_of(self, caller: Caller, tool: str | None = None) -> tuple[Quota, ...]:
-        """Return what a caller has left, where that is counted."""
-        if self.quotas is None:
-            return ()
-        return self.quotas.left(caller, None if tool is None else self.registry.get(tool))
 
 
 async def _parts(request: Request) -> Parts:

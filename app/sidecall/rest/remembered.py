@@ -106,7 +106,7 @@ async def _answer(
 ) -> Reply:
     seconds = preferences.wait if preferences.wait is not None else (0.0 if is_async else None)
     entry = await parts.jobs.wait(submitted.entry, seconds, _waits_for_person if preferences.wait is None else _never)
-    headers = {**preferences.applied, **quota_headers(parts.quotas_of(request.caller, request.call.name))}
+    headers = {**preferences.applied, **quota_headers(parts.pipeline.gate.quotas_of(request.caller, request.call.name))}
     if not submitted.is_new:
         headers["Idempotency-Replayed"] = "true"
     return await write_entry(parts, entry, form, headers)

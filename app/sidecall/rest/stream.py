@@ -48,7 +48,7 @@ class EventStream(Response):
         form: DialectName | None,
     ) -> None:
         """Take one call, or those of a batch."""
-        quota = quota_headers(parts.quotas_of(context.caller))
+        quota = quota_headers(parts.pipeline.gate.quotas_of(context.caller))
         headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **quota}
         super().__init__(media_type=MEDIA_TYPE, headers=headers)
         del self.headers["content-length"]

@@ -1,32 +1,77 @@
-"""One request of each route, with the scope that it takes; None where it takes none."""
+"""One request of each route, with the scope that it takes and what it is answered to whom; None where it takes none."""
+
+from dataclasses import dataclass
+from typing import Any
 
 NO_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
-REQUESTS = [
-    ("GET", "/tools", None),
-    ("GET", "/tools/search", None),
-    ("GET", "/tools/who", None),
-    ("GET", "/whoami", None),
-    ("POST", "/tool_calls", "tools:call"),
-    ("POST", "/tool_calls/batch", "tools:call"),
-    ("GET", "/tool_calls", "calls:read"),
-    ("GET", "/tool_calls/export", "calls:read"),
-    ("GET", "/tool_calls/summary", "calls:read"),
-    ("GET", f"/tool_calls/{NO_ID}", None),
-    ("GET", f"/tool_calls/{NO_ID}/events", None),
-    ("POST", f"/tool_calls/{NO_ID}/cancel", None),
-    ("POST", f"/tool_calls/{NO_ID}/replay", "tools:call"),
-    ("POST", "/contents", "tools:call"),
-    ("GET", "/contents/none", "tools:call"),
-    ("DELETE", "/contents/none", "tools:call"),
-    ("GET", "/approvals", "approvals:decide"),
-    ("GET", "/approvals/rules", "approvals:decide"),
-    ("DELETE", "/approvals/rules/none", "approvals:decide"),
-    ("GET", "/approvals/none", None),
-    ("POST", "/approvals/none", "approvals:decide"),
-    ("GET", "/secrets", "tools:call"),
-    ("PUT", "/secrets/who", "tools:call"),
-    ("DELETE", "/secrets/who", "tools:call"),
-    ("GET", "/audit", "server:operate"),
-    ("GET", "/metrics", "server:operate"),
-    ("GET", "/status", "server:operate"),
+# What there is not, by the names that stand in paths.
+NONE = {"tool": "who", "call": NO_ID, "held": NO_ID, "content": "none", "rule": "none", "approval": "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A request about something of a caller who may do everything, and the status of the answer.
+
+    `poor` is the status for a caller of the same tenant without any scope, `other` for one of another tenant with all.
+    """
+
+    method: str
+    path: str
+    scope: str | None
+    own: int
+    poor: int
+    other: int
+    body: Any = None
+    query: str = ""
+
+    def fill(self, names: dict[str, str]) -> str:
+        """Return its path about something that there is, or is not."""
+        return self.path.format(**names)
+
+    @property
+    def is_about_one(self) -> bool:
+        """Whether it is about one of several things that are a caller's."""
+        return "{" in self.path and self.path not in ("/tools/{tool}", "/secrets/{new}")
+
+
+CALL = {"name": "look", "args": {"word": "tea"}, "id": "call_1", "type": "tool_call"}
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+GATES = [
+    Gate("GET", "/tools", None, 200, 200, 200),
+    Gate("GET", "/tools/search", None, 200, 200, 200, query="?q=look"),
+    Gate("GET", "/tools/{tool}", None, 200, 200, 200),
+    Gate("GET", "/whoami", None, 200, 200, 200),
+    Gate("POST", "/tool_calls", "tools:call", 200, 403, 200, CALL),
+    Gate("POST", "/tool_calls/batch", "tools:call", 200, 403, 200, [CALL]),
+    Gate("GET", "/tool_calls", "calls:read", 200, 403, 200),
+    Gate("GET", "/tool_calls/export", "calls:read", 200, 403, 200),
+    Gate("GET", "/tool_calls/summary", "calls:read", 200, 403, 200),
+    Gate("GET", "/tool_calls/{call}", None, 200, 404, 404),
+    Gate("GET", "/tool_calls/{call}/events", None, 200, 404, 404),
+    Gate("POST", "/tool_calls/{held}/cancel", None, 200, 404, 404),
+    Gate("POST", "/tool_calls/{call}/replay", "tools:call", 202, 403, 404),
+    Gate("POST", "/contents", "tools:call", 201, 403, 201, {"a": 1}),
+    Gate("GET", "/contents/{content}", "tools:call", 200, 403, 404),
+    Gate("DELETE", "/contents/{content}", "tools:call", 204, 403, 404),
+    Gate("GET", "/approvals", "approvals:decide", 200, 403, 200),
+    Gate("GET", "/approvals/rules", "approvals:decide", 200, 403, 200),
+    Gate("DELETE", "/approvals/rules/{rule}", "approvals:decide", 204, 403, 404),
+    Gate("GET", "/approvals/{approval}", None, 200, 404, 404),
+    Gate("POST", "/approvals/{approval}", "approvals:decide", 200, 403, 404, {"decision": "approve"}),
+    Gate("GET", "/secrets", "tools:call", 200, 403, 200),
+    Gate("PUT", "/secrets/{new}", "tools:call", 204, 403, 204, {"value": "new"}),
+    Gate("DELETE", "/secrets/{secret}", "tools:call", 204, 403, 404),
+    Gate("GET", "/audit", "server:operate", 200, 403, 200),
+    Gate("GET", "/metrics", "server:operate", 200, 403, 200),
+    Gate("GET", "/status", "server:operate", 200, 403, 200),
 ]
+# The other way in; REST's document does not have it.
+MCP_GATES = [
+    Gate("POST", "/mcp", "tools:call", 200, 403, 200, PING),
+    Gate("GET", "/mcp", "tools:call", 405, 403, 405),
+    Gate("DELETE", "/mcp", "tools:call", 405, 403, 405),
+]
+# For everybody, whatever comes with the request.
+OPEN = ("/", "/docs", "/docs/assets/swagger-ui.css", "/openapi.json", "/healthz", "/readyz",
+        "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/below")  # fmt: skip
+REQUESTS = [(gate.method, gate.fill({**NONE, "secret": "who", "new": "who"}), gate.scope) for gate in GATES]

@@ -1,13 +1,16 @@
 """Callers keep secrets here for their own calls, and nobody reads them again."""
 
+import logging
 from pathlib import Path
 from typing import Annotated, Any
 
 import httpx
 import pytest
 
-from sidecall import Secret, tool
-from tests.kit.callers.secrets import SECRETS_KEY
+from sidecall import Registry, Secret, tool
+from sidecall.main import create_app
+from sidecall.settings import Settings
+from tests.kit.callers.secrets import NEWER_KEY, SECRETS_KEY
 from tests.kit.clients import MakeClient
 
 
@@ -69,6 +72,10 @@ async def _call(client: httpx.AsyncClient, name: str, who: str = "ada") -> str:
     return str((await client.post("/tool_calls", json=call, headers=_as(who))).json()["content"])
 
 
+LOST = (
+    "Error: either cannot run: this server cannot decrypt your secret KEY any more. "
+    "Send it again with PUT /secrets/KEY."
+)
 FAILED = "Error: caller failed unexpectedly (call call_1). The details are in the server's log."
 
 
@@ -172,3 +179,38 @@ async def test_setting_and_deleting_are_written_down(client: httpx.AsyncClient) 
         ("secret_set", "ada", "KEY"),
     ]
     assert "canary" not in entries.text
+
+
+@pytest.mark.parametrize(
+    ("key", "content", "told"),
+    [
+        (f"{NEWER_KEY} {SECRETS_KEY}", "m-i-n-e", "secrets of callers that were encrypted anew with the first key: 1"),
+        (NEWER_KEY, LOST, "secrets of callers that no key of SIDECALL_SECRETS_KEY decrypts: 1"),
+        (None, LOST, "secrets of callers are kept here, and there is no SIDECALL_SECRETS_KEY to decrypt them"),
+    ],
+    ids=["changed", "wrong", "lost"],
+)
+async def test_a_key_that_is_not_the_same_any_more(
+    make_client: MakeClient, settings: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture,
+    key: str | None, content: str, told: str,
+) -> None:  # fmt: skip
+    """The log says it at the start; the caller is told what helps, and never gets the server's instead."""
+    (tmp_path / "KEY").write_text("theirs")
+    caplog.set_level(logging.INFO, "sidecall")
+    kept = {**settings, "store": f"sqlite:///{tmp_path / 'ledger.db'}", "history": "off"}
+    app = create_app(Settings(**kept), Registry([either]))
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://sidecall") as before,
+    ):
+        await _put(before, "mine")
+
+    client = await make_client(either, server, **{**kept, "secrets_key": key})
+
+    assert told in caplog.messages
+    assert (await client.get("/readyz")).status_code == 200
+    assert await _call(client, "either") == content
+    assert await _call(client, "either", "bob") == await _call(client, "server") == "t-h-e-i-r-s"
+    assert len((await client.get("/secrets", headers=_as("ada"))).json()) == 1
+    assert (await _put(client, "newer")).status_code == (404 if key is None else 204)
+    assert await _call(client, "either") == (LOST if key is None else "n-e-w-e-r")

@@ -6,7 +6,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -31,6 +31,8 @@ _LEFT_OPEN = 300
 _UNTIL_CUT_OFF = 33.0
 _STATUS = re.compile(rb"HTTP/1\.[01] (\d{3}) ")
 _PROBLEM = b"application/problem+json"
+# MCP has errors of its own.
+_RPC = b'{"jsonrpc":"2.0"'
 
 # A transfer coding and a version of HTTP that the server does not know.
 _REFUSALS_OF_FORM = frozenset((501, 505))
@@ -43,6 +45,8 @@ class Tally:
     requests: int = 0
     statuses: Counter[int] = field(default_factory=Counter)
     bad: dict[int, str] = field(default_factory=dict)
+    # Returns what else must not be in what came back, if it is there.
+    judge: Callable[[bytes], str] = lambda _: ""
 
     def read(self, seed: int, received: bytes) -> int:
         """Count the answers in what was received, and return how many they are."""
@@ -51,7 +55,9 @@ class Tally:
         crashes = [status for status in statuses if status >= 500 and status not in _REFUSALS_OF_FORM]
         if crashes:
             self.bad[seed] = f"answered with {crashes[0]}"
-        elif sum(status >= 400 for status in statuses) > received.count(_PROBLEM):
+        elif found := self.judge(received):
+            self.bad[seed] = found
+        elif sum(status >= 400 for status in statuses) > received.count(_PROBLEM) + received.count(_RPC):
             self.bad[seed] = "an error that is no problem+json"
         return len(statuses)
 
@@ -65,13 +71,13 @@ def run_shortly() -> Iterator[Finding]:
     """Try some thousand requests of S1, without Schemathesis."""
     tally = Tally()
     with serving(TOOLS) as server:
-        uvloop.run(_fuzz(server, tally, _SHORTLY, 16))
+        uvloop.run(fuzz(server.port, tally, _SHORTLY, 16))
         crashed = server.log.count("Traceback")
     yield Finding(
         "S1",
         f"{tally.requests:,} mutated requests from seed {FIRST_SEED} on",
         "no 5xx, hang, traceback or error that is no problem",
-        f"{_said(tally)}; {crashed} tracebacks",
+        f"{sum_up(tally)}; {crashed} tracebacks",
         not tally.bad and not crashed,
     )
 
@@ -91,7 +97,7 @@ def run() -> Iterator[Finding]:
         f"{tally.requests:,} requests mutated byte by byte and value by value, pipelined and torn, from seed "
         f"{FIRST_SEED} on; {conformance.requests:,} of Schemathesis beside them",
         f"{REQUESTS:,} requests; no 5xx, hang, traceback or error that is no problem; ≤ 50 MB more; ≤ 5 min",
-        f"{_said(tally)}; {conformance}; {crashed} tracebacks; {grown:+.0f} MB; {seconds:.0f} s",
+        f"{sum_up(tally)}; {conformance}; {crashed} tracebacks; {grown:+.0f} MB; {seconds:.0f} s",
         asked >= REQUESTS and not tally.bad and not crashed and conformance.holds,
         grown <= 50 and seconds <= 300,
     )
@@ -100,13 +106,20 @@ def run() -> Iterator[Finding]:
 async def _both(server: Server) -> tuple[Tally, Conformance]:
     conformance = asyncio.create_task(conform(server, max_examples=60))
     tally = Tally()
-    await _fuzz(server, tally, REQUESTS, _CONNECTIONS, _LEFT_OPEN)
+    await fuzz(server.port, tally, REQUESTS, _CONNECTIONS, _LEFT_OPEN)
     return tally, await conformance
 
 
-async def _fuzz(server: Server, tally: Tally, requests: int, connections: int, left_open_each: int = 0) -> None:
+async def fuzz(
+    port: int,
+    tally: Tally,
+    requests: int,
+    connections: int,
+    left_open_each: int = 0,
+    make: Callable[[int], Attempt] = attempt,
+) -> None:
     """Send so many; one of each `left_open_each` broken ones is not ended, and cut off by the server."""
-    fuzzing = _Fuzzing(server.port, requests, left_open_each, tally)
+    fuzzing = _Fuzzing(port, requests, left_open_each, tally, make)
     await asyncio.gather(*(_Fuzzer(fuzzing).run() for _ in range(connections)))
     await asyncio.gather(*fuzzing.left_open)
 
@@ -119,6 +132,7 @@ class _Fuzzing:
     requests: int
     left_open_each: int
     tally: Tally
+    make: Callable[[int], Attempt]
     seeds: Iterator[int] = field(default_factory=lambda: itertools.count(FIRST_SEED))
     left_open: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -126,7 +140,8 @@ class _Fuzzing:
         return bool(self.left_open_each) and seed % self.left_open_each == 0
 
 
-def _said(tally: Tally) -> str:
+def sum_up(tally: Tally) -> str:
+    """Return what came back, and which seeds are bad, in words."""
     found = ", ".join(f"{count:,} with {status}" for status, count in sorted(tally.statuses.items()))
     seeds = ", ".join(f"{seed} {what}" for seed, what in itertools.islice(sorted(tally.bad.items()), 5))
     return f"{found}; {len(tally.bad)} bad ones" + (f" (seeds {seeds})" if tally.bad else "")
@@ -144,7 +159,7 @@ class _Fuzzer:
         """Go on until enough was sent by all."""
         while self._tally.requests < self._fuzzing.requests:
             seed = next(self._fuzzing.seeds)
-            made = attempt(seed)
+            made = self._fuzzing.make(seed)
             self._tally.requests += made.requests
             try:
                 await self._try(seed, made)

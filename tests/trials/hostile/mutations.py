@@ -62,14 +62,23 @@ class Attempt:
     owed: int | None
 
 
+# Writes one request as the dice fall.
+Write = Callable[[random.Random], bytes]
+
+
 def attempt(seed: int) -> Attempt:
     """Make what belongs to a number: requests whose framing is right, or wrong from the first byte on."""
+    return attempt_with(seed, _framed)
+
+
+def attempt_with(seed: int, write: Write) -> Attempt:
+    """Make the same of requests that somebody else writes."""
     dice = random.Random(seed)
     count = dice.randint(1, _MOST_AHEAD)
     if dice.random() < 0.6:
-        sent = b"".join(_framed(dice) for _ in range(count))
+        sent = b"".join(write(dice) for _ in range(count))
         return Attempt(count, _torn(dice, sent), count)
-    sent = b"".join(_framed(dice) for _ in range(dice.randint(1, 2)))
+    sent = b"".join(write(dice) for _ in range(dice.randint(1, 2)))
     for _ in range(dice.randint(1, 4)):
         sent = dice.choice(_MANGLINGS)(dice, sent)
     return Attempt(1, _torn(dice, sent), None)
@@ -79,8 +88,14 @@ def _framed(dice: random.Random) -> bytes:
     """Write a request that is HTTP, whatever it asks for."""
     method, path = ("POST", "/tool_calls") if dice.random() < 0.6 else (dice.choice(_METHODS), _path(dice))
     body = b"" if method in ("GET", "HEAD") and dice.random() < 0.9 else _body(dice)
+    return frame(dice, method, path, body)
+
+
+def frame(dice: random.Random, method: str, path: str, body: bytes, *always: str) -> bytes:
+    """Write a request with some headers that belong to it, and some that nobody would send."""
     lines = [f"{method} {path} HTTP/1.1", "Host: localhost", f"Content-Type: {dice.choice(_TYPES)}"]
     lines += [f"{name}: {value}" for name, value in dice.sample(_HEADERS, dice.randint(0, 3))]
+    lines += always
     is_chunked = bool(body) and dice.random() < 0.3
     lines += ["Transfer-Encoding: chunked"] if is_chunked else [f"Content-Length: {len(body)}"]
     head = "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n"
@@ -96,7 +111,11 @@ def _path(dice: random.Random) -> str:
 
 def _body(dice: random.Random) -> bytes:
     calls = [dict(dice.choice(_CALLS)) for _ in range(dice.randint(1, 3))]
-    said: Any = calls if dice.random() < 0.3 else calls[0]
+    return alter(dice, calls if dice.random() < 0.3 else calls[0])
+
+
+def alter(dice: random.Random, said: Any) -> bytes:
+    """Write JSON in which some places are others, and some bytes too."""
     for _ in range(dice.randint(0, 3)):
         said = _altered(dice, said)
     body = json.dumps(said, ensure_ascii=dice.random() < 0.5).encode("utf-8", "surrogatepass")

@@ -25,8 +25,8 @@ class Approvals(Protocol):
     async def find(self, call: CallRecord) -> ApprovalRecord | None:
         """Find the approval of a call of the same fingerprint, whatever has become of it; None if there is none."""
 
-    async def get(self, approval_id: str) -> ApprovalRecord:
-        """Find an approval.
+    async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
+        """Find an approval, of this tenant where one is named: another's takes no longer than one that is not there.
 
         Raises:
             UnknownApproval: There is none, or it has expired.

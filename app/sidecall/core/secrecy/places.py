@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.core.context import Caller
-from sidecall.core.errors import RequestError, SidecallError
+from sidecall.core.errors import RequestError, SidecallError, ToolExecutionError, ToolFailure
 
 # Whose secret a tool takes: its caller's own, the server's, or the caller's where there is one.
 SecretOwner = Literal["caller", "server", "either"]
@@ -32,6 +32,22 @@ class TooManySecrets(RequestError):
 
 class SecretUnreadable(SidecallError):
     """A secret was encrypted with another key than this server has, or has been tampered with."""
+
+    def __init__(self, name: str, message: str | None = None) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+class SecretLost(ToolExecutionError):
+    """A secret that the caller keeps here cannot be decrypted: the caller is told what helps, the operator why."""
+
+    def __init__(self, tool: str, name: str) -> None:
+        # Not the words of a crash: whoever reads this can mend it.
+        ToolFailure.__init__(
+            self,
+            f"Error: {tool} cannot run: this server cannot decrypt your secret {name} any more. Send it again with "
+            f"PUT /secrets/{name}.",
+        )
 
 
 class SecretListing(BaseModel):

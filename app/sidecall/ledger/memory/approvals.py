@@ -108,13 +108,13 @@ class MemoryApprovals:
             raise UnknownApproval
         return entry.packed.unpack().approval.message
 
-    async def get(self, approval_id: str) -> ApprovalRecord:
-        """Find an approval.
+    async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
+        """Find an approval, of this tenant where one is named.
 
         Raises:
             UnknownApproval: There is none, or it has expired.
         """
-        return self._entry(approval_id).packed.unpack()
+        return self._entry(approval_id, tenant).packed.unpack()
 
     async def list(
         self, tenant: str, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
@@ -172,10 +172,11 @@ class MemoryApprovals:
         entry.packed, entry.status, entry.is_running = packed, record.approval.status, record.is_running
         return record
 
-    def _entry(self, approval_id: str) -> _Entry:
+    def _entry(self, approval_id: str, tenant: str | None = None) -> _Entry:
         self._forget()
         entry = self._entries.get(approval_id)
-        if entry is None or self._has_expired(entry):
+        # Another tenant's is looked at no further, as one that there is not.
+        if entry is None or tenant not in (None, entry.tenant) or self._has_expired(entry):
             raise UnknownApproval
         return entry
 

@@ -14,6 +14,8 @@ from sidecall.core.errors import UnknownContent
 # Small bodies cost more than their bytes, so of those only one in so many bytes is kept, though never fewer than a few.
 _SHARE = 4096
 _FEW = 64
+# An id and whose it is: another's is looked for as one that there is not.
+_Key = tuple[str, str, str]
 
 
 class MemoryContents:
@@ -36,7 +38,7 @@ class MemoryContents:
         self.quota = most if quota is None else min(quota, most)
         self._most = most
         self._clock = clock
-        self._kept: dict[str, tuple[float, KeptContent]] = {}
+        self._kept: dict[_Key, tuple[float, KeptContent]] = {}
         self._sizes: Counter[tuple[str, str]] = Counter()
         self._lock = Lock()
 
@@ -55,7 +57,7 @@ class MemoryContents:
         content = KeptContent(uuid4().hex, caller.tenant, caller.subject, media_type, body)
         with self._lock:
             self._make_room(content, is_sent=is_sent)
-            self._kept[content.id] = (self._clock() + self.ttl, content)
+            self._kept[content.id, *_whose(content)] = (self._clock() + self.ttl, content)
             self._sizes[_whose(content)] += len(body)
         return content.id
 
@@ -66,7 +68,7 @@ class MemoryContents:
             UnknownContent: There is none, it has expired, or it is another caller's.
         """
         with self._lock:
-            return self._get(content_id, caller)
+            return self._get((content_id, caller.tenant, caller.subject))
 
     async def remove(self, content_id: str, caller: Caller) -> None:
         """Forget a caller's content.
@@ -75,15 +77,15 @@ class MemoryContents:
             UnknownContent: There is none, it has expired, or it is another caller's.
         """
         with self._lock:
-            self._get(content_id, caller)
-            self._drop(content_id)
+            key = (content_id, caller.tenant, caller.subject)
+            self._get(key)
+            self._drop(key)
 
-    def _get(self, content_id: str, caller: Caller) -> KeptContent:
+    def _get(self, key: _Key) -> KeptContent:
         self._forget(room_for=0)
-        _, content = self._kept.get(content_id, (0.0, None))
-        if content is None or _whose(content) != (caller.tenant, caller.subject):
+        if key not in self._kept:
             raise UnknownContent
-        return content
+        return self._kept[key][1]
 
     def _make_room(self, content: KeptContent, *, is_sent: bool) -> None:
         """Drop the caller's own oldest as far as it has no room left, and then anybody's.
@@ -114,8 +116,8 @@ class MemoryContents:
                 return
             self._drop(key)
 
-    def _drop(self, content_id: str) -> None:
-        _, content = self._kept.pop(content_id)
+    def _drop(self, key: _Key) -> None:
+        _, content = self._kept.pop(key)
         whose = _whose(content)
         self._sizes[whose] -= len(content.body)
         if not self._sizes[whose]:

@@ -102,13 +102,13 @@ class SqlApprovals:
         rows = await self._database.read("find_approval", fingerprint, self._clock())
         return read_packed(rows[0][0]) if rows else None
 
-    async def get(self, approval_id: str) -> ApprovalRecord:
-        """Find an approval.
+    async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
+        """Find an approval, of this tenant where one is named.
 
         Raises:
             UnknownApproval: There is none, or it has expired.
         """
-        rows = await self._database.read("get_approval", approval_id, self._clock())
+        rows = await self._database.read("get_approval", approval_id, self._clock(), tenant)
         if not rows:
             raise UnknownApproval
         return read_packed(rows[0][0])

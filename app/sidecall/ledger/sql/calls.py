@@ -86,8 +86,8 @@ class SqlCalls:
         Raises:
             UnknownCall: This tenant has none of that id.
         """
-        rows = await self._database.read("get_call", call_id)
-        if not rows or rows[0][1] != tenant:
+        rows = await self._database.read("get_call", call_id, tenant)
+        if not rows:
             raise UnknownCall
         return _to_entry(rows[0])
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Awaitable
 
-from sidecall.core.errors import ToolExecutionError
 from sidecall.core.invocation import Invocation
-from sidecall.core.secrecy.places import OwnSecrets, SecretUnreadable
+from sidecall.core.secrecy.places import OwnSecrets, SecretLost, SecretUnreadable
 from sidecall.core.tool import CompiledTool
 
 
@@ -17,7 +16,7 @@ def look_up_secrets(invocation: Invocation) -> Awaitable[None] | None:
     """Find those of the caller's own, where callers have some.
 
     Raises:
-        ToolExecutionError: From `await`: one of them cannot be decrypted.
+        SecretLost: From `await`: one of them cannot be decrypted.
         StoreUnavailable: From `await`: they cannot be read just now.
     """
     places = invocation.surroundings.own_secrets
@@ -29,7 +28,7 @@ async def _look_up(invocation: Invocation, places: OwnSecrets) -> None:
     try:
         invocation.own_secrets = await places.find(invocation.request.caller, names)
     except SecretUnreadable as error:
-        raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
+        raise SecretLost(invocation.tool.name, error.name) from error
 
 
 def _list_names(tool: CompiledTool) -> list[str]:

@@ -106,8 +106,8 @@ async def get_approval(
     parts: PartsDep, caller: CallerDep, approval_id: ApprovalId, format: MessageFormat = "langchain"
 ) -> Response:
     """Show one approval; once the call is answered, `message` is what the model has to be told."""
-    record = await parts.approvals.get(approval_id)
-    if not (is_own(record, caller) or (record.tenant == caller.tenant and caller.may(DECIDE))):
+    record = await parts.approvals.get(approval_id, caller.tenant)
+    if not (is_own(record, caller) or caller.may(DECIDE)):
         raise UnknownApproval
     return _response(_show(record.approval, format))
 

@@ -1,0 +1,64 @@
+"""Something of everything that a caller can have on a server, known by one word that stands in all of it."""
+
+from itertools import count
+from typing import Any
+
+import httpx
+
+from sidecall import tool
+from tests.kit.calls import write_call
+
+CANARY = "canary"
+
+
+@tool(annotations={"read_only": True})
+async def look(word: str) -> str:
+    """Look a word up."""
+    return f"{word} is a word"
+
+
+@tool(requires_approval=True)
+async def delete_order(order: str) -> str:
+    """Delete an order."""
+    return f"deleted {order}"
+
+
+@tool(requires_approval=True)
+async def refund(order: str) -> str:
+    """Pay an order back."""
+    return f"refunded {order}"
+
+
+TOOLS = (look, delete_order, refund)
+_numbers = count(1)
+
+
+async def plant(client: httpx.AsyncClient, headers: dict[str, str]) -> dict[str, str]:
+    """Let a caller have one of everything, and return by which names."""
+    order = f"{CANARY}-{next(_numbers)}"
+
+    async def send(name: str, **more: Any) -> httpx.Response:
+        args = {"word": CANARY} if name == "look" else {"order": order}
+        return await client.post("/tool_calls", json=write_call(name, **args), headers={**headers, **more})
+
+    called = await send("look", **{"Idempotency-Key": CANARY})
+    waiting = await send("delete_order")
+    held = await send("delete_order", Prefer="respond-async")
+    assert held.headers["Location"].startswith("/tool_calls/")
+    refunded = await send("refund")
+    if refunded.status_code == 202:
+        always = {"decision": "approve", "always": True}
+        await client.post(refunded.headers["Location"], json=always, headers=headers)
+    [rule] = (await client.get("/approvals/rules", headers=headers)).json()
+    content = await client.post("/contents", content=CANARY.encode(), headers=headers)
+    await client.put("/secrets/CANARY_KEY", json={"value": CANARY}, headers=headers)
+    return {
+        "tool": "look",
+        "call": called.json()["id"],
+        "held": held.headers["Location"].rpartition("/")[2],
+        "content": content.json()["id"],
+        "approval": waiting.json()["id"],
+        "rule": rule["id"],
+        "secret": "CANARY_KEY",
+        "new": "NEW_KEY",
+    }
