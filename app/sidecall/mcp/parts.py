@@ -17,10 +17,10 @@ from sidecall.jobs.jobs import Jobs
 from sidecall.lifecycle import Lifecycle
 from sidecall.mcp.changes import ListChanges
 from sidecall.mcp.listing import ToolPages
-from sidecall.mcp.structures import Structures
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.registry import Registry
+from sidecall.schema.forms.structures import Structures
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from sidecall.rest.routes import (
     health,
     metadata,
     metrics,
+    openapi_tools,
     replays,
     rules,
     secrets,
@@ -154,6 +155,7 @@ def build_api(
 def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp]) -> None:
     for routes in (
         tools,
+        openapi_tools,
         tool_calls,
         calls,
         replays,

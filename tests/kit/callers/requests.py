@@ -4,6 +4,8 @@ NO_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 REQUESTS = [
     ("GET", "/tools", None),
     ("GET", "/tools/who", None),
+    ("POST", "/tools/who/call", "tools:call"),
+    ("GET", "/openapi/tools.json", None),
     ("GET", "/whoami", None),
     ("POST", "/tool_calls", "tools:call"),
     ("POST", "/tool_calls/batch", "tools:call"),

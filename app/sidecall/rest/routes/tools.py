@@ -1,12 +1,13 @@
 """List the tools, in the form each provider takes."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
-from sidecall.core.context import Toolset
+from sidecall.core.context import Caller, Toolset
 from sidecall.core.errors import UnknownTool
 from sidecall.core.mistakes.resemblance import find_nearest
 from sidecall.core.options import Condition, ToolAnnotations
@@ -17,7 +18,7 @@ from sidecall.http.problems import Problem
 from sidecall.rest.examples import LISTING
 from sidecall.rest.listing import make_listing
 from sidecall.rest.openapi import CALLER_PROBLEM
-from sidecall.rest.parts import CallerDep, PartsDep
+from sidecall.rest.parts import CallerDep, Parts, PartsDep
 from sidecall.rest.shown_context import ShownContextDep
 from sidecall.schema.forms.definitions import DefinitionFormat, hash_definition, render_definition, render_definitions
 from sidecall.schema.forms.strict import find_strict_obstacles
@@ -102,12 +103,28 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
     listing = parts.listings.find(query, caller)
     if listing is None:
         version = parts.registry.version
-        wanted = None if toolset is None else parts.toolsets.find(toolset)
-        seen = await parts.pipeline.visible(caller, context)
-        chosen = [tool for tool in seen if _is_chosen(tool, tag, name) and _is_in(tool, wanted)]
+        chosen = await choose_tools(parts, caller, context, tag, name, toolset)
         listing = make_listing(to_json(render_definitions(chosen, format, strict=strict)))
         parts.listings.keep(query, listing, version, caller)
     return listing.reply_to(if_none_match).to_response()
+
+
+async def choose_tools(
+    parts: Parts,
+    caller: Caller,
+    context: Mapping[str, Any],
+    tags: list[str] | None,
+    names: list[str] | None,
+    toolset: str | None,
+) -> list[CompiledTool]:
+    """List the tools that a caller sees and that pass all filters.
+
+    Raises:
+        UnknownToolset: There is no such toolset.
+    """
+    wanted = None if toolset is None else parts.toolsets.find(toolset)
+    seen = await parts.pipeline.visible(caller, context)
+    return [tool for tool in seen if _is_chosen(tool, tags, names) and _is_in(tool, wanted)]
 
 
 def _is_chosen(tool: CompiledTool, tags: list[str] | None, names: list[str] | None) -> bool:
