@@ -37,8 +37,19 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     (
         "Tools",
-        "Which tools are offered: [where tools are found](tools.md#where-tools-are-found).",
-        ("tools", "entry_points", "reload", "secrets_dir", "secrets_key", "secrets_key_file", "max_secrets"),
+        "Which tools are offered: [where tools are found](tools.md#where-tools-are-found), "
+        "[OpenAPI documents](openapi.md#without-code).",
+        (
+            "tools",
+            "openapi",
+            "openapi_approval",
+            "entry_points",
+            "reload",
+            "secrets_dir",
+            "secrets_key",
+            "secrets_key_file",
+            "max_secrets",
+        ),
     ),
     (
         "Running a tool",

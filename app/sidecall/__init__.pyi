@@ -13,6 +13,8 @@ from sidecall.authoring.hosted import (
     WebSearchTool,
 )
 from sidecall.authoring.names import ArgsSchema, BaseStore, RunContextWrapper
+from sidecall.authoring.openapi.credentials import ForwardedHeader
+from sidecall.authoring.openapi.toolkit import OpenAPIToolkit, from_openapi
 from sidecall.authoring.retriever import RetrieverInput, create_retriever_tool
 from sidecall.authoring.single import Tool
 from sidecall.authoring.structured import StructuredTool
@@ -94,6 +96,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "CodeInterpreterTool",
     "Command",
     "FileSearchTool",
+    "ForwardedHeader",
     "FunctionTool",
     "HostedMCPTool",
     "HumanMessage",
@@ -103,6 +106,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "InjectedToolArg",
     "InjectedToolCallId",
     "ModelBehaviorError",
+    "OpenAPIToolkit",
     "OutgoingRefused",
     "ProgrammaticToolCallingTool",
     "REMOVE_ALL_MESSAGES",
@@ -145,6 +149,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "__version__",
     "create_retriever_tool",
     "default_tool_error_function",
+    "from_openapi",
     "function_tool",
     "guarded_async_client",
     "guarded_client",

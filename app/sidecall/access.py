@@ -85,6 +85,7 @@ def _build_access(settings: Settings, auditor: Auditor | None) -> Access | None:
         hidden=_CREDENTIALS if is_asked else (),
         resource=_describe(settings) if "jwt" in settings.auth else None,
         is_by_credential=set(settings.auth) <= {"api_key", "jwt"},
+        proofs=settings.auth,
     )
 
 

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from fastapi import FastAPI
 from pydantic_core import to_json
@@ -11,6 +12,7 @@ from sidecall.access import build_access, build_keeper, open_toolsets, tell_of_m
 from sidecall.auth.browser import Welcome
 from sidecall.auth.hosts import OwnHosts
 from sidecall.authoring.offers import TOOLS_OF, tools_of
+from sidecall.authoring.openapi.documents import OpenAPIDocuments
 from sidecall.core.contents import JSON, TEXT, Contents
 from sidecall.core.context import Caller
 from sidecall.core.decisions.fingerprint import read_args
@@ -116,18 +118,24 @@ def create_app(
 
 
 def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry]:
-    """Log as the settings say, and find the tools that they name, unless there are some."""
+    """Log as the settings say, and find the tools that they name, unless there are some, and those of documents."""
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
     registry = _discover(settings) if registry is None else registry
     registry.put_beside(make_search_tools(registry))
+    _list_documents(settings).read_files(registry)
     registry.contracts.learn(read_locked())
     return settings, registry
+
+
+def _list_documents(settings: Settings) -> OpenAPIDocuments:
+    return OpenAPIDocuments(settings.openapi, settings.openapi_approval)
 
 
 def _build_api(
     settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry
 ) -> Application:
-    changes = ListChanges(is_fed=settings.reload)
+    parts = replace(parts, documents=_list_documents(settings))
+    changes = ListChanges(is_fed=settings.reload or bool(settings.openapi))
     lifespan = _lifespan(settings, parts, ledger, executors, watch, changes)
     mcp = _make_mcp_parts(parts, changes, Sessions() if settings.mcp_sessions and is_alone(settings, ledger) else None)
     ways = {"/mcp": McpEndpoint(mcp)} if settings.mcp else NO_WAYS
@@ -200,7 +208,10 @@ def _lifespan(
             await parts.jobs.open()
             courier.open()
             places, use_entry_points, enabled = settings.tools, settings.entry_points, settings.reload
-            async with follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=enabled):
+            async with (
+                parts.documents.following(parts.registry, tell_of_new_tools),
+                follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=enabled),
+            ):
                 parts.lifecycle.begin()
                 yield
         finally:

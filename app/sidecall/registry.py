@@ -80,6 +80,9 @@ class Registry:
         self._beside: Mapping[str, CompiledTool] = {}
         self._tools: dict[str, CompiledTool] = {}
         self._offered: list[CompiledTool] = []
+        # Those without a source, and those of each.
+        self._own: list[CompiledTool | Compilable] = []
+        self._sources: dict[str, tuple[CompiledTool, ...]] = {}
         self.replace(tools)
 
     def __len__(self) -> int:
@@ -112,16 +115,31 @@ class Registry:
         Raises:
             DefinitionError: One of them cannot be offered; nothing is changed then.
         """
-        self.replace([*self._offered, *tools])
+        self.replace([*self._own, *tools])
+
+    def put_source(self, source: str, tools: Iterable[CompiledTool]) -> None:
+        """Offer the tools of a source, after all others, instead of those that it had; `replace` leaves them.
+
+        Raises:
+            ToolAlreadyRegistered: One has the name of another; nothing is changed then.
+        """
+        before = self._sources
+        self._sources = {**before, source: tuple(tools)}
+        try:
+            self.replace(self._own)
+        except ToolAlreadyRegistered:
+            self._sources = before
+            raise
 
     def replace(self, tools: Iterable[CompiledTool | Compilable]) -> None:
-        """Offer these tools instead of the present ones.
+        """Offer these tools instead of the present ones, those of sources excepted.
 
         Raises:
             ToolAlreadyRegistered: Two of them have the same name; nothing is changed then.
         """
         fresh: dict[str, CompiledTool] = {}
-        for offered in tools:
+        own = list(tools)
+        for offered in (*own, *(tool for its in self._sources.values() for tool in its)):
             tool = offered if isinstance(offered, CompiledTool) else offered.compiled
             other = fresh.setdefault(tool.name, tool)
             if other is not tool:
@@ -131,7 +149,7 @@ class Registry:
                 )
         # What stays is the same object as before, by which others know that nothing about it has changed.
         known = {id(tool): self._tools[tool.name] for tool in self._offered}
-        self._offered = list(fresh.values())
+        self._own, self._offered = own, list(fresh.values())
         before = self._tools
         self._tools = {name: known.get(id(tool)) or self._hooks.apply_to(tool) for name, tool in fresh.items()}
         self.contracts.follow(before, self._tools)

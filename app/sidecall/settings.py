@@ -9,6 +9,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, Pydanti
 
 from sidecall.access_settings import AccessSettings
 from sidecall.core.errors import SidecallError
+from sidecall.core.options import DocumentApproval
 from sidecall.core.quota import check_rate
 from sidecall.jobs.settings import JobSettings
 from sidecall.outgoing.settings import OutgoingSettings
@@ -57,6 +58,16 @@ class Settings(
     )
     entry_points: bool = Field(
         default=True, description="Whether installed packages may offer tools through the group `sidecall.tools`."
+    )
+    openapi: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="OpenAPI documents whose operations are offered as tools: paths and addresses, separated by "
+        "commas; `name=` before one stands before its tools' names.",
+    )
+    openapi_approval: DocumentApproval = Field(
+        default="never",
+        description="Whether a person approves calls of those tools: `never`, `always`, or `writing`: all but GET and "
+        "HEAD.",
     )
     workers: int = Field(default=1, ge=1, description="Server processes; each has its own threads and limits.")
     reload: bool = Field(default=False, description="Watch the tools' files and load them again when they change.")
@@ -215,7 +226,7 @@ class Settings(
             raise ValueError(f"{value} comes from a Kubernetes Service named sidecall; set enableServiceLinks: false")
         return value
 
-    @field_validator("tools", "log_redact", mode="before")
+    @field_validator("tools", "openapi", "log_redact", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value

@@ -82,6 +82,8 @@ async def test_the_server_answers_with_the_document(make_client: MakeClient) -> 
 
 NAMES = {
     "list_tools": "GET /tools",
+    "call_tool": "POST /tools/{name}/call",
+    "get_tools_document": "GET /openapi/tools.json",
     "get_tool": "GET /tools/{name}",
     "create_tool_call": "POST /tool_calls",
     "create_tool_call_batch": "POST /tool_calls/batch",

@@ -27,7 +27,7 @@ class Access:
 
     `hidden` are the headers that prove it, which are nobody's business afterwards. `resource` is what they are told of
     tokens, where those are taken. `is_by_credential` says that nothing but the credential of a request decides whose it
-    is.
+    is. `proofs` names the ways to prove it: `api_key`, `jwt`, `gateway`.
     """
 
     authenticator: Authenticator
@@ -35,3 +35,4 @@ class Access:
     hidden: Collection[bytes] = ()
     resource: ProtectedResource | None = None
     is_by_credential: bool = False
+    proofs: Collection[str] = ()

@@ -17,6 +17,8 @@ ExecutorName = Literal["inline", "thread", "process"]
 UnknownArgs = Literal["ignore", "tell", "forbid"]
 Idempotency = Literal["tool_call_id"]
 TimeoutBehavior = Literal["error_as_result", "raise"]
+# Of the operations of a document: which of them a person approves.
+DocumentApproval = Literal["never", "writing", "always"]
 Handler = bool | str | Callable[[Any], Any] | None
 Condition = bool | Callable[..., Any]
 

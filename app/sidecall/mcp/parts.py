@@ -16,9 +16,9 @@ from sidecall.lifecycle import Lifecycle
 from sidecall.mcp.changes import ListChanges
 from sidecall.mcp.listing import ToolPages
 from sidecall.mcp.sessions import Sessions
-from sidecall.mcp.structures import Structures
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.registry import Registry
+from sidecall.schema.forms.structures import Structures
 
 
 @dataclass(frozen=True, slots=True)

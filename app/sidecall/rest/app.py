@@ -36,6 +36,7 @@ from sidecall.rest.routes import (
     health,
     metadata,
     metrics,
+    openapi_tools,
     replays,
     rules,
     search,
@@ -158,6 +159,7 @@ def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp]) -> 
     for routes in (
         search,
         tools,
+        openapi_tools,
         tool_calls,
         calls,
         replays,

@@ -10,6 +10,7 @@ from sidecall.auth.audit import Auditor
 from sidecall.auth.middleware import caller_of
 from sidecall.auth.own_secrets import SecretKeeper
 from sidecall.auth.toolsets import NO_TOOLSETS, Toolsets
+from sidecall.authoring.openapi.documents import OpenAPIDocuments
 from sidecall.core.contents import Contents
 from sidecall.core.context import Caller
 from sidecall.core.decisions.places import ApprovalRules, Approvals
@@ -33,6 +34,7 @@ from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.excerpts import Excerpts
 from sidecall.rest.listing import Listings
 from sidecall.rest.status.reading import Operation
+from sidecall.schema.forms.structures import Structures
 from sidecall.telemetry.metrics import Metrics
 
 
@@ -62,6 +64,8 @@ class Parts:
     history: History | NoHistory = field(default_factory=NoHistory)
     secrets: SecretKeeper = field(default_factory=_keep_none)
     results: ResultRoom = field(default_factory=lambda: ResultRoom(16 * 1024 * 1024))
+    structures: Structures = field(default_factory=Structures)
+    documents: OpenAPIDocuments = field(default_factory=OpenAPIDocuments)
 
     @property
     def trouble(self) -> str | None:

@@ -39,14 +39,34 @@ async def answer_remembered(
     Raises:
         RequestError: The calling program has to mend something, or there is no room.
     """
-    if sent.callback_url is not None:
-        parts.receivers.find(sent.callback_url)
-    is_async = preferences.is_async or tool.options.background or goes_on_alone(sent)
+    entry, headers = await accept_call(
+        parts, request, tool, preferences, is_alone=goes_on_alone(sent), callback_url=sent.callback_url
+    )
+    return await write_entry(parts, entry, form, headers)
+
+
+async def accept_call(
+    parts: Parts,
+    request: CallRequest,
+    tool: CompiledTool,
+    preferences: Preferences,
+    *,
+    is_alone: bool = False,
+    callback_url: str | None = None,
+) -> tuple[CallEntry, dict[str, str]]:
+    """Accept a call, and return what is known of it once its client waits no longer, and the headers that say so.
+
+    Raises:
+        RequestError: The calling program has to mend something, or there is no room.
+    """
+    if callback_url is not None:
+        parts.receivers.find(callback_url)
+    is_async = preferences.is_async or tool.options.background or is_alone
     patient = is_async or preferences.wait is not None
     key = make_call_key(request, tool, preferences.key, parts.jobs.limits.key_ttl)
     await _count(parts, request, tool)
-    submitted = await parts.jobs.submit(request, Submission(key, waits=not patient, callback_url=sent.callback_url))
-    return await _answer(parts, submitted, request, preferences, form, is_async=is_async)
+    submitted = await parts.jobs.submit(request, Submission(key, waits=not patient, callback_url=callback_url))
+    return await _wait(parts, submitted, request, preferences, is_async=is_async)
 
 
 async def answer_replay(
@@ -84,7 +104,8 @@ async def answer_replay(
     key = None if preferences.key is None else make_replay_key(request, call_id, preferences.key, limits.key_ttl)
     await _count(parts, request, tool)
     submitted = await parts.jobs.submit(request, Submission(key, replay_of=call_id))
-    return await _answer(parts, submitted, request, preferences, form, is_async=True)
+    entry, headers = await _wait(parts, submitted, request, preferences, is_async=True)
+    return await write_entry(parts, entry, form, headers)
 
 
 async def _count(parts: Parts, request: CallRequest, tool: CompiledTool) -> None:
@@ -95,21 +116,15 @@ async def _count(parts: Parts, request: CallRequest, tool: CompiledTool) -> None
     await parts.pipeline.gate.count(request, tool)
 
 
-async def _answer(
-    parts: Parts,
-    submitted: Submitted,
-    request: CallRequest,
-    preferences: Preferences,
-    form: WrittenForm,
-    *,
-    is_async: bool,
-) -> Reply:
+async def _wait(
+    parts: Parts, submitted: Submitted, request: CallRequest, preferences: Preferences, *, is_async: bool
+) -> tuple[CallEntry, dict[str, str]]:
     seconds = preferences.wait if preferences.wait is not None else (0.0 if is_async else None)
     entry = await parts.jobs.wait(submitted.entry, seconds, _waits_for_person if preferences.wait is None else _never)
     headers = {**preferences.applied, **quota_headers(parts.pipeline.gate.quotas_of(request.caller, request.call.name))}
     if not submitted.is_new:
         headers["Idempotency-Replayed"] = "true"
-    return await write_entry(parts, entry, form, headers)
+    return entry, headers
 
 
 def _waits_for_person(entry: CallEntry) -> bool:

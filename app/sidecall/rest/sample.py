@@ -2,11 +2,16 @@
 
 from typing import Any
 
-from sidecall.core.tool import Schema
+from sidecall.core.tool import CompiledTool, Schema
 from sidecall.schema.describe import FORMATS
 
 # Below this, what is asked for is too much for an example.
 _DEEPEST = 4
+
+
+def make_arguments(tool: CompiledTool) -> Any:
+    """Return arguments of a tool, as far as its schema says what they are."""
+    return make_sample({**tool.args_schema.flat, "type": "object"})
 
 
 def make_sample(schema: Schema, depth: int = 0) -> Any:

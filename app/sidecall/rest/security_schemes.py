@@ -1,6 +1,6 @@
 """Describe in the OpenAPI document how callers prove who they are, and which scope each request takes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from sidecall.rest.routes.permissions import find_scope
@@ -13,6 +13,16 @@ _SCHEMES: dict[str, dict[str, Any]] = {
     },
     "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "A key, in a header of its own."},
 }
+
+
+# What each way of proving takes; a gateway proves it by headers that callers do not send.
+_SCHEMES_OF = {"api_key": ("bearer", "apiKey"), "jwt": ("bearer",)}
+
+
+def choose_schemes(proofs: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return the schemes of the ways in which callers prove who they are."""
+    wanted = {name for proof in proofs for name in _SCHEMES_OF.get(proof, ())}
+    return {name: scheme for name, scheme in _SCHEMES.items() if name in wanted}
 
 
 def add_security(document: dict[str, Any], is_open: Callable[[str], bool], *, is_proved: bool) -> None:

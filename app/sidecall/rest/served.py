@@ -11,7 +11,7 @@ from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.visible import is_permitted
 from sidecall.registry import Registry
 from sidecall.rest.dialects import EXAMPLES
-from sidecall.rest.sample import make_sample
+from sidecall.rest.sample import make_arguments
 from sidecall.schema.forms.definitions import DefinitionFormat, render_definitions
 
 _NAME = EXAMPLES["langchain"]["name"]
@@ -63,20 +63,16 @@ def _choose_tool(registry: Registry, caller: Caller) -> CompiledTool | None:
 
 def _rewrite(value: Any, tool: CompiledTool) -> Any:
     if value in _ALL_ARGS:
-        return _make_args(tool)
+        return make_arguments(tool)
     if isinstance(value, dict):
         return {key: _rewrite(item, tool) for key, item in value.items()}
     if isinstance(value, list):
         return [_rewrite(item, tool) for item in value]
     if value == _TEXT:
-        return json.dumps(_make_args(tool), ensure_ascii=False)
+        return json.dumps(make_arguments(tool), ensure_ascii=False)
     if value in _NAMES:
         return tool.name
     return "What the tool returned." if value in _RESULTS else value
-
-
-def _make_args(tool: CompiledTool) -> Any:
-    return make_sample({**tool.args_schema.flat, "type": "object"})
 
 
 def _rewrite_examples(node: Any, tool: CompiledTool) -> Any:

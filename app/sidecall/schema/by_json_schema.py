@@ -15,7 +15,7 @@ from sidecall.schema.shape import strip_titles
 
 @dataclass(frozen=True, slots=True)
 class JsonArgsSchema:
-    """The arguments of one tool, described and checked by a JSON Schema, which also fills in its defaults.
+    """The arguments of one tool, described and checked by a JSON Schema; if it `fills`, its defaults are filled in.
 
     The function gets what JSON has: no value is turned into another type, but for texts that are mended.
     """
@@ -26,6 +26,7 @@ class JsonArgsSchema:
     takes: frozenset[str] | None
     hidden: Mapping[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
+    fills: bool = True
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the names, which are those of the schema."""
@@ -34,7 +35,7 @@ class JsonArgsSchema:
     def validate(
         self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
     ) -> dict[str, Any]:
-        """Check the arguments and return a copy of them with defaults.
+        """Check the arguments and return a copy of them, with defaults.
 
         What had to be mended is noted in `repaired`, what was dropped in `ignored`.
 
@@ -45,7 +46,7 @@ class JsonArgsSchema:
         given: Any = dict(args)
         verdict = self.judge.judge(given)
         checked = verdict.values if verdict.fits else mend(self.judge, given, verdict, repaired, ignored)
-        values: dict[str, Any] = _fill_defaults(checked, self.flat, self.flat)
+        values: dict[str, Any] = _fill_defaults(checked, self.flat, self.flat) if self.fills else dict(checked)
         return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
 
 

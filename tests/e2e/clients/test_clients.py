@@ -108,3 +108,23 @@ def test_a_client_in_python_type_checks_and_gets_answers(for_python: Path, tmp_p
         [["calculator"]],
         [True],
     ]
+
+
+def test_a_client_of_the_tools_themselves_gets_plain_results(
+    for_python: Path, tmp_path: Path, server: Server, wide: Server
+) -> None:
+    """Made by openapi-python-client of what `/openapi/tools.json` answers: each tool is a function, wide ones too."""
+    shutil.copy(HERE / "use_operations.py", tmp_path)
+    generate = [sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none", "--fail-on-warning"]
+    for name, served in (("tools_client", server), ("wide_client", wide)):
+        url = f"{served.url}/openapi/tools.json"
+        run([*generate, "--url", url, "--output-path", name], tmp_path, PYTHONPATH=str(for_python))
+
+    printed = run([sys.executable, "use_operations.py"], tmp_path, SIDECALL_URL=server.url, WIDE_URL=wide.url)
+
+    assert read_lines(printed) == [
+        ["calculator", 200, 42],
+        ["wrong", 422, "urn:sidecall:problem:invalid-arguments", "expression"],
+        ["waiting", 202, "pending"],
+        ["wide", True],
+    ]

@@ -31,7 +31,7 @@ class Gate:
     @property
     def is_about_one(self) -> bool:
         """Whether it is about one of several things that are a caller's."""
-        return "{" in self.path and self.path not in ("/tools/{tool}", "/secrets/{new}")
+        return "{" in self.path and self.path not in ("/tools/{tool}", "/tools/{tool}/call", "/secrets/{new}")
 
 
 CALL = {"name": "look", "args": {"word": "tea"}, "id": "call_1", "type": "tool_call"}
@@ -40,6 +40,8 @@ GATES = [
     Gate("GET", "/tools", None, 200, 200, 200),
     Gate("GET", "/tools/search", None, 200, 200, 200, query="?q=look"),
     Gate("GET", "/tools/{tool}", None, 200, 200, 200),
+    Gate("POST", "/tools/{tool}/call", "tools:call", 200, 403, 200, {"word": "tea"}),
+    Gate("GET", "/openapi/tools.json", None, 200, 200, 200),
     Gate("GET", "/whoami", None, 200, 200, 200),
     Gate("POST", "/tool_calls", "tools:call", 200, 403, 200, CALL),
     Gate("POST", "/tool_calls/batch", "tools:call", 200, 403, 200, [CALL]),

@@ -22,6 +22,9 @@ class Readiness(BaseModel):
 
     status: Literal["ready"] = "ready"
     tools: int = Field(description="How many tools it offers.")
+    missing: dict[str, str] = Field(
+        description="Which OpenAPI documents that the operator names could not be had yet, and why."
+    )
 
 
 @router.get("/healthz", operation_id="get_health", summary="Is the process alive?")
@@ -53,7 +56,7 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
     lifecycle = parts.lifecycle
     trouble = parts.trouble
     if lifecycle.phase == "ready" and trouble is None:
-        return Readiness(tools=len(parts.registry))
+        return Readiness(tools=len(parts.registry), missing=parts.documents.missing)
     if lifecycle.phase == "ready":
         detail = f"Its store cannot be used. {trouble}"
         return problem(request, 503, "not-ready", "The server wants no traffic now.", detail, phase=lifecycle.phase)

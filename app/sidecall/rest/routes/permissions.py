@@ -10,6 +10,7 @@ from sidecall.core.context import Caller
 _EXACT: Mapping[tuple[str, str], str | None] = {
     ("GET", "/tools"): None,
     ("GET", "/tools/search"): None,
+    ("GET", "/openapi/tools.json"): None,
     ("GET", "/whoami"): None,
     ("POST", "/tool_calls"): CALL,
     ("POST", "/tool_calls/batch"): CALL,
@@ -34,6 +35,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str | None], ...] = tuple(
     (method, re.compile(pattern, re.DOTALL), scope)
     for method, pattern, scope in (
         ("GET", f"/tools/{_ONE}", None),
+        ("POST", f"/tools/{_ONE}/call", CALL),
         ("GET", f"/tool_calls/{_ONE}", None),
         ("GET", f"/tool_calls/{_ONE}/events", None),
         ("POST", f"/tool_calls/{_ONE}/cancel", None),

@@ -56,6 +56,15 @@ class Structure:
                 return structured
         raise Misfit
 
+    def read_bare(self, content: Content) -> Any:
+        """Return that value as the tool returned it, also where it is no object.
+
+        Raises:
+            Misfit: It is none that the schema describes.
+        """
+        value = self.read(content)
+        return value[WRAPPER] if self.is_wrapped else value
+
 
 def _list_meanings(content: Content) -> list[Any]:
     """List what a content may stand for: JSON text its value, before the text itself."""

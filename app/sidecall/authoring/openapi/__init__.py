@@ -1,0 +1,1 @@
+"""Operations of other people's OpenAPI services as tools."""

@@ -1,0 +1,155 @@
+"""Offer the operations of the OpenAPI documents that an operator names, also of those that have to be fetched."""
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+
+from sidecall.authoring.openapi.operations import OperationFilter
+from sidecall.authoring.openapi.reading import parse_document, read_document
+from sidecall.authoring.openapi.toolkit import ToolChoices, make_toolkit
+from sidecall.core.errors import DefinitionError, ToolException
+from sidecall.core.options import DocumentApproval
+from sidecall.core.tool import CompiledTool
+from sidecall.outgoing.bodies import AnswerBounds
+from sidecall.outgoing.clients import open_client
+from sidecall.outgoing.patterns import parse_hosts
+from sidecall.outgoing.rules import USUAL_PORTS, OutgoingRules
+from sidecall.outgoing.settings import OutgoingSettings
+from sidecall.registry import Registry
+
+_ENTRY = re.compile(r"(?:(?P<name>[A-Za-z0-9][A-Za-z0-9_-]{0,30})=)?(?P<place>.+)", re.DOTALL)
+_URL = re.compile(r"https?://", re.I)
+_APPROVALS: dict[DocumentApproval, bool | str] = {"never": False, "writing": "writing", "always": True}
+# What one document may be: bytes, and seconds until it is there.
+_BOUNDS = AnswerBounds(64 * 1024 * 1024, 30.0)
+# Seconds after which a document that is not to be had is asked for again; twice as many each time.
+_FIRST_PAUSE = 5.0
+_LONGEST_PAUSE = 300.0
+_NOT_OFFERED = "It cannot be offered; the log says why."
+
+logger = logging.getLogger("sidecall")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDocument:
+    """A document as an operator names it: where it is, and what stands before the names of its tools."""
+
+    place: str
+    name: str | None = None
+
+    @classmethod
+    def parse(cls, entry: str) -> "NamedDocument":
+        """Read `name=place`, or a place alone."""
+        found = _ENTRY.fullmatch(entry)
+        assert found is not None
+        return cls(found["place"], found["name"])
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it has to be fetched."""
+        return _URL.match(self.place) is not None
+
+    @property
+    def label(self) -> str:
+        """What it is called where anybody may read it: its name, or its file's or host's."""
+        return self.name or (urlsplit(self.place).hostname or "?" if self.is_remote else Path(self.place).stem)
+
+
+class OpenAPIDocuments:
+    """The documents of one server: files are read at its start, others are fetched while it runs.
+
+    `missing` says which could not be had yet, and why.
+    """
+
+    def __init__(
+        self, entries: Iterable[str] = (), approval: DocumentApproval = "never", bounds: AnswerBounds = _BOUNDS
+    ) -> None:
+        self.missing: dict[str, str] = {}
+        self._approval = _APPROVALS[approval]
+        self._bounds = bounds
+        self._documents = [NamedDocument.parse(entry) for entry in entries]
+
+    def read_files(self, registry: Registry) -> None:
+        """Offer what stands in files.
+
+        Raises:
+            DefinitionError: One cannot be read, or has no operation that can be a tool.
+        """
+        for document in self._documents:
+            if not document.is_remote:
+                read, where = read_document(document.place)
+                choices = ToolChoices(where, document.name, self._approval)
+                tools = [tool.compiled for tool in make_toolkit(read, choices, OperationFilter()).get_tools()]
+                registry.put_source(document.place, tools)
+
+    @asynccontextmanager
+    async def following(
+        self, registry: Registry, on_loaded: Callable[[], object], pause: float = _FIRST_PAUSE
+    ) -> AsyncIterator[None]:
+        """Fetch the others while the body runs, and offer them as they come; `on_loaded` is told of each."""
+        remote = [document for document in self._documents if document.is_remote]
+        self.missing.update((document.label, "It is being fetched.") for document in remote)
+        tasks = [asyncio.create_task(self._follow(document, registry, on_loaded, pause)) for document in remote]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            with suppress(asyncio.CancelledError):
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _follow(
+        self, document: NamedDocument, registry: Registry, on_loaded: Callable[[], object], pause: float
+    ) -> None:
+        while True:
+            reason = await self._load(document, registry)
+            if reason is None:
+                self.missing.pop(document.label, None)
+                on_loaded()
+                return
+            self.missing[document.label] = reason
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def _load(self, document: NamedDocument, registry: Registry) -> str | None:
+        """Fetch a document and offer its operations; return why that cannot be done."""
+        try:
+            text, origin = await _fetch(document.place, self._bounds)
+            tools = await asyncio.to_thread(self._make_tools, text, document, origin)
+            registry.put_source(document.place, tools)
+        except (httpx.HTTPError, httpx.InvalidURL, ToolException) as error:
+            logger.warning("the OpenAPI document %s cannot be fetched: %s", document.place, error)
+            return "It cannot be fetched."
+        except DefinitionError as error:
+            logger.error("the OpenAPI document %s is not offered: %s", document.place, error)
+            return _NOT_OFFERED
+        except Exception as error:  # Whatever somebody else's document can bring about.
+            logger.error("the OpenAPI document %s is not offered", document.place, exc_info=error)
+            return _NOT_OFFERED
+        logger.info("loaded %s tools of %s", len(tools), document.place)
+        return None
+
+    def _make_tools(self, text: bytes, document: NamedDocument, origin: str) -> list[CompiledTool]:
+        read = parse_document(text, document.place)
+        choices = ToolChoices(document.place, document.name, self._approval, origin=origin)
+        return [tool.compiled for tool in make_toolkit(read, choices, OperationFilter()).get_tools()]
+
+
+async def _fetch(url: str, bounds: AnswerBounds) -> tuple[bytes, str]:
+    """Fetch a document from the host that its address names, and return where it was found."""
+    settings = OutgoingSettings()
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    named = f"{host}:{parts.port or USUAL_PORTS[parts.scheme.lower()]}"
+    rules = OutgoingRules(allow=parse_hosts((named,)), private=parse_hosts(settings.outgoing_private_hosts), ports=None)
+    async with open_client(rules, bounds, settings.outgoing_proxy, follow_redirects=True) as client:
+        response = await client.get(url, headers={"Accept": "application/json, application/yaml, */*"})
+    response.raise_for_status()
+    return response.content, str(response.url)

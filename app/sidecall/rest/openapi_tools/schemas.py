@@ -1,0 +1,73 @@
+"""Put the schemas of tools among the components of an OpenAPI document, where generators of clients look for them."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from sidecall.core.tool import Schema
+from sidecall.schema.walk import map_children
+
+_REF = "#/components/schemas/"
+_HOLDERS = ("$defs", "definitions")
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class SchemaComponents:
+    """The schemas of one document, each under a name of its own."""
+
+    def __init__(self, change: Callable[[Schema], Schema] | None = None) -> None:
+        """Begin without any; `change` rewrites each schema, and not those within it."""
+        self.schemas: dict[str, Any] = {}
+        self._change = change
+
+    def add(self, name: str, schema: Schema) -> Schema:
+        """Add a schema and what it refers to, and return the reference to it."""
+        root = self._choose_name(name)
+        self.schemas[root] = {}  # So that no other is called like it.
+        places = {"#": _REF + root}
+        for holder in _HOLDERS:
+            for inner in schema.get(holder, {}):
+                places[f"#/{holder}/{_escape(inner)}"] = _REF + self._reserve(f"{root}_{_UNFIT.sub('_', inner)}")
+        for holder in _HOLDERS:
+            for inner, definition in schema.get(holder, {}).items():
+                reference = places[f"#/{holder}/{_escape(inner)}"]
+                self.schemas[reference.removeprefix(_REF)] = self._rewrite(definition, places)
+        body = {key: value for key, value in schema.items() if key not in _HOLDERS}
+        self.schemas[root] = self._rewrite(body, places)
+        return {"$ref": _REF + root}
+
+    def _reserve(self, name: str) -> str:
+        name = self._choose_name(name)
+        self.schemas[name] = {}
+        return name
+
+    def _choose_name(self, name: str) -> str:
+        number, found = 1, name
+        while found in self.schemas:
+            number += 1
+            found = f"{name}_{number}"
+        return found
+
+    def _rewrite(self, schema: Any, places: dict[str, str]) -> Any:
+        if not isinstance(schema, dict):
+            return schema
+        node = map_children(schema, lambda child: self._rewrite(child, places))
+        if isinstance(node.get("$ref"), str):
+            node["$ref"] = _move(node["$ref"], places)
+        tag = node.get("discriminator")
+        if isinstance(tag, dict) and isinstance(tag.get("mapping"), dict):
+            mapping = {value: _move(reference, places) for value, reference in tag["mapping"].items()}
+            node["discriminator"] = {**tag, "mapping": mapping}
+        return node if self._change is None else self._change(node)
+
+
+def _escape(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _move(reference: str, places: dict[str, str]) -> str:
+    """Return where a reference leads in the document, the longest known beginning of it first."""
+    beginning = reference
+    while beginning and beginning not in places:
+        beginning = beginning.rpartition("/")[0]
+    return places[beginning] + reference[len(beginning) :] if beginning else reference
