@@ -50,14 +50,14 @@ class OpenAPITool(ForeignTool):
     def compiled(self) -> CompiledTool:
         """The tool made ready to run; errors name its operation."""
         alike, accepts = self._sibling, self._get_args_schema()
-        is_usual = self.preview is None and not self.strict and isinstance(accepts, JsonArgsSchema)
-        if alike is None or not is_usual or not NAME.fullmatch(self.name):
+        is_usual = self.preview is None and not self.strict and NAME.fullmatch(self.name) is not None
+        if alike is None or not is_usual or not isinstance(accepts, JsonArgsSchema):
             return replace(super().compiled, source=self._place)
         made = replace(
             alike,
             name=self.name,
             description=self.description,
-            function=self.coroutine,
+            function=self._get_target(),
             args_schema=accepts,
             options=self._compile_options(),
             source=self._place,
