@@ -9,6 +9,8 @@ DEFAULTS = {
     "port": 8000,
     "tools": ("tools",),
     "entry_points": True,
+    "openapi": (),
+    "openapi_approval": "never",
     "workers": 1,
     "reload": False,
     "mcp": True,
