@@ -76,7 +76,7 @@ async def test_without_the_setting_all_are_one(make_client: MakeClient) -> None:
 
 async def test_a_tool_in_a_process_hears_who_calls(make_client: MakeClient) -> None:
     """It crosses."""
-    client = await make_client(who_apart, caller_header=HEADER)
+    client = await make_client(who_apart, caller_header=HEADER, processes=1)
 
     assert await _content(client, ANN, "who_apart") == "ann"
 
