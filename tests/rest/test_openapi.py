@@ -82,6 +82,7 @@ async def test_the_server_answers_with_the_document(make_client: MakeClient) -> 
 
 NAMES = {
     "list_tools": "GET /tools",
+    "search_tools": "GET /tools/search",
     "get_tool": "GET /tools/{name}",
     "create_tool_call": "POST /tool_calls",
     "create_tool_call_batch": "POST /tool_calls/batch",
@@ -186,6 +187,7 @@ def test_bodies_read_as_bytes_are_described_too(operation_id: str) -> None:
         "LangChainToolCall",
         "OpenAIToolCall",
         "ResponsesFunctionCall",
+        "ToolSearchCall",
         "AnthropicToolUse",
         "GeminiFunctionCallPart",
     ]
