@@ -84,6 +84,7 @@ NAMES = {
     "list_tools": "GET /tools",
     "call_tool": "POST /tools/{name}/call",
     "get_tools_document": "GET /openapi/tools.json",
+    "search_tools": "GET /tools/search",
     "get_tool": "GET /tools/{name}",
     "create_tool_call": "POST /tool_calls",
     "create_tool_call_batch": "POST /tool_calls/batch",
@@ -188,6 +189,7 @@ def test_bodies_read_as_bytes_are_described_too(operation_id: str) -> None:
         "LangChainToolCall",
         "OpenAIToolCall",
         "ResponsesFunctionCall",
+        "ToolSearchCall",
         "AnthropicToolUse",
         "GeminiFunctionCallPart",
     ]
