@@ -14,6 +14,7 @@ DEFAULTS = {
     "workers": 1,
     "reload": False,
     "mcp": True,
+    "mcp_sessions": True,
     "threads": 32,
     "processes": 4,
     "memory_limit_mb": 1024,
