@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
 _INTRODUCTION = """\
 # Settings
 
-<!-- Written by `make docs` from app/sidecall/settings.py: change that file, not this one. -->
+<!-- Written by `make docs` from app/sidecall/settings: change what is there, not this page. -->
 
 Every setting is an environment variable, and each has a default that works. `sidecall serve` has flags for five of
 them, which win over the environment: `--host`, `--port`, `--tools`, `--workers`, `--reload`.

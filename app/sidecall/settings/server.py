@@ -7,17 +7,17 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
-from sidecall.access_settings import AccessSettings
 from sidecall.core.errors import SidecallError
 from sidecall.core.options import DocumentApproval
 from sidecall.core.quota import check_rate
 from sidecall.jobs.settings import JobSettings
 from sidecall.outgoing.settings import OutgoingSettings
-from sidecall.settings_audit import AuditSettings
-from sidecall.settings_history import HistorySettings
-from sidecall.settings_secrets import SecretSettings
+from sidecall.settings.access import AccessSettings
+from sidecall.settings.audit import AuditSettings
+from sidecall.settings.history import HistorySettings
+from sidecall.settings.secrets import SecretSettings
+from sidecall.settings.webhooks import WebhookSettings
 from sidecall.telemetry.modes import LogFormat, TracingMode
-from sidecall.webhook_settings import WebhookSettings
 
 _PREFIX = "SIDECALL_"
 LogLevel = Literal["debug", "info", "warning", "error"]
