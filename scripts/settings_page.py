@@ -41,6 +41,11 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("tools", "entry_points", "reload", "secrets_dir", "secrets_key", "secrets_key_file", "max_secrets"),
     ),
     (
+        "MCP servers",
+        "Servers whose tools are offered beside the own: [MCP servers](mcp-servers.md).",
+        ("mcp_servers", "mcp_connect_timeout", "mcp_max_tools", "mcp_pin", "mcp_pins_file"),
+    ),
+    (
         "Running a tool",
         "What one call may take, unless its author says otherwise: [options](tools.md#options), "
         "[executors](executors.md).",

@@ -16,6 +16,7 @@ from sidecall.settings_audit import AuditSettings
 from sidecall.settings_history import HistorySettings
 from sidecall.settings_secrets import SecretSettings
 from sidecall.telemetry.modes import LogFormat, TracingMode
+from sidecall.upstream.settings import UpstreamFields
 from sidecall.webhook_settings import WebhookSettings
 
 _PREFIX = "SIDECALL_"
@@ -31,7 +32,14 @@ class _Environment(EnvSettingsSource):
 
 
 class Settings(
-    AccessSettings, AuditSettings, HistorySettings, JobSettings, SecretSettings, WebhookSettings, OutgoingSettings
+    AccessSettings,
+    AuditSettings,
+    HistorySettings,
+    JobSettings,
+    SecretSettings,
+    UpstreamFields,
+    WebhookSettings,
+    OutgoingSettings,
 ):
     """What an operator may set; each is read from the variable `SIDECALL_` plus its name in capitals.
 
