@@ -52,6 +52,11 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ),
     ),
     (
+        "MCP servers",
+        "Servers whose tools are offered beside the own: [MCP servers](mcp-servers.md).",
+        ("mcp_servers", "mcp_connect_timeout", "mcp_max_tools", "mcp_pin", "mcp_pins_file"),
+    ),
+    (
         "Running a tool",
         "What one call may take, unless its author says otherwise: [options](tools.md#options), "
         "[executors](executors.md).",

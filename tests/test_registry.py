@@ -195,3 +195,33 @@ def test_wrong_hooks_are_refused_at_the_start(hooks: Any, expected: str) -> None
     """Before any tool is offered."""
     with pytest.raises(InvalidToolOption, match=expected):
         Registry([], **hooks)
+
+
+def test_tools_of_others_stand_after_our_own() -> None:
+    """Whatever is loaded again, and whoever had a name first."""
+
+    @tool
+    def ours() -> str:
+        """Be ours."""
+        return "ours"
+
+    @tool
+    def theirs() -> str:
+        """Be another's."""
+        return "theirs"
+
+    @tool("ours")
+    def same() -> str:
+        """Be another's, of the same name."""
+        return "same"
+
+    registry = Registry([ours])
+    registry.set_joined([theirs.compiled, same.compiled])
+    before = registry.get("theirs")
+    registry.replace([ours])
+
+    assert (registry.names, registry.own_names) == (["ours", "theirs"], ["ours"])
+    assert registry.get("ours") is ours.compiled
+    assert registry.get("theirs") is before
+    registry.set_joined([])
+    assert registry.names == ["ours"]

@@ -41,7 +41,7 @@ from sidecall.mcp.endpoint import McpEndpoint
 from sidecall.mcp.listing import ToolPages
 from sidecall.mcp.parts import McpParts
 from sidecall.mcp.sessions import Sessions
-from sidecall.observation import build_metrics, build_telemetry
+from sidecall.observation import build_metrics, build_telemetry, build_upstream
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.cached.answers import Caching
@@ -61,6 +61,7 @@ from sidecall.secrets import secrets_in, warn_of_missing
 from sidecall.settings import Settings
 from sidecall.storage import build_history, build_ledger, build_quotas, is_alone, read_locked, surround
 from sidecall.telemetry.calls import CallTelemetry
+from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.minutes import Minutes
 from sidecall.telemetry.redact import Redaction
 
@@ -82,6 +83,8 @@ def create_app(
     Raises:
         DefinitionError: A tool cannot be offered.
         KeysUnfit: The file of keys cannot be used.
+        McpServersUnfit: What names MCP servers does not, or the extra for them is not installed.
+        PinsUnfit: The file of their pins cannot be used.
         StoreUnfit: There is no such kind of store, or servers cannot share it and should.
         ToolsetsUnfit: The file of toolsets is none.
         ValidationError: A setting is wrong.
@@ -107,7 +110,7 @@ def create_app(
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
         backlog=backlog or Backlog(settings.max_unread_bytes),
-        operation=Operation(Minutes(metrics, admission), admission, ledger, settings.history, settings.workers),
+        operation=_make_operation(settings, registry, metrics, admission, ledger),
         history=history,
         results=results,
         secrets=keeper,
@@ -135,7 +138,8 @@ def _build_api(
     settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry
 ) -> Application:
     parts = replace(parts, documents=_list_documents(settings))
-    changes = ListChanges(is_fed=settings.reload or bool(settings.openapi))
+    is_fed = settings.reload or bool(settings.openapi) or settings.mcp_servers is not None
+    changes = ListChanges(is_fed=is_fed)
     lifespan = _lifespan(settings, parts, ledger, executors, watch, changes)
     mcp = _make_mcp_parts(parts, changes, Sessions() if settings.mcp_sessions and is_alone(settings, ledger) else None)
     ways = {"/mcp": McpEndpoint(mcp)} if settings.mcp else NO_WAYS
@@ -150,6 +154,7 @@ def _build_api(
         ways,
     )
     app.state.mcp = mcp
+    app.state.upstream = parts.operation.upstream
     return app
 
 
@@ -159,6 +164,13 @@ def _make_mcp_parts(parts: Parts, changes: ListChanges, sessions: Sessions | Non
     return McpParts(
         *kept, parts.bounds, parts.jobs, parts.lifecycle, parts.backlog, auditor=parts.auditor, sessions=sessions
     )
+
+
+def _make_operation(
+    settings: Settings, registry: Registry, metrics: Metrics, admission: Admission, ledger: Ledger
+) -> Operation:
+    upstream = build_upstream(settings, registry, metrics)
+    return Operation(Minutes(metrics, admission), admission, ledger, settings.history, settings.workers, upstream)
 
 
 def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str | None]:
@@ -199,6 +211,7 @@ def _lifespan(
     def tell_of_new_tools() -> None:
         follow_all(executors, parts.registry)
         changes.tell()
+        parts.operation.upstream.rejoin()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -208,6 +221,7 @@ def _lifespan(
             await parts.jobs.open()
             courier.open()
             places, use_entry_points, enabled = settings.tools, settings.entry_points, settings.reload
+            await parts.operation.upstream.open(tell_of_new_tools)
             async with (
                 parts.documents.following(parts.registry, tell_of_new_tools),
                 follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=enabled),
@@ -217,6 +231,7 @@ def _lifespan(
         finally:
             await parts.jobs.close(parts.lifecycle.patience(settings.drain_timeout))
             parts.lifecycle.has_finished = True
+            await parts.operation.upstream.close()
             await courier.close()
             await close_all(executors)
             await _end_keeping(parts, ledger)

@@ -1,4 +1,4 @@
-"""What is seen of a server from outside: its metrics, logs and traces, and the history of its calls."""
+"""What is seen of a server from outside: its metrics, logs and traces, its calls, and the MCP servers behind it."""
 
 from sidecall.executors.table import Executors
 from sidecall.history.history import History, NoHistory
@@ -12,6 +12,8 @@ from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.tracing import open_tracing
+from sidecall.upstream.link import LinkBounds
+from sidecall.upstream.upstream import Upstream, UpstreamSettings, open_upstream
 
 _DROPPED = "Calls that are not in the history, since there was no room for them."
 
@@ -33,6 +35,47 @@ def build_metrics(
         metrics.add_gauge("sidecall_connections", "Connections that are open.", lambda: len(connections))
         metrics.add_gauge("sidecall_requests_in_flight", "Requests that are not answered yet.", lambda: len(requests))
     return metrics
+
+
+def build_upstream(settings: Settings, registry: Registry, metrics: Metrics) -> Upstream:
+    """Read which servers there are, and measure whether they are there.
+
+    Raises:
+        McpServersUnfit: The setting names none, or the extra is not installed.
+        PinsUnfit: The file of pins cannot be read.
+    """
+    bounds = LinkBounds(settings.max_result_bytes, settings.mcp_max_tools)
+    pins = settings.mcp_pins_file if settings.mcp_pin else None
+    wanted = UpstreamSettings(bounds=bounds, connect_timeout=settings.mcp_connect_timeout, pins=pins)
+    upstream = open_upstream(settings.mcp_servers, registry, wanted)
+    if upstream.servers:
+        _measure_upstream(metrics, upstream)
+    return upstream
+
+
+def _measure_upstream(metrics: Metrics, upstream: Upstream) -> None:
+    servers = upstream.servers
+    metrics.add_gauge_of(
+        "sidecall_mcp_server_up",
+        "Whether an MCP server whose tools are offered is connected.",
+        "server",
+        lambda: {server.name: server.state == "connected" for server in servers},
+    )
+    metrics.add_gauge_of(
+        "sidecall_mcp_server_tools", "Tools of it that are offered.", "server", lambda: dict(upstream.offered)
+    )
+    metrics.add_gauge_of(
+        "sidecall_mcp_server_waiting_tools",
+        "Tools of it that wait for an operator, since they have changed.",
+        "server",
+        lambda: {server.name: len(upstream.waiting.get(server.name, ())) for server in servers},
+    )
+    metrics.add_gauge_of(
+        "sidecall_mcp_server_connects",
+        "How often it was connected to since this process started.",
+        "server",
+        lambda: {server.name: server.connects for server in servers},
+    )
 
 
 def build_telemetry(

@@ -83,6 +83,7 @@ class Registry:
         # Those without a source, and those of each.
         self._own: list[CompiledTool | Compilable] = []
         self._sources: dict[str, tuple[CompiledTool, ...]] = {}
+        self._joined: list[CompiledTool] = []
         self.replace(tools)
 
     def __len__(self) -> int:
@@ -100,6 +101,16 @@ class Registry:
     def offered(self) -> tuple[CompiledTool, ...]:
         """The tools as they were offered, without what stands over all of them."""
         return tuple(self._offered)
+
+    @property
+    def own_names(self) -> list[str]:
+        """The names of those that are not others'."""
+        return [tool.name for tool in self._offered]
+
+    @property
+    def joined(self) -> tuple[CompiledTool, ...]:
+        """The tools of others that are offered after the registry's own, without what stands over all of them."""
+        return tuple(self._joined)
 
     def get(self, name: str) -> CompiledTool | None:
         """Find a tool by its exact name."""
@@ -147,13 +158,28 @@ class Registry:
                     f"Two tools are called {tool.name!r}: {other.source} and {tool.source}. "
                     f"Give one another name, for instance @tool('{tool.name[:62]}_2')."
                 )
+        self._own = own
+        self._join(list(fresh.values()), self._joined)
+
+    def set_joined(self, tools: Iterable[CompiledTool]) -> None:
+        """Offer these tools after the registry's own, instead of those before; who has a name first keeps it."""
+        self._join(self._offered, list(tools))
+
+    def _join(self, offered: list[CompiledTool], joined: list[CompiledTool]) -> None:
         # What stays is the same object as before, by which others know that nothing about it has changed.
-        known = {id(tool): self._tools[tool.name] for tool in self._offered}
-        self._own, self._offered = own, list(fresh.values())
+        known = {id(tool): self._tools[tool.name] for tool in self._list_served()}
+        self._offered, self._joined = offered, joined
+        served = self._list_served()
         before = self._tools
-        self._tools = {name: known.get(id(tool)) or self._hooks.apply_to(tool) for name, tool in fresh.items()}
+        self._tools = {tool.name: known.get(id(tool)) or self._hooks.apply_to(tool) for tool in served}
         self.contracts.follow(before, self._tools)
-        self.is_conditional = any(callable(tool.options.is_enabled) for tool in fresh.values())
-        self.scopes = frozenset(scope for tool in fresh.values() for scope in tool.options.scopes)
+        self.is_conditional = any(callable(tool.options.is_enabled) for tool in served)
+        self.scopes = frozenset(scope for tool in served for scope in tool.options.scopes)
         self.index = ToolIndex(self._tools.values())
         self.version += 1
+
+    def _list_served(self) -> list[CompiledTool]:
+        served: dict[str, CompiledTool] = {}
+        for tool in (*self._offered, *self._joined):
+            served.setdefault(tool.name, tool)
+        return list(served.values())

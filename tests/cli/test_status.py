@@ -37,11 +37,20 @@ WELL: dict[str, Any] = {
     "store": _STORE,
     "history": {**_STORE, "mode": "full", "dropped": 0},
     "executors": {"inline": {**_POOL, "size": None}, "thread": _POOL, "process": _POOL},
+    "mcp_servers": [],
     "tools": [],
     "this_minute": {**_MINUTE, "calls": 0, "outcomes": {}, "p50_ms": None, "p95_ms": None, "p99_ms": None},
     "minutes": [_MINUTE] * 100,
 }  # fmt: skip
 _LOST = {**_STORE, "usable": False, "trouble": "no room\x1b[2J", "unusable_since": "2020-01-01T00:00:00Z"}
+_MCP = {
+    "name": "files",
+    "state": "connected",
+    "since": "2020-01-01T00:00:00Z",
+    "trouble": None,
+    "tools": 3,
+    "waiting": [],
+}
 _FAILED = {**_MINUTE, "failed": 3, "refused": 1, "failing": [{"tool": "find", "kind": "timeout", "calls": 3}]}
 
 
@@ -86,6 +95,15 @@ def test_a_server_that_is_well(capsys: pytest.CaptureFixture[str]) -> None:
         ({"history": {**_STORE, "mode": "off", "dropped": 0}}, "history off"),
         ({"history": {**_STORE, "mode": "meta", "dropped": 5}}, "history sqlite, usable, 5 calls left out"),
         ({"calls": {**_QUEUE, "running": 10, "waiting": 20}}, "calls 10 of 10 running, 20 of 20 waiting: FULL"),
+        ({"mcp_servers": [_MCP]}, "MCP files connected, 3 tools"),
+        (
+            {"mcp_servers": [{**_MCP, "waiting": ["a"]}]},
+            "MCP files connected, 3 tools, 1 tool waiting to be accepted",
+        ),
+        (
+            {"mcp_servers": [{**_MCP, "state": "down", "trouble": "no\x1b[2J"}]},
+            "MCP files DOWN since 2020-01-01 00:00: no\N{REPLACEMENT CHARACTER}[2J",
+        ),
         ({"jobs": {**_QUEUE, "waiting": 21}}, "jobs 0 of 10 running, 21 of 20 waiting: FULL"),
         ({"calls": {**_QUEUE, "most_waiting": 0}}, "calls 0 of 10 running, 0 of 0 waiting"),
         (

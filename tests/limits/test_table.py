@@ -21,11 +21,22 @@ from tests.limits.by_outgoing import BY_OUTGOING
 from tests.limits.by_remembered import BY_REMEMBERED
 from tests.limits.by_request import BY_REQUEST
 from tests.limits.by_socket import BY_SOCKET, LAST, NARROW
+from tests.limits.by_upstream import BY_UPSTREAM
 from tests.limits.table import Row, read_rows
 
 __all__ = ["origin"]
 
-TRIED = {**BY_CALLER, **BY_CATALOG, **BY_CONTENT, **BY_HISTORY, **BY_MCP, **BY_OUTGOING, **BY_REMEMBERED, **BY_REQUEST}
+TRIED = {
+    **BY_CALLER,
+    **BY_CATALOG,
+    **BY_CONTENT,
+    **BY_HISTORY,
+    **BY_MCP,
+    **BY_OUTGOING,
+    **BY_REMEMBERED,
+    **BY_REQUEST,
+    **BY_UPSTREAM,
+}
 ROWS = {row.what: row for row in read_rows()}
 FIELDS = Settings.model_fields
 BOUNDS = [name for name in FIELDS if name.startswith("max_") or name.endswith("_bytes") or "limit" in name]

@@ -30,6 +30,7 @@ cli = typer.Typer(
 )
 cli.command()(serve.serve)
 cli.command()(mcp.mcp)
+cli.add_typer(mcp.mcp_servers, name="mcp-servers")
 cli.command()(tools.tools)
 cli.command()(call.call)
 cli.add_typer(calls.calls, name="calls")

@@ -1,19 +1,41 @@
-"""sidecall mcp: serve the tools to the program that starts this one."""
+"""sidecall mcp: serve the tools to the program that starts this one; sidecall mcp-servers: accept those of others."""
 
 import asyncio
+import json
 import logging.config
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, BinaryIO
 
 import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
-from sidecall.cli.options import Tools, load_registry, read_settings
+from sidecall.cli.options import Tools, load_registry, read_settings, write_count
+from sidecall.core.errors import SidecallError
 from sidecall.main import create_app
 from sidecall.mcp.pipes import PipeServer
 from sidecall.registry import Registry
 from sidecall.settings import Settings
 from sidecall.telemetry.logs import make_log_config
+from sidecall.upstream.pins import PinFile, Pins
+
+mcp_servers = typer.Typer(
+    help="See which tools of other MCP servers have changed, and accept them (SIDECALL_MCP_PIN).", no_args_is_help=True
+)
+
+_InFile = Annotated[
+    Path | None, typer.Option("--file", metavar="PATH", help="The file of pins. [default: SIDECALL_MCP_PINS_FILE]")
+]
+
+# Seconds in which MCP servers whose tools are offered too may connect, before clients are answered.
+_WAIT = 10.0
+
+
+class NothingWaits(SidecallError):
+    """No such tool waits to be accepted."""
 
 
 def mcp(
@@ -38,4 +60,56 @@ def _claim_output() -> BinaryIO:
 async def _serve(settings: Settings, registry: Registry, sink: BinaryIO) -> None:
     app = create_app(settings, registry)
     async with app.router.lifespan_context(app):
+        # Many clients ask for the tools once, so those of other servers had better be there.
+        await app.state.upstream.wait_until_tried(_WAIT)
         await PipeServer(app.state.mcp, sys.stdin.buffer, sink).serve()
+
+
+@mcp_servers.command(name="list")
+def list_mcp_servers(
+    file: _InFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """List the servers whose tools were accepted, and the tools that wait, with what they say of themselves."""
+    pins = _open_pins(file).read()
+    console = Console()
+    if as_json:
+        console.print_json(json.dumps(pins.model_dump()))
+        return
+    table = Table("server", "accepted", "waiting", "description", box=None, header_style="bold")
+    for server in sorted(pins.accepted.keys() | pins.waiting.keys()):
+        table.add_row(escape(server), str(len(pins.accepted.get(server, ()))))
+        for name, tool in pins.waiting.get(server, {}).items():
+            table.add_row("", "", f"[yellow]{escape(name)}[/]", escape(tool.description))
+    console.print(table)
+
+
+@mcp_servers.command()
+def accept(
+    server: Annotated[str, typer.Argument(help="Its name in the mcp.json.")],
+    tools: Annotated[list[str] | None, typer.Argument(help="Names of its tools. [default: all that wait]")] = None,
+    file: _InFile = None,
+) -> None:
+    """Accept what tools of a server say now; a running server offers them within seconds."""
+    taken: list[str] = []
+
+    def change(pins: Pins) -> None:
+        waiting = pins.waiting.get(server, {})
+        unknown = [tool for tool in tools or () if tool not in waiting]
+        if unknown or not waiting:
+            raise NothingWaits(_word_absence(server, unknown))
+        for tool in list(tools or waiting):
+            pins.accept(server, tool)
+            taken.append(tool)
+
+    _open_pins(file).change(change)
+    typer.echo(f"accepted {write_count(len(taken), 'tool')} of {server}: {', '.join(taken)}")
+
+
+def _word_absence(server: str, unknown: list[str]) -> str:
+    named = f" called {' or '.join(unknown)}" if unknown else ""
+    return f"No tool of {server}{named} waits; `sidecall mcp-servers list` shows those that do."
+
+
+def _open_pins(file: Path | None) -> PinFile:
+    return PinFile(file or read_settings().mcp_pins_file)

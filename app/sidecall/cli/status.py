@@ -51,6 +51,8 @@ def _write_rows(found: dict[str, Any]) -> Iterator[_Row]:
         yield "requests", Text(f"{process['requests_in_flight']} in flight, {process['connections']} connections")
     yield "store", _write_store(found["store"])
     yield "history", _write_history(found["history"])
+    for server in found["mcp_servers"]:
+        yield f"MCP {clean(server['name'])}", _write_mcp_server(server)
     yield "calls", _write_queue(found["calls"])
     yield "jobs", _write_queue(found["jobs"])
     yield from ((pool, _write_executor(found["executors"][name])) for name, pool in _POOLS)
@@ -73,6 +75,15 @@ def _write_history(history: dict[str, Any]) -> Text:
         return Text("off")
     lost = (f", {history['dropped']} calls left out", _FAIR) if history["dropped"] else ""
     return Text.assemble(_write_store(history), lost)
+
+
+def _write_mcp_server(server: dict[str, Any]) -> Text:
+    waiting = (f", {write_count(len(server['waiting']), 'tool')} waiting to be accepted", _BAD)
+    waits = waiting if server["waiting"] else ""
+    if server["state"] == "connected":
+        return Text.assemble((server["state"], _GOOD), f", {write_count(server['tools'], 'tool')}", waits)
+    trouble = f": {clean(server['trouble'])}" if server["trouble"] else ""
+    return Text.assemble((server["state"].upper(), _BAD), f" since {write_time(server['since'])}{trouble}", waits)
 
 
 def _write_queue(queue: dict[str, Any]) -> Text:

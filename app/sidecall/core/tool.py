@@ -17,6 +17,8 @@ from sidecall.core.run.outputs import read_outputs
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 Schema = dict[str, Any]
+# Where the artifact of a tool that keeps one has the value that its content says.
+STRUCTURE = "structured_content"
 
 
 class ArgsSchema(Protocol):
@@ -66,6 +68,7 @@ class CompiledTool:
     `reads_dicts` says that a dict which it returns may stand for an image, a file or a text, and a list of texts not.
     `preview` says what a call would do. `mirrored` are the headers of MCP that repeat an argument, with its path.
     `is_own` says that it is the server's: no toolset leaves it out.
+    `keeps_structure` says that its artifacts have the value of a result under `STRUCTURE`.
     """
 
     name: str
@@ -88,6 +91,7 @@ class CompiledTool:
     preview: Hook | None = None
     mirrored: Mapping[bytes, tuple[str, ...]] = field(default_factory=dict)
     is_own: bool = False
+    keeps_structure: bool = False
 
     def bind(self, values: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """Sort values by parameter name into positional and keyword arguments of the function."""

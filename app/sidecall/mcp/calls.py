@@ -13,6 +13,7 @@ from sidecall.core.errors import UnknownContent
 from sidecall.core.invocation import CallRequest
 from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import Content, ToolCall, ToolMessage
+from sidecall.core.tool import STRUCTURE
 from sidecall.mcp.blocks import write_blocks
 from sidecall.mcp.consent import answer_waiting, make_call_id, resume
 from sidecall.mcp.exchange import Exchange
@@ -132,6 +133,9 @@ async def _add_structure(parts: McpParts, message: ToolMessage, exchange: Exchan
     tool = parts.registry.get(message.name or "")
     structure = None if tool is None else parts.structures.of(tool)
     if structure is None:
+        return
+    if tool is not None and tool.keeps_structure:
+        result["structuredContent"] = structure.wrap((message.artifact or {}).get(STRUCTURE))
         return
     try:
         result["structuredContent"] = structure.read(await _find_whole(parts, message, exchange))

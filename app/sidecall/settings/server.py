@@ -18,6 +18,7 @@ from sidecall.settings.history import HistorySettings
 from sidecall.settings.secrets import SecretSettings
 from sidecall.settings.webhooks import WebhookSettings
 from sidecall.telemetry.modes import LogFormat, TracingMode
+from sidecall.upstream.settings import UpstreamFields
 
 _PREFIX = "SIDECALL_"
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -32,7 +33,14 @@ class _Environment(EnvSettingsSource):
 
 
 class Settings(
-    AccessSettings, AuditSettings, HistorySettings, JobSettings, SecretSettings, WebhookSettings, OutgoingSettings
+    AccessSettings,
+    AuditSettings,
+    HistorySettings,
+    JobSettings,
+    SecretSettings,
+    UpstreamFields,
+    WebhookSettings,
+    OutgoingSettings,
 ):
     """What an operator may set; each is read from the variable `SIDECALL_` plus its name in capitals.
 

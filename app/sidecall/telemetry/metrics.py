@@ -51,6 +51,7 @@ class Metrics(Collector):
         self._abandoned: Mapping[ExecutorName, int] = {}
         self._gauges: dict[str, tuple[str, Callable[[], float]]] = {}
         self._counters: dict[str, tuple[str, Callable[[], float]]] = {}
+        self._families: dict[str, tuple[str, str, Callable[[], Mapping[str, float]]]] = {}
         self._registry = CollectorRegistry()
         self._registry.register(self)
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
@@ -66,6 +67,10 @@ class Metrics(Collector):
     def add_gauge(self, name: str, documentation: str, read: Callable[[], float]) -> None:
         """Show a number that is read at each scrape; the name carries its unit."""
         self._gauges[name] = (documentation, read)
+
+    def add_gauge_of(self, name: str, documentation: str, label: str, read: Callable[[], Mapping[str, float]]) -> None:
+        """Show numbers that are read at each scrape, one for each value of a label."""
+        self._families[name] = (documentation, label, read)
 
     def add_counter(self, name: str, documentation: str, read: Callable[[], float]) -> None:
         """Show a number that only rises, read at each scrape."""
@@ -106,6 +111,12 @@ class Metrics(Collector):
             yield GaugeMetricFamily(name, documentation, read())
         for name, (documentation, read) in self._counters.items():
             yield CounterMetricFamily(name, documentation, read())
+
+        for name, (documentation, label, family) in self._families.items():
+            gauge = GaugeMetricFamily(name, documentation, labels=[label])
+            for value, number in family().items():
+                gauge.add_metric([value], number)
+            yield gauge
 
     def _collect_occupancies(self) -> Iterator[Metric]:
         found = {name: executor.occupancy for name, executor in self._executors.items()}

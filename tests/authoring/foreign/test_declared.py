@@ -52,7 +52,7 @@ def test_hosted_tools_of_the_sdk_are_offered() -> None:
     ("thing", "reason"),
     [
         (_declare("Agent"), "an agent runs models"),
-        (_declare("MCPServerStdio"), "an MCP server's tools are not offered"),
+        (_declare("MCPServerStdio"), "an MCP server is named in SIDECALL_MCP_SERVERS"),
         (_declare("ComputerTool"), "it would let a model work on this machine"),
         (_declare("ShellTool", executor=print, environment={"type": "local"}), "it would let a model work on this"),
     ],

@@ -25,9 +25,9 @@ _HOSTED: Mapping[str, type[HostedTool]] = {
 _LOCAL = "it would let a model work on this machine; write a function tool of what you allow"
 _NOT_OFFERED: Mapping[str, str] = {
     "Agent": "an agent runs models, which is the program's part; offer it as agent.as_tool(...)",
-    "MCPServerStdio": "an MCP server's tools are not offered; let the program connect to it",
-    "MCPServerSse": "an MCP server's tools are not offered; let the program connect to it",
-    "MCPServerStreamableHttp": "an MCP server's tools are not offered; let the program connect to it",
+    "MCPServerStdio": "an MCP server is named in SIDECALL_MCP_SERVERS",
+    "MCPServerSse": "an MCP server is named in SIDECALL_MCP_SERVERS",
+    "MCPServerStreamableHttp": "an MCP server is named in SIDECALL_MCP_SERVERS",
     "Handoff": "agents are handed over in the program",
     "CustomTool": "it takes text of its own grammar; write a function tool with one string",
     "ShellTool": _LOCAL,

@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from sidecall.http.problems import Problem, problem
 from sidecall.rest.parts import PartsDep
+from sidecall.upstream.tending import UpstreamState
 
 router = APIRouter(tags=["operations"])
 
@@ -25,6 +26,14 @@ class Readiness(BaseModel):
     missing: dict[str, str] = Field(
         description="Which OpenAPI documents that the operator names could not be had yet, and why."
     )
+    mcp_servers: dict[str, UpstreamState] | None = Field(
+        default=None,
+        description="The MCP servers whose tools are offered too, where there are any; one that is down keeps nothing "
+        "else from working.",
+    )
+    mcp_tools_waiting: int | None = Field(
+        default=None, description="How many of their tools have changed and wait for an operator."
+    )
 
 
 @router.get("/healthz", operation_id="get_health", summary="Is the process alive?")
@@ -41,6 +50,7 @@ async def get_health() -> Health:
     operation_id="get_readiness",
     summary="May it take traffic?",
     response_model=Readiness,
+    response_model_exclude_none=True,
     responses={
         503: {
             "model": Problem,
@@ -56,7 +66,15 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
     lifecycle = parts.lifecycle
     trouble = parts.trouble
     if lifecycle.phase == "ready" and trouble is None:
-        return Readiness(tools=len(parts.registry), missing=parts.documents.missing)
+        missing, upstream = parts.documents.missing, parts.operation.upstream
+        if not upstream.servers:
+            return Readiness(tools=len(parts.registry), missing=missing)
+        return Readiness(
+            tools=len(parts.registry),
+            missing=missing,
+            mcp_servers={server.name: server.state for server in upstream.servers},
+            mcp_tools_waiting=sum(map(len, upstream.waiting.values())),
+        )
     if lifecycle.phase == "ready":
         detail = f"Its store cannot be used. {trouble}"
         return problem(request, 503, "not-ready", "The server wants no traffic now.", detail, phase=lifecycle.phase)

@@ -1,7 +1,7 @@
 """Read how the server is."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -14,9 +14,11 @@ from sidecall.ledger.base import Ledger, StoreKind
 from sidecall.ledger.sql.database import Database
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.admission import Admission
+from sidecall.registry import Registry
 from sidecall.rest.status.shown import (
     ExecutorStatus,
     HistoryStatus,
+    McpServerStatus,
     ProcessStatus,
     QueueStatus,
     ServerStatus,
@@ -26,6 +28,7 @@ from sidecall.rest.status.shown import (
 from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.minutes import Minutes, estimate_ms
 from sidecall.telemetry.standard_streams import count_dropped
+from sidecall.upstream.upstream import Upstream
 from sidecall.version import __version__
 
 
@@ -38,6 +41,7 @@ class Operation:
     ledger: Ledger
     history: HistoryMode = "off"
     workers: int = 1
+    upstream: Upstream = field(default_factory=lambda: Upstream({}, Registry()))
 
 
 class _HasQueue(Protocol):
@@ -75,6 +79,7 @@ class StatusReader:
                 )
                 for name, (one, abandoned) in self._metrics.read_executors().items()
             },
+            mcp_servers=_list_mcp_servers(operation.upstream),
             tools=self._list_tools(),
             this_minute=operation.minutes.read_this(),
             minutes=list(operation.minutes.past),
@@ -97,6 +102,23 @@ class StatusReader:
             for name, tally in self._metrics.tallies.items()
             if tally.begun or any(tally.outcomes.values())
         ]
+
+
+def _list_mcp_servers(upstream: Upstream) -> list[McpServerStatus]:
+    return [
+        McpServerStatus(
+            name=server.name,
+            place=server.entry.place,
+            state=server.state,
+            since=to_datetime(server.since),
+            trouble=server.trouble,
+            revision=server.revision,
+            connects=server.connects,
+            tools=upstream.offered[server.name],
+            waiting=sorted(upstream.waiting.get(server.name, ())),
+        )
+        for server in upstream.servers
+    ]
 
 
 def _show_process(lifecycle: Lifecycle, workers: int) -> ProcessStatus:

@@ -9,6 +9,7 @@ from sidecall.history.modes import HistoryMode
 from sidecall.ledger.base import StoreKind
 from sidecall.lifecycle import Phase
 from sidecall.telemetry.minutes import Minute
+from sidecall.upstream.tending import UpstreamState
 
 _P50 = "Half of its calls took no longer, as near as a histogram says."
 _P95 = "Of twenty of its calls nineteen took no longer."
@@ -62,6 +63,20 @@ class HistoryStatus(StoreStatus):
     dropped: int = Field(description="Calls that were left out since the server started, for want of room.")
 
 
+class McpServerStatus(BaseModel):
+    """An MCP server whose tools are offered here."""
+
+    name: str
+    place: str = Field(description="The command that starts it, or where it is.")
+    state: UpstreamState = Field(description="`down`: its tools are not offered, and it is tried again.")
+    since: datetime
+    trouble: str | None = Field(description="Why it is not connected.")
+    revision: str | None = Field(description="The revision of MCP that is spoken with it.")
+    connects: int = Field(description="How often it was connected to since this process started.")
+    tools: int = Field(description="How many tools of it are offered.")
+    waiting: list[str] = Field(description="Tools that have changed and wait for an operator.")
+
+
 class ToolStatus(BaseModel):
     """How the calls of one tool went since the server started."""
 
@@ -86,6 +101,7 @@ class ServerStatus(BaseModel):
     store: StoreStatus
     history: HistoryStatus
     executors: dict[ExecutorName, ExecutorStatus]
+    mcp_servers: list[McpServerStatus] = Field(description="Those whose tools are offered here.")
     tools: list[ToolStatus] = Field(description="Those that were called; `unknown` is all that are none.")
     this_minute: Minute = Field(description="What has happened since the last of `minutes`.")
     minutes: list[Minute] = Field(description="The last two hours at most, the latest minute last.")

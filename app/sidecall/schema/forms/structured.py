@@ -44,6 +44,10 @@ class Structure:
     is_wrapped: bool
     validator: Any
 
+    def wrap(self, value: Any) -> Any:
+        """Return a value as it is sent, within an object where it is none."""
+        return {WRAPPER: value} if self.is_wrapped else value
+
     def read(self, content: Content) -> Any:
         """Return the value that a content says.
 
@@ -51,7 +55,7 @@ class Structure:
             Misfit: It is none that the schema describes.
         """
         for value in _list_meanings(content):
-            structured = {WRAPPER: value} if self.is_wrapped else value
+            structured = self.wrap(value)
             if self.validator.is_valid(structured):
                 return structured
         raise Misfit

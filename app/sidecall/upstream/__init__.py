@@ -1,0 +1,1 @@
+"""Tools of MCP servers elsewhere, offered beside our own."""

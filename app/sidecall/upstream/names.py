@@ -1,0 +1,38 @@
+"""Name the tools of other servers, in the letters and the length that every provider takes."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+
+_MOST = 64
+_HASH = 8
+_FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
+
+# The names that a server gives its tools, and whether they are said with its own in front.
+NamedTools = tuple[bool, Iterable[str]]
+
+
+def name_remote_tools(servers: Mapping[str, NamedTools], taken: Iterable[str]) -> dict[tuple[str, str], str]:
+    """Return the name of each tool by those of its server and its own.
+
+    One that is too long, or another's, is told from others by the first digits of a hash; earlier servers keep theirs.
+    """
+    known = set(taken)
+    given: dict[tuple[str, str], str] = {}
+    for server, (is_prefixed, tools) in servers.items():
+        for tool in tools:
+            name = _clean(f"{server}__{tool}" if is_prefixed else tool)
+            if len(name) > _MOST or not name or name in known:
+                name = _mark(name, server, tool)
+            known.add(name)
+            given[server, tool] = name
+    return given
+
+
+def _clean(name: str) -> str:
+    return _FOREIGN.sub("_", name)
+
+
+def _mark(name: str, server: str, tool: str) -> str:
+    digits = hashlib.sha256(f"{server}\0{tool}".encode()).hexdigest()[:_HASH]
+    return f"{name[: _MOST - _HASH - 1]}_{digits}"

@@ -1,0 +1,217 @@
+"""Connect to an MCP server with the official client."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
+from typing import Any
+
+import httpx2
+import mcp_types
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from sidecall.core.options import ToolAnnotations
+from sidecall.upstream.entries import UpstreamEntry
+from sidecall.upstream.link import CallRefused, LinkBounds, LinkLost, LinkNews, RemoteAnswer, Report
+from sidecall.upstream.listed import ListedTool
+from sidecall.upstream.sdk.pipes import open_pipes
+from sidecall.upstream.sdk.wardens import Warden
+from sidecall.version import __version__
+
+_CLIENT = mcp_types.Implementation(name="sidecall", version=__version__)
+# Seconds for reaching a server; how long it may take to answer is the matter of a call's deadline.
+_REACH = 30.0
+# Pages of a list, of which a server could make more without end.
+_MOST_PAGES = 100
+
+
+class SdkLink:
+    """A connection that the official client has made."""
+
+    def __init__(self, entry: UpstreamEntry, bounds: LinkBounds, client: Any) -> None:
+        self._entry = entry
+        self._bounds = bounds
+        self._client = client
+        self.revision: str = client.protocol_version
+
+    async def list_tools(self) -> list[ListedTool]:
+        """List its tools.
+
+        Raises:
+            LinkLost: It does not answer, or has too many.
+        """
+        found: list[ListedTool] = []
+        cursor: str | None = None
+        try:
+            for _ in range(_MOST_PAGES):
+                page = await self._client.list_tools(cursor=cursor)
+                found.extend(map(_read_tool, page.tools))
+                if len(found) > self._bounds.tools:
+                    raise LinkLost(f"It has more than {self._bounds.tools} tools.")
+                cursor = page.next_cursor
+                if not cursor:
+                    break
+        except (MCPError, ValidationError, RuntimeError) as error:
+            raise LinkLost(f"It does not list its tools: {word_failure(error)}") from error
+        return list({tool.name: tool for tool in found}.values())
+
+    async def call(
+        self, name: str, args: Mapping[str, Any], report: Report, headers: Mapping[str, str]
+    ) -> RemoteAnswer:
+        """Call one of them, with headers of this call alone.
+
+        Raises:
+            LinkLost: It does not answer any more.
+            CallRefused: It refuses the call.
+        """
+        if not headers:
+            return await _call(self._client, name, args, report)
+        answer = None
+        try:
+            async with self._open_aside(headers) as client:
+                answer = await _call(client, name, args, report)
+        except* (httpx2.HTTPError, LinkLost) as errors:
+            raise LinkLost(word_failure(errors)) from errors
+        assert answer is not None
+        return answer
+
+    @asynccontextmanager
+    async def _open_aside(self, headers: Mapping[str, str]) -> AsyncIterator[Any]:
+        """Open a connection for one call: no other caller's headers, and no session that others know, are on it."""
+        is_modern = self.revision in MODERN_PROTOCOL_VERSIONS
+        known = self._client.session.discover_result if is_modern else None
+        mode = self.revision if is_modern else "legacy"
+        transport = _open_http(self._entry, self._bounds, headers)
+        async with Client(transport, cache=None, client_info=_CLIENT, mode=mode, prior_discover=known) as client:
+            yield client
+
+
+async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report) -> RemoteAnswer:
+    try:
+        result = await client.call_tool(name, dict(args), progress_callback=report)
+    except MCPError as error:
+        if error.code == mcp_types.CONNECTION_CLOSED:
+            raise LinkLost("The connection was closed.") from error
+        raise CallRefused(error.error.message) from error
+    except (RuntimeError, ValidationError) as error:
+        # An answer that is none, or one that asks for something that is not passed on.
+        raise CallRefused(word_failure(error)) from error
+    said = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return RemoteAnswer(
+        blocks=said.get("content", []),
+        is_error=bool(result.is_error),
+        has_value=result.structured_content is not None,
+        value=result.structured_content,
+    )
+
+
+def _read_tool(tool: Any) -> ListedTool:
+    hints = tool.annotations
+    return ListedTool(
+        name=tool.name,
+        description=tool.description or tool.title or "",
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=ToolAnnotations()
+        if hints is None
+        else ToolAnnotations(
+            read_only=hints.read_only_hint, destructive=hints.destructive_hint, idempotent=hints.idempotent_hint
+        ),
+    )
+
+
+@asynccontextmanager
+async def open_link(
+    server: str, entry: UpstreamEntry, bounds: LinkBounds, news: LinkNews, warden: Warden
+) -> AsyncIterator[SdkLink]:
+    """Connect to a server until the body ends; `news` hears of changes, and of the server's end.
+
+    Raises:
+        LinkLost: It cannot be reached.
+    """
+
+    async def hear(message: Any) -> None:
+        if isinstance(message, mcp_types.ToolListChangedNotification):
+            news.tell_changed()
+
+    async with AsyncExitStack() as stack:
+        if entry.url is None:
+            transport: Any = open_pipes(server, entry, bounds.message_bytes, warden, news.tell_gone)
+        else:
+            transport = _open_http(entry, bounds, {})
+        client = await stack.enter_async_context(
+            Client(transport, cache=None, client_info=_CLIENT, message_handler=hear)
+        )
+        listening = asyncio.create_task(_listen(client, news))
+        try:
+            yield SdkLink(entry, bounds, client)
+        finally:
+            listening.cancel()
+            with suppress(asyncio.CancelledError):
+                await listening
+
+
+async def _listen(client: Any, news: LinkNews) -> None:
+    """Hear of changes where that has to be asked for."""
+    tools = client.server_capabilities.tools
+    if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or tools is None or not tools.list_changed:
+        return
+    with suppress(MCPError, RuntimeError, TimeoutError):
+        async with client.listen(tools_list_changed=True) as events:
+            async for _ in events:
+                news.tell_changed()
+
+
+@asynccontextmanager
+async def _open_http(entry: UpstreamEntry, bounds: LinkBounds, headers: Mapping[str, str]) -> AsyncIterator[Any]:
+    assert entry.url is not None
+    timeout = httpx2.Timeout(_REACH, read=None)
+    sent = {"Accept-Encoding": "identity", **entry.headers, **headers}
+    hooks: Any = {"response": [partial(_bound_body, bounds.message_bytes)]}
+    async with (
+        httpx2.AsyncClient(headers=sent, timeout=timeout, event_hooks=hooks) as http,
+        streamable_http_client(entry.url, http_client=http, max_sse_event_size=bounds.message_bytes) as streams,
+    ):
+        yield streams
+
+
+async def _bound_body(limit: int, response: httpx2.Response) -> None:
+    """Bound a body that is one message; of streams of events the client bounds each."""
+    if response.headers.get("Content-Encoding", "identity") != "identity":
+        raise LinkLost("It compresses answers, although it was asked not to.")
+    if not response.headers.get("Content-Type", "").lower().startswith("text/event-stream"):
+        response.stream = _BoundedStream(response.stream, limit)
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, stream: Any, left: int) -> None:
+        self._stream = stream
+        self._left = left
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise LinkLost("It has sent a message that is larger than SIDECALL_MAX_RESULT_BYTES.")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def word_failure(error: BaseException) -> str:
+    """Word why a server is not reached, without its address, which may hold a secret."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, LinkLost):
+        return str(error)
+    if isinstance(error, TimeoutError):
+        return "It does not answer in time."
+    if isinstance(error, MCPError):
+        return str(error.error.message)
+    text = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

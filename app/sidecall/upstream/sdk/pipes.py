@@ -1,0 +1,104 @@
+"""Speak to an MCP server through the pipes of its process."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import anyio
+import mcp_types
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+
+from sidecall.upstream.entries import UpstreamEntry
+from sidecall.upstream.sdk.processes import end_process, log_errors, start_process
+from sidecall.upstream.sdk.wardens import Warden
+
+logger = logging.getLogger("sidecall.mcp_server")
+
+Streams = tuple[MemoryObjectReceiveStream[Any], MemoryObjectSendStream[Any]]
+
+
+@asynccontextmanager
+async def open_pipes(
+    server: str, entry: UpstreamEntry, limit: int, warden: Warden, tell_gone: Callable[[str], None]
+) -> AsyncIterator[Streams]:
+    """Start a server, give the streams of its messages, and end it with all that it has started.
+
+    Raises:
+        LinkLost: It cannot be started.
+    """
+    process = await start_process(entry, limit)
+    warden.add(process.pid)
+    heard, reading = anyio.create_memory_object_stream[Any](0)
+    writing, said = anyio.create_memory_object_stream[Any](0)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    work = [
+        asyncio.create_task(_read(server, process.stdout, heard, tell_gone)),
+        asyncio.create_task(_write(process, said)),
+        asyncio.create_task(log_errors(server, process.stderr)),
+    ]
+    try:
+        yield reading, writing
+    finally:
+        # In a task of its own, which goes on where this one is cancelled.
+        await asyncio.shield(asyncio.create_task(_close(process, work, warden)))
+        for stream in (heard, reading, writing, said):
+            stream.close()
+
+
+async def _close(process: asyncio.subprocess.Process, work: list[asyncio.Task[None]], warden: Warden) -> None:
+    try:
+        work[0].cancel()
+        await asyncio.gather(work[0], return_exceptions=True)
+        drain = asyncio.create_task(_drain(process))
+        await end_process(process)
+        drain.cancel()
+        for task in work:
+            task.cancel()
+        await asyncio.gather(drain, *work, return_exceptions=True)
+    finally:
+        warden.discard(process.pid)
+
+
+async def _drain(process: asyncio.subprocess.Process) -> None:
+    """Read on, so that a server which is still writing gets to see the end of its input."""
+    assert process.stdout is not None
+    while await process.stdout.read(65536):
+        pass
+
+
+async def _read(
+    server: str, stream: asyncio.StreamReader, heard: MemoryObjectSendStream[Any], tell_gone: Callable[[str], None]
+) -> None:
+    reason = "It has ended."
+    async with heard:
+        try:
+            while line := await stream.readline():
+                if line.strip():
+                    await heard.send(_parse(server, line))
+        except ValueError:
+            reason = "It has sent a message that is larger than SIDECALL_MAX_RESULT_BYTES."
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+            pass
+    tell_gone(reason)
+
+
+def _parse(server: str, line: bytes) -> Any:
+    try:
+        return SessionMessage(mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError as error:
+        logger.warning("[%s] a line of its output is no message of MCP: %.200r", server, line)
+        return error
+
+
+async def _write(process: asyncio.subprocess.Process, said: MemoryObjectReceiveStream[Any]) -> None:
+    assert process.stdin is not None
+    with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        async with said:
+            async for sent in said:
+                text = sent.message.model_dump_json(by_alias=True, exclude_unset=True)
+                process.stdin.write(f"{text}\n".encode())
+                await process.stdin.drain()

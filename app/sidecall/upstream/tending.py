@@ -1,0 +1,182 @@
+"""Stay connected to one MCP server, as long as this server runs."""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from typing import Any, Literal
+
+from sidecall.core.context import ToolContext
+from sidecall.core.errors import ToolException
+from sidecall.upstream.entries import UpstreamEntry
+from sidecall.upstream.link import CallRefused, LinkLost, LinkNews, RemoteAnswer, UpstreamLink
+from sidecall.upstream.listed import ListedTool
+
+logger = logging.getLogger("sidecall")
+
+UpstreamState = Literal["connecting", "connected", "down"]
+
+# Seconds between two looks at a server without a connection that stands, and between attempts to connect.
+_LOOK = 30.0
+_FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 60.0
+# Seconds after which a connection counts as one that holds.
+_STEADY = 60.0
+
+# Opens a connection, whose news are told.
+OpenLink = Callable[[LinkNews], AbstractAsyncContextManager[UpstreamLink]]
+
+
+class UpstreamServer:
+    """One MCP server: whether it is there, what it lists, and how it is called.
+
+    `listed` is what it listed last; while it is down none of that is offered.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        entry: UpstreamEntry,
+        open_link: OpenLink,
+        on_change: Callable[["UpstreamServer"], object],
+        connect_timeout: float = 30.0,
+    ) -> None:
+        self.name = name
+        self.entry = entry
+        self.state: UpstreamState = "connecting"
+        self.since = time.time()
+        self.trouble: str | None = None
+        self.revision: str | None = None
+        self.connects = 0
+        self.listed: tuple[ListedTool, ...] = ()
+        self.tried = asyncio.Event()
+        self._open_link = open_link
+        self._on_change = on_change
+        self._timeout = connect_timeout
+        self._link: UpstreamLink | None = None
+        self._news = LinkNews()
+        self._ended = asyncio.Event()
+
+    async def run(self) -> None:
+        """Connect, again and again, until `end` is called."""
+        pause = _FIRST_PAUSE
+        while not self._ended.is_set():
+            self._news = LinkNews()
+            begun = time.monotonic()
+            try:
+                await self._stay_connected()
+            except Exception as error:  # Groups of errors too, of which the official client makes many.
+                self._go_down(_word(error))
+            if time.monotonic() - begun > _STEADY:
+                pause = _FIRST_PAUSE
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause * random.uniform(0.75, 1.25)):  # noqa: S311  it is no secret
+                    await self._ended.wait()
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def end(self) -> None:
+        """Have it end in good order."""
+        self._ended.set()
+        self._news.tell_gone("The server ends.")
+
+    async def call(
+        self, name: str, args: Mapping[str, Any], context: ToolContext, headers: Mapping[str, str]
+    ) -> RemoteAnswer:
+        """Call one of its tools.
+
+        Raises:
+            ToolException: It is down, or refuses the call.
+        """
+
+        async def report(done: float, total: float | None, message: str | None) -> None:
+            context.report_progress(done, total, message or "")
+
+        link = self._link
+        if link is None:
+            raise self._make_failure()
+        try:
+            # In a task of its own: the client's scopes end in the task in which they have begun.
+            return await asyncio.create_task(link.call(name, args, report, headers))
+        except LinkLost as error:
+            if headers:
+                self._news.tell_changed()  # It may be this connection alone; a look shows whether the server is there.
+            else:
+                self._news.tell_gone(str(error))
+            raise self._make_failure() from error
+        except CallRefused as error:
+            self._news.tell_changed()  # A look shows whether it is still there, and whether it still has the tool.
+            raise ToolException(f"Error: {error}") from error
+
+    def _make_failure(self) -> ToolException:
+        return ToolException(
+            f"Error: {self.name}, the server that runs this tool, is out of reach just now. Try again later.",
+            retryable=True,
+        )
+
+    async def _stay_connected(self) -> None:
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(self._timeout):
+                link = await stack.enter_async_context(self._open_link(self._news))
+                listed = await link.list_tools()
+            self._link, self.revision = link, link.revision
+            self.connects += 1
+            self._set_state("connected", None)
+            self._take(listed, is_new=True)
+            try:
+                await self._follow(link)
+            finally:
+                self._link = None
+        self._go_down(self._news.gone or "It has ended.")
+
+    async def _follow(self, link: UpstreamLink) -> None:
+        """List the tools again when they have changed, and now and then where no connection stands."""
+        while self._news.gone is None:
+            seen = await self._wait(_LOOK if self.entry.url is not None else None)
+            if self._news.gone is None and (self._news.changed or not seen):
+                self._news.changed = False
+                async with asyncio.timeout(self._timeout):
+                    self._take(await link.list_tools(), is_new=False)
+
+    async def _wait(self, seconds: float | None) -> bool:
+        """Wait for news, and return whether there are any."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._news.has_any.wait()
+        except TimeoutError:
+            return False
+        if self._news.gone is None:
+            self._news.has_any.clear()
+        return True
+
+    def _take(self, listed: list[ListedTool], *, is_new: bool) -> None:
+        wanted = tuple(tool for tool in listed if self.entry.offers(tool.name))
+        if is_new:
+            logger.info("MCP server %s is connected, tools: %d", self.name, len(wanted))
+        if is_new or wanted != self.listed:
+            self.listed = wanted
+            self._on_change(self)
+        self.tried.set()
+
+    def _go_down(self, trouble: str) -> None:
+        was = self.state
+        self._set_state("down", trouble)
+        if was != "down" and not self._ended.is_set():
+            logger.warning("MCP server %s is out of reach, its tools are not offered: %s", self.name, trouble)
+            self._on_change(self)
+        self.tried.set()
+
+    def _set_state(self, state: UpstreamState, trouble: str | None) -> None:
+        if state != self.state:
+            self.since = time.time()
+        self.state, self.trouble = state, trouble
+
+
+def _word(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        return "It does not answer in time."
+    text = str(error).partition("\n")[0][:300]
+    return text if isinstance(error, LinkLost) else f"{type(error).__name__}: {text}".removesuffix(": ")

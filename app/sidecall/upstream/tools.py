@@ -1,0 +1,107 @@
+"""Make a tool of ours of one that an MCP server lists."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+from sidecall.authoring.foreign.tool import CONTEXT, set_signature
+from sidecall.core.context import ToolContext
+from sidecall.core.errors import DefinitionError, SchemaInferenceError
+from sidecall.core.injection import FromFunction, Secret
+from sidecall.core.options import ToolOptions
+from sidecall.core.parameter import Parameter
+from sidecall.core.tool import CompiledTool, Schema
+from sidecall.schema.compile import DescriptionTexts, compile_tool
+from sidecall.schema.forms.mirrored import drop_headers
+from sidecall.schema.forms.structured import make_structure
+from sidecall.schema.references import inline_references
+from sidecall.schema.shape import strip_titles
+from sidecall.upstream.answers import read_remote_answer
+from sidecall.upstream.entries import UpstreamEntry
+from sidecall.upstream.link import RemoteAnswer
+from sidecall.upstream.listed import ListedTool
+
+# Parameters that no model and no caller fills.
+_SECRET = "_sidecall_secret_"  # noqa: S105  a name
+_HEADERS = "_sidecall_headers"
+
+# Calls a tool of a server: its name there, the arguments, the call's context, and headers of this call alone.
+CallRemote = Callable[[str, Mapping[str, Any], ToolContext, Mapping[str, str]], Awaitable[RemoteAnswer]]
+
+
+def make_remote_tool(
+    server: str, entry: UpstreamEntry, listed: ListedTool, name: str, call: CallRemote
+) -> CompiledTool:
+    """Make the tool.
+
+    Args:
+        server: The name of the server.
+        entry: What the operator says of it.
+        listed: The tool as the server lists it.
+        name: Its name here.
+        call: Calls it.
+
+    Raises:
+        DefinitionError: It cannot be offered.
+    """
+    source = f"MCP server {server}"
+    function = _make_function(entry, listed.name, call)
+    try:
+        made = compile_tool(
+            function,
+            _choose_options(server, entry, listed),
+            name=name,
+            texts=DescriptionTexts(description=listed.description),
+            args_schema=drop_headers(listed.input_schema),
+        )
+    except DefinitionError:
+        raise
+    except Exception as error:  # Of a schema that is one in no way that could be foreseen.
+        raise SchemaInferenceError(f"{source}: tool {listed.name!r}: its schema is none: {error}") from error
+    return _add_structure(replace(made, source=source), listed.output_schema)
+
+
+def _choose_options(server: str, entry: UpstreamEntry, listed: ListedTool) -> ToolOptions:
+    return ToolOptions(
+        response_format="content_and_artifact",
+        tags=(f"mcp:{server}", *entry.tags),
+        metadata={"mcp_server": server, "mcp_tool": listed.name},
+        timeout=entry.timeout,
+        annotations=listed.annotations,
+        requires_approval=entry.asks(listed.name),
+    )
+
+
+def _add_structure(tool: CompiledTool, schema: Schema | None) -> CompiledTool:
+    """Add what the results look like, where their schema is one."""
+    if schema is None:
+        return tool
+    try:
+        described = replace(tool, output_schema=inline_references(strip_titles(schema)), keeps_structure=True)
+        make_structure(described)
+    except Exception:  # A schema that is none says nothing; the text is there all the same.
+        return tool
+    return described
+
+
+def _make_function(entry: UpstreamEntry, name: str, call: CallRemote) -> Callable[..., Any]:
+    wanted = entry.caller_headers
+    secrets = {f"{_SECRET}{number}": secret for number, secret in enumerate(wanted.secrets)}
+
+    async def run(**arguments: Any) -> Any:
+        context: ToolContext = arguments.pop(CONTEXT)
+        kept = {secret: arguments.pop(parameter, None) for parameter, secret in secrets.items()}
+        sent = wanted.fill(kept, arguments.pop(_HEADERS)) if wanted else {}
+        return read_remote_answer(await call(name, arguments, context, sent))
+
+    hidden = [
+        _hide(parameter, Annotated[str | None, Secret(secret, "caller")], None) for parameter, secret in secrets.items()
+    ]
+    if wanted:
+        hidden.append(_hide(_HEADERS, Annotated[Any, FromFunction(wanted.pick)]))
+    return set_signature(run, hidden)
+
+
+def _hide(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> Parameter:
+    return Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation, default)

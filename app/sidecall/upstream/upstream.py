@@ -1,0 +1,230 @@
+"""Offer the tools of all the MCP servers that an operator names, beside our own."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sidecall.core.errors import DefinitionError
+from sidecall.core.tool import CompiledTool
+from sidecall.registry import Registry
+from sidecall.upstream.entries import McpServersUnfit, UpstreamEntry, read_entries
+from sidecall.upstream.link import LinkBounds, LinkNews
+from sidecall.upstream.listed import ListedTool
+from sidecall.upstream.names import name_remote_tools
+from sidecall.upstream.pins import PinFile, PinsUnfit
+from sidecall.upstream.tending import UpstreamServer
+from sidecall.upstream.tools import make_remote_tool
+
+logger = logging.getLogger("sidecall")
+
+# Loaded when there is a server to speak to, since it takes a while and needs the extra.
+# What the client itself loads with the first structured result is loaded along, since it would hold up everything.
+_LOADED = ("sidecall.upstream.sdk.connecting", "sidecall.upstream.sdk.wardens", "jsonschema", "referencing")
+_PACKAGE = "mcp"
+# Seconds that servers have for ending, which have a few steps to take; and between two looks at the file of pins.
+_PATIENCE = 10.0
+_LOOK = 1.0
+# Tools that are made ready at once, before something else has its turn.
+_AT_ONCE = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamSettings:
+    """What is bounded, and where pins are kept; None where tools may change as they like."""
+
+    bounds: LinkBounds = field(default_factory=LinkBounds)
+    connect_timeout: float = 30.0
+    pins: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    name: str
+    fingerprint: str
+    tool: CompiledTool | None
+
+
+class Upstream:
+    """The servers, and the tools that are offered of them just now."""
+
+    def __init__(
+        self, entries: Mapping[str, UpstreamEntry], registry: Registry, settings: UpstreamSettings | None = None
+    ) -> None:
+        self._settings = settings or UpstreamSettings()
+        self._registry = registry
+        self._sdk: Any = None
+        self._warden: Any = None
+        self._news = asyncio.Event()
+        self._settled = asyncio.Event()
+        self._made: dict[tuple[str, str], _Made] = {}
+        self._pins = None if self._settings.pins is None else PinFile(self._settings.pins)
+        self._stamp: object = None
+        self._work: list[asyncio.Task[None]] = []
+        self._tending: list[asyncio.Task[None]] = []
+        self._on_tools: Callable[[], object] = lambda: None
+        # What waits for an operator, by server.
+        self.waiting: dict[str, frozenset[str]] = {}
+        # How many tools are offered, by server.
+        self.offered: dict[str, int] = dict.fromkeys(entries, 0)
+        timeout = self._settings.connect_timeout
+        self.servers = [
+            UpstreamServer(name, entry, partial(self._open_link, name, entry), self.rejoin, timeout)
+            for name, entry in entries.items()
+        ]
+
+    def rejoin(self, _: object = None) -> None:
+        """Work out anew which tools are offered, soon: a server's have changed, or our own."""
+        self._settled.clear()
+        self._news.set()
+
+    async def open(self, on_tools: Callable[[], object]) -> None:
+        """Begin to connect; `on_tools` hears of each new set of tools."""
+        if self.servers:
+            self._on_tools = on_tools
+            self._work = [asyncio.create_task(self._run()), asyncio.create_task(self._join_again_and_again())]
+
+    async def wait_until_tried(self, seconds: float) -> None:
+        """Wait until each server has been reached, or could not be, and its tools are offered; no longer than that."""
+        if not self.servers:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                for server in self.servers:
+                    await server.tried.wait()
+                await self._settled.wait()
+
+    async def close(self) -> None:
+        """End the connections, and the processes that were started."""
+        for server in self.servers:
+            server.end()
+        work, self._work = self._work, []
+        if not work:
+            return
+        for server, task in zip(self.servers, self._tending, strict=False):
+            if server.state != "connected":
+                task.cancel()
+        if self._tending:
+            await asyncio.wait(self._tending, timeout=_PATIENCE)
+        for task in (*self._tending, *work):
+            task.cancel()
+        await asyncio.gather(*self._tending, *work, return_exceptions=True)
+        if self._warden is not None:
+            await asyncio.to_thread(self._warden.close)
+
+    async def _run(self) -> None:
+        try:
+            self._sdk, wardens, *_ = await asyncio.to_thread(lambda: [import_module(name) for name in _LOADED])
+            self._warden = wardens.Warden()
+        except Exception:
+            logger.exception("no MCP server can be connected to: the official client cannot be loaded")
+            return
+        self._tending = [asyncio.create_task(server.run()) for server in self.servers]
+
+    def _open_link(self, name: str, entry: UpstreamEntry, news: LinkNews) -> Any:
+        return self._sdk.open_link(name, entry, self._settings.bounds, news, self._warden)
+
+    async def _join_again_and_again(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(None if self._pins is None else _LOOK):
+                    await self._news.wait()
+            except TimeoutError:
+                assert self._pins is not None
+                if self._pins.stamp == self._stamp:
+                    continue
+            try:
+                await self._join()
+            except Exception:
+                logger.exception("the tools of MCP servers cannot be offered")
+            if not self._news.is_set():
+                self._settled.set()
+
+    async def _join(self) -> None:
+        self._news.clear()  # First, so that what changes meanwhile is not passed over.
+        listed = [(server, server.listed) for server in self.servers]
+        names = name_remote_tools(
+            {server.name: (server.entry.prefix, [tool.name for tool in tools]) for server, tools in listed},
+            self._registry.own_names,
+        )
+        joined: list[CompiledTool] = []
+        for server, tools in listed:
+            is_there = server.state == "connected"
+            if is_there:
+                await self._compare(server, tools)
+            offered = await self._make(server, tools, names) if is_there else []
+            self.offered[server.name] = len(offered)
+            joined.extend(offered)
+        if [id(tool) for tool in joined] != [id(tool) for tool in self._registry.joined]:
+            self._registry.set_joined(joined)
+            self._on_tools()
+
+    async def _compare(self, server: UpstreamServer, tools: tuple[ListedTool, ...]) -> None:
+        """Find out which tools have to wait for an operator."""
+        if self._pins is None:
+            return
+        found: list[frozenset[str]] = []
+        try:
+            await asyncio.to_thread(self._pins.change, lambda pins: found.append(pins.compare(server.name, tools)))
+            waits = found[0]
+        except PinsUnfit as error:
+            logger.error("no tools of MCP server %s are offered: %s", server.name, error)
+            waits = frozenset(tool.name for tool in tools)
+        self._stamp = self._pins.stamp
+        if waits - self.waiting.get(server.name, frozenset()):
+            logger.warning(
+                "tools of MCP server %s have changed and wait: %s; look with `sidecall mcp-servers list`, then "
+                "`sidecall mcp-servers accept %s`",
+                server.name,
+                ", ".join(sorted(waits)),
+                server.name,
+            )
+        self.waiting[server.name] = waits
+
+    async def _make(
+        self, server: UpstreamServer, tools: tuple[ListedTool, ...], names: Mapping[tuple[str, str], str]
+    ) -> list[CompiledTool]:
+        """Make tools ready, those anew that have changed."""
+        waits = self.waiting.get(server.name, frozenset())
+        found: list[CompiledTool] = []
+        for number, listed in enumerate(tools):
+            if number % _AT_ONCE == _AT_ONCE - 1:
+                await asyncio.sleep(0)
+            key = server.name, listed.name
+            made = self._made.get(key)
+            if made is None or (made.name, made.fingerprint) != (names[key], listed.fingerprint):
+                made = self._made[key] = _make(server, listed, names[key])
+            if made.tool is not None and listed.name not in waits:
+                found.append(made.tool)
+        return found
+
+
+def _make(server: UpstreamServer, listed: ListedTool, name: str) -> _Made:
+    tool = None
+    try:
+        tool = make_remote_tool(server.name, server.entry, listed, name, server.call)
+    except DefinitionError as error:
+        logger.warning("a tool of MCP server %s is not offered: %s", server.name, error.message)
+    return _Made(name, listed.fingerprint, tool)
+
+
+def open_upstream(setting: str | None, registry: Registry, settings: UpstreamSettings) -> Upstream:
+    """Read which servers there are; they are connected to when the server runs.
+
+    Raises:
+        McpServersUnfit: The setting names none, or the extra is not installed.
+        PinsUnfit: The file of pins cannot be read.
+    """
+    entries = {} if setting is None else read_entries(setting, os.environ)
+    if entries and find_spec(_PACKAGE) is None:
+        raise McpServersUnfit("SIDECALL_MCP_SERVERS needs an extra: pip install 'sidecall[mcp]'")
+    if entries and settings.pins is not None:
+        PinFile(settings.pins).read()
+    return Upstream(entries, registry, settings)

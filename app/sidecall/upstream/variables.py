@@ -1,0 +1,35 @@
+"""Put variables of the environment into texts: `${NAME}`, or `${NAME:-what stands for it}`."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+# `${env:NAME}` is what some editors write.
+_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+class VariableMissing(Exception):
+    """A variable that a text names is not set, and the text does not say what stands for it."""
+
+
+def expand_variables(value: Any, present: Mapping[str, str]) -> Any:
+    """Copy a value of JSON with the variables put into its texts, at every depth; an empty one counts as not set.
+
+    Raises:
+        VariableMissing: One is not set.
+    """
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda found: _find(found, present), value)
+    if isinstance(value, list):
+        return [expand_variables(item, present) for item in value]
+    if isinstance(value, dict):
+        return {name: expand_variables(item, present) for name, item in value.items()}
+    return value
+
+
+def _find(found: re.Match[str], present: Mapping[str, str]) -> str:
+    name, instead = found.groups()
+    value = present.get(name) or instead
+    if value is None:
+        raise VariableMissing(name)
+    return value

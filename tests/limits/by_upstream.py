@@ -1,0 +1,77 @@
+"""Go beyond bounds with what MCP servers send whose tools are offered here."""
+
+import asyncio
+import logging
+from typing import Any
+
+import httpx
+
+from sidecall.upstream.sdk.processes import log_errors
+from tests.kit.clients import MakeClient
+from tests.limits.by_request import Provoke, call, post, say
+from tests.limits.offered import echo
+from tests.upstream.entries import describe_kit, write_servers
+
+
+async def _connect(make_client: MakeClient, *modes: str, **settings: Any) -> httpx.AsyncClient:
+    return await make_client(echo, mcp_servers=write_servers(kit=describe_kit(*modes)), **settings)
+
+
+async def _wait_for_state(client: httpx.AsyncClient, wanted: str) -> dict[str, Any]:
+    """Wait until the server is in a state, and return its status."""
+    async with asyncio.timeout(60):
+        while True:
+            status: dict[str, Any] = (await client.get("/status")).json()["mcp_servers"][0]
+            if status["state"] == wanted and bool(status["tools"]) == (wanted == "connected"):
+                return status
+            await asyncio.sleep(0.02)
+
+
+async def _message(make_client: MakeClient) -> str:
+    client = await _connect(make_client, max_result_bytes=1_000_000)
+    await _wait_for_state(client, "connected")
+    return say(await post(client, call("kit__flood")))
+
+
+async def _tools(make_client: MakeClient) -> str:
+    status = await _wait_for_state(await _connect(make_client, mcp_max_tools=3), "down")
+    return "it is not connected to" if status["trouble"] == "It has more than 3 tools." else str(status)
+
+
+async def _seconds(make_client: MakeClient) -> str:
+    status = await _wait_for_state(await _connect(make_client, "silent", mcp_connect_timeout=0.5), "down")
+    return "it is down, and tried again" if status["trouble"] == "It does not answer in time." else str(status)
+
+
+class _Heard(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+async def _lines(_: MakeClient) -> str:
+    stream, heard = asyncio.StreamReader(), _Heard()
+    stream.feed_data(b"x" * 5000 + b"\n" + b"line\n" * 200)
+    stream.feed_eof()
+    logger = logging.getLogger("sidecall.mcp_server")
+    level = logger.level
+    logger.addHandler(heard)
+    logger.setLevel(logging.INFO)
+    try:
+        await log_errors("kit", stream)
+    finally:
+        logger.removeHandler(heard)
+        logger.setLevel(level)
+    wanted = ["[kit] " + "x" * 2000, *["[kit] line"] * 99, "[kit] 101 more lines were left out"]
+    return "left out and counted" if heard.lines == wanted else str(heard.lines)
+
+
+BY_UPSTREAM: dict[str, Provoke] = {
+    "bytes of a message of an MCP server whose tools are offered": _message,
+    "tools of such a server": _tools,
+    "seconds in which such a server starts and lists its tools": _seconds,
+    "lines of an MCP server's stderr in the log": _lines,
+}

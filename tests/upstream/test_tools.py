@@ -1,0 +1,61 @@
+"""A tool of another server is made ready as ours are."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from sidecall.core.context import ToolContext
+from sidecall.core.errors import DefinitionError
+from sidecall.core.tool import CompiledTool
+from sidecall.upstream.entries import UpstreamEntry
+from sidecall.upstream.link import RemoteAnswer
+from sidecall.upstream.listed import ListedTool
+from sidecall.upstream.tools import make_remote_tool
+from tests.kit.callers.secrets import SECRETS_KEY
+from tests.kit.clients import MakeClient
+
+
+async def answer(name: str, args: Mapping[str, Any], _: ToolContext, headers: Mapping[str, str]) -> RemoteAnswer:
+    """Answer with what was asked."""
+    return RemoteAnswer([{"type": "text", "text": f"{name} {dict(args)} {dict(headers)}"}])
+
+
+def make(caller_headers: dict[str, str] | None = None, **listed: Any) -> CompiledTool:
+    """Make a tool of a server at a URL."""
+    entry = UpstreamEntry.model_validate({"url": "http://a/mcp", "caller_headers": caller_headers or {}})
+    return make_remote_tool("a", entry, ListedTool(name="see", **listed), "a__see", answer)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"type": "array"}, {"type": "object", "properties": None}, {"type": "object", "properties": {"a": {"type": 7}}}],
+)
+def test_a_schema_that_is_none_is_refused(schema: dict[str, Any]) -> None:
+    """The tool is left out, and no other."""
+    with pytest.raises(DefinitionError):
+        make(input_schema=schema)
+
+
+def test_results_are_described_where_their_schema_is_one() -> None:
+    """What is none says nothing."""
+    assert make(output_schema={"type": "object", "title": "Seen"}).output_schema == {"type": "object"}
+    assert make(output_schema={"type": 7}).output_schema is None
+
+
+async def test_what_is_the_callers_goes_with_the_call(make_client: MakeClient) -> None:
+    """It is asked for where it is missing, of whoever can supply it."""
+    tool: Any = make({"Authorization": "Bearer ${secret:PAT}", "X-User": "${header:X-Caller}"})
+    client = await make_client(tool, secrets_key=SECRETS_KEY)
+    call = {"name": "a__see", "args": {"_sidecall_headers": {}, "word": "x"}, "id": "1"}
+    named = {"X-Caller": "ann"}
+
+    nameless = await client.post("/tool_calls", json=call)
+    without = (await client.post("/tool_calls", json=call, headers=named)).json()
+    kept = await client.put("/secrets/PAT", json={"value": "s3cret-s3cret"})
+    found = (await client.post("/tool_calls", json=call, headers=named)).json()
+
+    assert (nameless.status_code, "X-Caller" in nameless.json()["detail"]) == (422, True)
+    assert without["content"] == "Error: this tool needs a secret PAT of its caller, who keeps none here."
+    assert kept.is_success
+    assert found["content"] == "see {'word': 'x'} {'Authorization': 'Bearer [redacted]', 'X-User': 'ann'}"
