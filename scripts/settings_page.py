@@ -41,6 +41,11 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("tools", "entry_points", "reload", "secrets_dir", "secrets_key", "secrets_key_file", "max_secrets"),
     ),
     (
+        "Acting for persons",
+        "At whom [persons sign in](oauth.md), so that tools may act for them.",
+        ("oauth", "public_url"),
+    ),
+    (
         "Running a tool",
         "What one call may take, unless its author says otherwise: [options](tools.md#options), "
         "[executors](executors.md).",

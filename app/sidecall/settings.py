@@ -8,6 +8,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from sidecall.access_settings import AccessSettings
+from sidecall.auth.oauth.settings import OAuthSettings
 from sidecall.core.errors import SidecallError
 from sidecall.core.quota import check_rate
 from sidecall.jobs.settings import JobSettings
@@ -31,7 +32,14 @@ class _Environment(EnvSettingsSource):
 
 
 class Settings(
-    AccessSettings, AuditSettings, HistorySettings, JobSettings, SecretSettings, WebhookSettings, OutgoingSettings
+    AccessSettings,
+    AuditSettings,
+    HistorySettings,
+    JobSettings,
+    OAuthSettings,
+    SecretSettings,
+    WebhookSettings,
+    OutgoingSettings,
 ):
     """What an operator may set; each is read from the variable `SIDECALL_` plus its name in capitals.
 
