@@ -57,6 +57,11 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("mcp_servers", "mcp_connect_timeout", "mcp_max_tools", "mcp_pin", "mcp_pins_file"),
     ),
     (
+        "Acting for persons",
+        "At whom [persons sign in](oauth.md), so that tools may act for them.",
+        ("oauth", "public_url"),
+    ),
+    (
         "Running a tool",
         "What one call may take, unless its author says otherwise: [options](tools.md#options), "
         "[executors](executors.md).",

@@ -78,6 +78,8 @@ DEFAULTS = {
     "secrets_key": None,
     "secrets_key_file": None,
     "max_secrets": 10_000,
+    "oauth": None,
+    "public_url": None,
     "process_env": (),
     "audit_ttl": 7_776_000.0,
     "max_audit_entries": 100_000,

@@ -81,6 +81,8 @@ _HOMES = {
     "ToolTimeoutError": "sidecall.core.run.agents_errors",
     "Usage": "sidecall.core.run.usage",
     "UserError": "sidecall.core.run.agents_errors",
+    "UserToken": "sidecall.core.injection",
+    "UserTokenRefused": "sidecall.core.secrecy.user_tokens",
     "WebSearchTool": "sidecall.authoring.hosted",
     "create_retriever_tool": "sidecall.authoring.retriever",
     "default_tool_error_function": "sidecall.authoring.function_tool",

@@ -35,7 +35,7 @@ from sidecall.core.guardrails import (
     tool_input_guardrail,
     tool_output_guardrail,
 )
-from sidecall.core.injection import InjectedState, InjectedStore, InjectedToolArg, InjectedToolCallId, Secret
+from sidecall.core.injection import InjectedState, InjectedStore, InjectedToolArg, InjectedToolCallId, Secret, UserToken
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.options import ToolAnnotations
 from sidecall.core.results.cache import Cache
@@ -67,6 +67,7 @@ from sidecall.core.run.outputs import (
 )
 from sidecall.core.run.runtime import RunnableConfig, ToolRuntime
 from sidecall.core.run.usage import Usage
+from sidecall.core.secrecy.user_tokens import UserTokenRefused
 from sidecall.core.store.protocol import Store
 from sidecall.outgoing.clients import guarded_async_client, guarded_client
 from sidecall.outgoing.refusals import OutgoingRefused
@@ -145,6 +146,8 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "ToolTimeoutError",
     "Usage",
     "UserError",
+    "UserToken",
+    "UserTokenRefused",
     "WebSearchTool",
     "__version__",
     "create_retriever_tool",

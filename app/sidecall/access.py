@@ -11,6 +11,8 @@ from sidecall.auth.audit import Auditor
 from sidecall.auth.caller_header import LOOPBACK, CallerHeader, GatewayHeaders, Gateways, NamedOrAnonymous
 from sidecall.auth.key_file import KeyFile, KeysUnfit
 from sidecall.auth.methods import Method, Methods
+from sidecall.auth.oauth.rounds import WayBack
+from sidecall.auth.oauth.signing_in import SigningIn
 from sidecall.auth.own_secrets import SecretKeeper, SecretsUnfit
 from sidecall.auth.passes import BEARER, KEY
 from sidecall.auth.resource import ProtectedResource
@@ -145,6 +147,8 @@ def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
     """
     keys, places, auditor = settings.secrets_keys, ledger.secrets, Auditor(ledger.audit)
     if not keys:
+        if settings.oauth is not None:
+            raise SecretsUnfit("SIDECALL_OAUTH is set, which needs a key to keep tokens with: set SIDECALL_SECRETS_KEY")
         return SecretKeeper(places, None, auditor)
     try:
         sealing = import_module("sidecall.auth.sealing")
@@ -154,7 +158,11 @@ def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
         raise SecretsUnfit(
             "SIDECALL_SECRETS_KEY is set, which needs an extra: pip install 'sidecall[secrets]'"
         ) from None
-    return SecretKeeper(places, sealing.Sealer(keys), auditor)
+    sealer = sealing.Sealer(keys)
+    if settings.public_url is None or settings.oauth is None:
+        return SecretKeeper(places, sealer, auditor)
+    way = WayBack(settings.public_url, settings.approval_ttl, settings.outgoing_proxy)
+    return SecretKeeper(places, sealer, auditor, SigningIn.of(settings.providers, places, sealer, auditor, way))
 
 
 def _open_ring(settings: Settings, auditor: Auditor | None) -> KeyRing:

@@ -57,7 +57,7 @@ from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
 from sidecall.rest.remembered import show_entry
 from sidecall.rest.status.reading import Operation
-from sidecall.secrets import secrets_in, warn_of_missing
+from sidecall.secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.settings import Settings
 from sidecall.storage import build_history, build_ledger, build_quotas, is_alone, read_locked, surround
 from sidecall.telemetry.calls import CallTelemetry
@@ -177,6 +177,7 @@ def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str
     """Return what finds secrets, once all tools can run with it."""
     secrets = secrets_in(settings.secrets_dir)
     warn_of_missing(registry, secrets)
+    warn_of_unknown_providers(registry, settings.providers)
     refuse_unfit(registry, Finder(tools_of))
     return secrets
 
@@ -244,11 +245,15 @@ async def _begin_to_keep(parts: Parts, ledger: Ledger) -> None:
     await ledger.open()
     await parts.history.open()
     await parts.secrets.open()
+    if parts.secrets.signing_in is not None:
+        parts.secrets.signing_in.tokens.resume = parts.jobs.waits.resume
     parts.auditor.open()
     parts.operation.minutes.open()
 
 
 async def _end_keeping(parts: Parts, ledger: Ledger) -> None:
+    if parts.secrets.signing_in is not None:
+        await parts.secrets.signing_in.tokens.close()
     await parts.operation.minutes.close()
     await parts.history.close()
     await parts.auditor.close()

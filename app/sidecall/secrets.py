@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from sidecall.core.tool import CompiledTool
@@ -41,3 +41,11 @@ def warn_of_missing(tools: Iterable[CompiledTool], secrets: Callable[[str], str 
                 and secrets(name) is None
             ):
                 logger.warning("tool %s needs the secret %s, which is not set", tool.name, name)
+
+
+def warn_of_unknown_providers(tools: Iterable[CompiledTool], providers: Collection[str]) -> None:
+    """Log which tools act for persons at a provider that nobody has named."""
+    for tool in tools:
+        for injection in tool.injections:
+            if injection.source == "user_token" and injection.field not in providers:
+                logger.warning("tool %s takes a token of %s, which SIDECALL_OAUTH lacks", tool.name, injection.field)

@@ -82,6 +82,7 @@ def surround(
         contents=ledger.contents,
         deny=keeper.auditor.deny_tool,
         own_secrets=keeper,
+        user_tokens=None if keeper.signing_in is None else keeper.signing_in.tokens,
     )
 
 

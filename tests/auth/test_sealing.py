@@ -91,4 +91,5 @@ async def test_without_a_key_no_secret_is_kept_or_found(caplog: pytest.LogCaptur
     await off.remove(ADA, "KEY")
 
     assert (others, await off.list(ADA)) == ({}, [])
-    assert caplog.messages == ["secrets of callers are kept here, and there is no SIDECALL_SECRETS_KEY to decrypt them"]
+    errors = [record.message for record in caplog.records if record.levelname == "ERROR"]
+    assert errors == ["secrets of callers are kept here, and there is no SIDECALL_SECRETS_KEY to decrypt them"]

@@ -41,6 +41,7 @@ def test_a_new_approval_is_pending() -> None:
         "preview": None,
         "preview_error": None,
         "payload": None,
+        "sign_in": None,
         "message": None,
     }
 

@@ -8,12 +8,13 @@ from uuid import UUID
 import pytest
 
 from sidecall import Caller, ToolCall, ToolMessage
-from sidecall.core.approval import Approval, ApprovalRecord, Decision
+from sidecall.core.approval import Approval, ApprovalRecord, Decision, Preview
 from sidecall.core.decisions.places import Approvals
 from sidecall.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.core.invocation import CallRequest
 from sidecall.core.overload import TooManyApprovals
 from sidecall.core.record import CallRecord
+from sidecall.core.secrecy.user_tokens import SignIn
 from tests.kit.ledgers import Clock, Place
 
 APPROVE, REJECT = Decision(decision="approve"), Decision(decision="reject", reason="No.")
@@ -194,6 +195,10 @@ async def test_a_decision_that_is_taken_back_leaves_no_trace(approvals: Approval
     await approvals.reopen(waiting.id)
 
     assert await find(approvals, waiting.id) == waiting
+    await approvals.decide(waiting.id, APPROVE, "eve")
+    sign_in = SignIn(provider="hub", url="http://here")  # The call waits for something else now.
+    await approvals.reopen(waiting.id, Preview(sign_in=sign_in))
+    assert await find(approvals, waiting.id) == waiting.model_copy(update={"sign_in": sign_in})
 
 
 async def test_approvals_are_listed_oldest_first_and_by_status(approvals: Approvals) -> None:

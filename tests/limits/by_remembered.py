@@ -206,7 +206,7 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "decisions that hold for later calls": partial(_rules, max_approval_rules=1),
     "decisions of one tenant that hold for later calls": partial(_rules, max_approval_rules_per_tenant=1),
     "seconds that an approval is kept": _old_approval,
-    "secrets of callers": _many_secrets,
+    "secrets of callers, and tokens of their persons": _many_secrets,
     "bytes of a secret": _long_secret,
     "entries of the audit, and half as many about refusals": _many_entries,
     "seconds that an entry stands in the audit": _old_entries,

@@ -13,7 +13,7 @@ from sidecall.rest.routes.permissions import find_scope
 from sidecall.settings import Settings
 from tests.kit.asgi import BOTH_WAYS
 from tests.kit.callers.keys import write_keys
-from tests.kit.callers.requests import REQUESTS
+from tests.kit.callers.requests import BY_LINK, REQUESTS
 from tests.kit.calls import write_call
 from tests.kit.clients import MakeClient
 
@@ -73,6 +73,20 @@ async def client(make_client: MakeClient, keys: dict[str, dict[str, str]], tmp_p
 def test_every_request_has_its_scope() -> None:
     """As the list of permissions has it."""
     assert [find_scope(method, path) for method, path, _ in REQUESTS] == [scope for *_, scope in REQUESTS]
+
+
+@pytest.mark.parametrize(("method", "path"), BY_LINK)
+async def test_where_persons_sign_in_a_credential_counts_for_nothing(
+    client: httpx.AsyncClient, keys: dict[str, dict[str, str]], method: str, path: str
+) -> None:
+    """Their browsers have none: what a request may do there is in its sealed link; other methods are not served."""
+    wrong = {"Authorization": "Bearer sidecall_wrong"}
+    senders = ({}, wrong, keys["nobody"], keys["root"])
+    answers = [await client.request(method, path, headers=headers) for headers in senders]
+
+    assert [answer.status_code for answer in answers] == [404] * 4
+    assert (await client.delete(path)).status_code == 405
+    assert (await client.get(f"{path}/more")).status_code == 401
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/docs", "/openapi.json", "/docs/assets/swagger-ui.css"])

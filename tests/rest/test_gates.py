@@ -21,7 +21,7 @@ from sidecall.settings import Settings
 from tests.kit.asgi import BOTH_WAYS
 from tests.kit.callers.keys import write_keys
 from tests.kit.callers.planted import CANARY, TOOLS, plant
-from tests.kit.callers.requests import GATES, MCP_GATES, OPEN, Gate
+from tests.kit.callers.requests import BY_LINK, GATES, MCP_GATES, OPEN, Gate
 from tests.kit.callers.secrets import SECRETS_KEY
 from tests.kit.callers.tokens import AUDIENCE, ISSUER, KEYS_URL, Issuer
 from tests.kit.clients import MakeClient
@@ -92,6 +92,7 @@ def test_every_route_has_its_row() -> None:
             routes |= {(method, _shape(route.path)) for method in methods - {"HEAD"}}  # type: ignore[attr-defined]
 
     told = {(gate.method, _shape(gate.path)) for gate in ALL_GATES} | {("GET", _shape(path)) for path in OPEN}
+    told |= set(BY_LINK)
     # Assets are a folder, and MCP answers every method at one path.
     assets = {("GET", "/docs/assets/swagger-ui.css")}
     assert told - assets - {("POST", "/mcp"), ("DELETE", "/mcp")} == routes
@@ -173,7 +174,7 @@ async def test_another_tenant_hears_nothing(client: httpx.AsyncClient, keys: Hea
             assert _without_id(answer) == _without_id(without), gate
 
 
-_COMMON = ("tool", "new")  # What both have.
+_COMMON = ("tool", "new", "provider")  # What both have.
 
 
 def _check_challenge(gate: Gate, answer: httpx.Response) -> None:
@@ -193,7 +194,7 @@ def _check_documented(paths: dict[str, Any], gate: Gate, answers: list[httpx.Res
     assert {str(answer.status_code) for answer in answers} | {"401"} <= set(operation["responses"]), gate
 
 
-_NAMES = ("tool", "call", "held", "content", "approval", "rule", "secret", "new")
+_NAMES = ("tool", "call", "held", "content", "approval", "rule", "secret", "new", "provider")
 
 
 async def _ask(client: httpx.AsyncClient, gate: Gate, names: dict[str, str], headers: dict[str, str]) -> httpx.Response:
@@ -225,7 +226,7 @@ async def test_guesses_take_the_same_way(make_client: MakeClient, tmp_path: Path
         ways = [await _follow(_ask(client, gate, names, other)) for names in (planted, missing)]
         assert ways[0] == ways[1], gate
 
-    assert len(gates) == 10
+    assert len(gates) == 11
 
 
 async def _follow(asking: Coroutine[Any, Any, httpx.Response]) -> list[str]:

@@ -107,6 +107,8 @@ NAMES = {
     "list_secrets": "GET /secrets",
     "put_secret": "PUT /secrets/{name}",
     "delete_secret": "DELETE /secrets/{name}",
+    "list_user_tokens": "GET /oauth/tokens",
+    "delete_user_token": "DELETE /oauth/tokens/{provider}",
     "get_identity": "GET /whoami",
     "get_resource_metadata": "GET /.well-known/oauth-protected-resource",
     "get_health": "GET /healthz",

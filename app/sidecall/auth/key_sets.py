@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -14,9 +14,8 @@ from joserfc.jwk import KeySet
 from sidecall.auth.methods import IssuerUnreachable
 from sidecall.outgoing.bodies import AnswerBounds
 from sidecall.outgoing.clients import open_client
-from sidecall.outgoing.patterns import HostPattern, normalize_host
 from sidecall.outgoing.refusals import OutgoingRefused
-from sidecall.outgoing.rules import USUAL_PORTS, OutgoingRules
+from sidecall.outgoing.rules import OutgoingRules, name_hosts
 
 logger = logging.getLogger("sidecall")
 
@@ -55,7 +54,7 @@ class IssuerKeys:
         self._clock = clock
         self._proxy = proxy
         # The operator has named these; what an issuer itself names has to be public, or at the same host.
-        self._rules = OutgoingRules(private=_name_hosts(issuer, url), ports=None)
+        self._rules = OutgoingRules(private=name_hosts(issuer, url), ports=None)
         self._keys: KeySet | None = None
         self._got_at = self._asked_at = float("-inf")
         self._lock = asyncio.Lock()
@@ -98,14 +97,6 @@ class IssuerKeys:
                     raise ValueError(f"it calls itself {said['issuer']!r}")
                 return KeySet.import_key_set(await _read(client, _require_safe(said["jwks_uri"])))
             return KeySet.import_key_set(await _read(client, self._url))
-
-
-def _name_hosts(*urls: str | None) -> Sequence[HostPattern]:
-    found = [httpx.URL(url) for url in urls if url is not None]
-    return [
-        HostPattern(str(url), normalize_host(url.raw_host.decode("ascii")), url.port or USUAL_PORTS.get(url.scheme))
-        for url in found
-    ]
 
 
 def _require_safe(url: str) -> str:

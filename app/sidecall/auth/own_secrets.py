@@ -2,32 +2,24 @@
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
 
 from sidecall.auth.audit import Auditor
+from sidecall.auth.oauth.signing_in import SigningIn
 from sidecall.core.context import Caller
 from sidecall.core.errors import SidecallError
-from sidecall.core.secrecy.places import SealedSecret, SealedSecrets, SecretListing, SecretsOff, SecretUnreadable
+from sidecall.core.secrecy.places import (
+    RESERVED,
+    Seal,
+    SealedSecret,
+    SealedSecrets,
+    SecretListing,
+    SecretsOff,
+    SecretUnreadable,
+)
 
 logger = logging.getLogger("sidecall")
 
 _NO_KEY = ""  # By which none was encrypted.
-
-
-class Seal(Protocol):
-    """Encrypts and decrypts."""
-
-    key_id: str
-
-    def seal(self, tenant: str, caller: str, name: str, value: str) -> SealedSecret:
-        """Encrypt a secret of a caller."""
-
-    def unseal(self, secret: SealedSecret) -> str:
-        """Decrypt a secret.
-
-        Raises:
-            SecretUnreadable: It cannot be.
-        """
 
 
 class SecretsUnfit(SidecallError):
@@ -37,7 +29,10 @@ class SecretsUnfit(SidecallError):
 class SecretKeeper:
     """Keep secrets encrypted, where the operator has given a key, and find them for calls."""
 
-    def __init__(self, places: SealedSecrets, sealer: Seal | None, auditor: Auditor) -> None:
+    def __init__(
+        self, places: SealedSecrets, sealer: Seal | None, auditor: Auditor, signing_in: SigningIn | None = None
+    ) -> None:
+        self.signing_in = signing_in
         self._places = places
         self._sealer = sealer
         self.auditor = auditor
@@ -96,7 +91,7 @@ class SecretKeeper:
 
     async def list(self, caller: Caller) -> Sequence[SecretListing]:
         """List a caller's secrets, without their values."""
-        return await self._places.list(caller)
+        return [it for it in await self._places.list(caller) if RESERVED not in it.name]
 
     async def find(self, caller: Caller, names: Collection[str]) -> Mapping[str, str]:
         """Return those of a caller that have one of these names.

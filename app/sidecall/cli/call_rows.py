@@ -32,7 +32,9 @@ def print_approvals(approvals: Iterable[dict[str, Any]]) -> None:
     for approval in approvals:
         asked = approval["tool_call"]
         args = "(large)" if asked["args"] is None else _write(asked["args"])
-        rows.append((approval["id"], asked["name"], approval["status"], write_time(approval["created_at"]), args))
+        sign_in = approval.get("sign_in") if approval["status"] == "pending" else None
+        status = approval["status"] if sign_in is None else f"sign in: {sign_in['url']}"
+        rows.append((approval["id"], asked["name"], status, write_time(approval["created_at"]), args))
     _print_table(("id", "tool", "status", "asked", "arguments"), rows)
 
 

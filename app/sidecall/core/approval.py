@@ -13,6 +13,7 @@ from sidecall.core.decisions.rules import DecisionName
 from sidecall.core.errors import ApprovalConflict, SidecallError
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
+from sidecall.core.secrecy.user_tokens import SignIn
 
 ApprovalStatus = Literal["pending", "approved", "rejected"]
 
@@ -24,13 +25,15 @@ class Preview:
     """What a person should know who decides, as the tool's author says it.
 
     `shown` is what the call would do, in text or JSON, or `error` why there is nothing to show. A tool that asks while
-    it runs says in `description` what is to be decided, and in `payload` what else belongs to that.
+    it runs says in `description` what is to be decided, and in `payload` what else belongs to that. With `sign_in`
+    there is nothing to decide: a person has to sign in first.
     """
 
     shown: Any = None
     error: str | None = None
     description: str | None = None
     payload: Any = None
+    sign_in: SignIn | None = None
 
 
 NO_PREVIEW = Preview()
@@ -52,6 +55,10 @@ class ApprovalState(BaseModel):
     reason: str | None = Field(default=None, description="What the person said; the model sees it when they rejected.")
     always: bool = Field(default=False, description="Whether the decision made a rule for the caller's later calls.")
     description: str | None = Field(default=None, description="What is to be decided, where the tool itself asks.")
+    sign_in: SignIn | None = Field(
+        default=None,
+        description="Where a person has to sign in; the call goes on by itself then. null where none has to.",
+    )
 
 
 class Approval(ApprovalState):
@@ -145,10 +152,7 @@ class ApprovalRequired(SidecallError):
     @classmethod
     def of(cls, approval: Approval) -> "ApprovalRequired":
         """Make what is raised of a call that has an approval."""
-        waits = (
-            "waits for a person's approval" if approval.status == "pending" else f"was {approval.status} and still runs"
-        )
-        error = ApprovalRequired(f"{approval.tool_call.name} {waits} ({approval.id}).")
+        error = ApprovalRequired(f"{approval.tool_call.name} {_describe_wait(approval)} ({approval.id}).")
         error.approval = approval
         return error
 
@@ -156,6 +160,14 @@ class ApprovalRequired(SidecallError):
     def is_new(self) -> bool:
         """Whether a tool has raised it, and nobody was asked yet."""
         return "approval" not in vars(self)
+
+
+def _describe_wait(approval: Approval) -> str:
+    if approval.status != "pending":
+        return f"was {approval.status} and still runs"
+    if approval.sign_in is None:
+        return "waits for a person's approval"
+    return f"waits until a person has signed in at {approval.sign_in.provider}: {approval.sign_in.url}"
 
 
 class AnsweredBefore(SidecallError):
@@ -209,6 +221,7 @@ class ApprovalRecord(BaseModel):
             preview_error=preview.error,
             description=preview.description,
             payload=preview.payload,
+            sign_in=preview.sign_in,
         )
         return cls(
             approval=approval,
@@ -263,9 +276,18 @@ class ApprovalRecord(BaseModel):
             tool_call=self.asked if decision.args is None else self.asked.model_copy(update={"args": decision.args}),
         )
 
-    def reopen(self) -> Self:
-        """Take the decision back."""
-        undecided = {"decided_at": None, "decided_by": None, "reason": None, "asked_args": None, "always": False}
+    def reopen(self, preview: Preview | None = None) -> Self:
+        """Take the decision back; with a preview it waits for something else than before."""
+        undecided: dict[str, Any] = {
+            "decided_at": None,
+            "decided_by": None,
+            "reason": None,
+            "asked_args": None,
+            "always": False,
+        }
+        if preview is not None:
+            undecided |= {"preview": preview.shown, "preview_error": preview.error, "sign_in": preview.sign_in}
+            undecided |= {"description": preview.description, "payload": preview.payload}
         return self._change(status="pending", tool_call=self.asked, **undecided)
 
     def answer(self, message: ToolMessage) -> Self:

@@ -48,13 +48,32 @@ class Secret(InjectedToolArg):
         self.of = of
 
 
+class UserToken(InjectedToolArg):
+    """Hide a parameter and fill it with a token of the caller's person: `Annotated[str, UserToken("github")]`."""
+
+    def __init__(self, provider: str) -> None:
+        """Inject the access token with which the tool may act for them at this provider.
+
+        A call without one waits until they have signed in there, unless the parameter has a default.
+
+        Args:
+            provider: One of those that the operator names in `SIDECALL_OAUTH`.
+        """
+        self.provider = provider
+
+
 class FromCaller(InjectedToolArg):
     """Hide a parameter and fill it from `context` by its name, or else from `state`."""
 
 
 ABSENT = object()
 
-Source = Literal["context", "call_id", "state", "store", "secret", "tool_context", "caller", "made"]
+Source = Literal["context", "call_id", "state", "store", "secret", "user_token", "tool_context", "caller", "made"]
+
+
+def find_no_token(_provider: str) -> str | None:
+    """Find none, as where a tool is called without a server."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +81,7 @@ class Supply:
     """What one call may be given besides its arguments.
 
     `tool_context` is what a ToolContext parameter gets; `secrets` finds a secret by its name and by
-    whose it is. `options` are the tool's.
+    whose it is, and `tokens` a person's by its provider. `options` are the tool's.
     """
 
     call_id: str
@@ -72,6 +91,7 @@ class Supply:
     secrets: Callable[[str, SecretOwner], str | None]
     options: ToolOptions
     is_async: bool
+    tokens: Callable[[str], str | None] = find_no_token
 
 
 class FromFunction(InjectedToolArg):
@@ -113,6 +133,8 @@ class Injection:
             self._fill_store(values, supply.tool_context.store)
         elif self.source == "secret":
             self._fill_secret(values, supply)
+        elif self.source == "user_token":
+            self._fill_token(values, supply)
         elif self.make is not None:
             made = self.make(supply)
             values.update({} if made is ABSENT else {self.parameter: made})
@@ -129,8 +151,17 @@ class Injection:
         secret = supply.secrets(self.field or "", self.of)
         if secret is None and self.required:
             raise _make_error(supply, f"The secret {self.field} is not set, {_NOWHERE[self.of]}.")
-        if secret is None:
-            return
+        if secret is not None:
+            self._keep_secret(values, secret, supply, f"secret {self.field}")
+
+    def _fill_token(self, values: dict[str, Any], supply: Supply) -> None:
+        token = supply.tokens(self.field or "")
+        if token is not None:
+            self._keep_secret(values, token, supply, f"token of {self.field}")
+        elif self.required:
+            values[self.parameter] = ""  # The call waits before its tool sees it.
+
+    def _keep_secret(self, values: dict[str, Any], secret: str, supply: Supply, what: str) -> None:
         try:
             values[self.parameter] = secret if self.adapter is None else self.adapter.validate_python(secret)
         except ValidationError as error:
@@ -140,7 +171,7 @@ class Injection:
         else:
             return
         # Outside the handler, since the error itself would show the secret in the log.
-        raise _make_error(supply, f"The secret {self.field} is of no use: {rule}.")
+        raise _make_error(supply, f"The {what} is of no use: {rule}.")
 
     def _choose_given(self, supply: Supply) -> Any:
         if self.source == "caller":

@@ -17,6 +17,7 @@ from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.results.room import ResultRoom, Share
 from sidecall.core.secrecy.mask import SecretMask
 from sidecall.core.secrecy.places import OwnSecrets, SecretOwner
+from sidecall.core.secrecy.user_tokens import UserTokens
 from sidecall.core.store.protocol import Store, SyncStore, pick_tenant
 from sidecall.core.tool import CompiledTool
 
@@ -27,7 +28,8 @@ class CallRequest:
 
     `approved` says that a person has approved the call, where its tool requires that, and `rule` is the one that has
     decided about it, if one has; `rejection` are a person's words
-    about what the tool wanted to do itself, and has to do without. `listener` hears of its progress. `deadline` is when
+    about what the tool wanted to do itself, and has to do without. `resumes` is the id of the approval with which the
+    call waited before it went on. `listener` hears of its progress. `deadline` is when
     the sender wants an answer; it only ever shortens what the tool has. `id` is that of
     the invocation, where the call has one already; `is_counted` says that its caller's quota was asked before, and
     `is_remembered` that the call is written down elsewhere. `holder` is under what the result counts until the sender
@@ -42,6 +44,7 @@ class CallRequest:
     approved: bool = False
     rule: ApprovalRule | None = None
     rejection: str | None = None
+    resumes: str | None = None
     listener: EventListener | None = None
     presence: Presence | None = None
     deadline: Deadline | None = None
@@ -78,7 +81,8 @@ class Surroundings:
 
     `abandon` is told when something of a call runs on although the call has been answered. `trace` names the span that
     is current, as headers. Without `results` it does not matter how large results are. `deny` is
-    told of callers who ask for a tool, by its name, and lack a scope of it. `own_secrets` finds those of callers.
+    told of callers who ask for a tool, by its name, and lack a scope of it. `own_secrets` finds those of callers,
+    and `user_tokens` with what tools act for their persons.
     """
 
     store: Store | SyncStore | None = None
@@ -89,6 +93,7 @@ class Surroundings:
     contents: ReachableContents | None = None
     deny: Callable[[Caller, str], None] = _deny_nothing
     own_secrets: OwnSecrets | None = None
+    user_tokens: UserTokens | None = None
 
 
 NOWHERE = Surroundings()
@@ -115,6 +120,7 @@ class Invocation:
     waited: float = 0.0  # the gate, and executors that add to it: seconds until its turn came
     args: dict[str, Any] = field(default_factory=dict)  # decode
     own_secrets: Mapping[str, str] = field(default_factory=dict)  # look_up_secrets
+    user_tokens: Mapping[str, str] = field(default_factory=dict)  # look_up_tokens: by provider
     mask: SecretMask | None = None  # inject: of the secrets that the tool is given
     repaired: list[str] = field(default_factory=list)  # decode, validate
     ignored: list[str] = field(default_factory=list)  # inject, validate
@@ -226,11 +232,18 @@ class Invocation:
         found = None if of == "server" else self.own_secrets.get(name)
         if found is None and of != "caller":
             found = self.surroundings.secrets(name)
-        if found is not None:
+        return self._mask(found)
+
+    def _find_token(self, provider: str) -> str | None:
+        """Find a person's token, which is masked as a secret is; None if there is none."""
+        return self._mask(self.user_tokens.get(provider))
+
+    def _mask(self, secret: str | None) -> str | None:
+        if secret is not None:
             if self.mask is None:
                 self.mask = SecretMask()
-            self.mask.add(found)
-        return found
+            self.mask.add(secret)
+        return secret
 
     def supply(self) -> Supply:
         """Gather what injected parameters may be filled with."""
@@ -242,6 +255,7 @@ class Invocation:
             self._find_secret,
             self.tool.options,
             self.tool.is_async,
+            self._find_token,
         )
 
 

@@ -54,6 +54,7 @@ from sidecall.core.errors import (
 )
 from sidecall.core.overload import Overloaded, QuotaExceeded, StoreUnavailable, TooManyApprovals, TooManyCalls
 from sidecall.core.secrecy.places import InvalidSecret, SecretsOff, TooManySecrets, UnknownSecret
+from sidecall.core.secrecy.user_tokens import UnknownUserToken
 from sidecall.http.preferences import InvalidKey, InvalidPreference
 from sidecall.http.quota import quota_headers
 from sidecall.http.ranges import RangeUnsatisfiable
@@ -77,6 +78,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     UnknownRule: (404, "unknown-rule"),
     UnknownSecret: (404, "unknown-secret"),
     SecretsOff: (404, "secrets-off"),
+    UnknownUserToken: (404, "unknown-user-token"),
     UnknownToolset: (404, "unknown-toolset"),
     UnknownApproval: (404, "unknown-approval"),
     UnknownContent: (404, "unknown-content"),

@@ -27,6 +27,7 @@ from sidecall.jobs.watching import Sights, watch_call
 from sidecall.ledger.base import Ledger
 from sidecall.pipeline.batch import Find
 from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.signing_in.resume import SignInWaits
 from sidecall.pipeline.visible import is_visible
 
 logger = logging.getLogger("sidecall")
@@ -68,6 +69,7 @@ class Jobs:
         self._ends = Ends()
         self._pipeline = pipeline
         self._runner = Runner(ledger.calls, pipeline, find, self._ends, self.limits.running)
+        self.waits = SignInWaits(pipeline, ledger.approvals, self.notice)
         self._keeping = Keeping(ledger.calls.kept)
         self._upkeep = Upkeep(ledger, self._runner, find, self._ends, self.limits.attempts)
         self.load = JobLoad(self._runner, self._upkeep, self.limits)
@@ -80,9 +82,11 @@ class Jobs:
 
     async def close(self, patience: float = 0.0) -> None:
         """Run no more calls; after so many seconds those that may run twice are left to another server, or the next."""
+        closing = self.waits.close(patience)
         if not self._upkeep.is_open:
+            await closing
             return
-        await self._runner.close(patience)
+        await asyncio.gather(closing, self._runner.close(patience))
         await self._keeping.close()
         await self._upkeep.close()
 

@@ -21,6 +21,7 @@ from sidecall.mcp.mirrored import compare_mirrored
 from sidecall.mcp.parts import McpParts
 from sidecall.mcp.results import META
 from sidecall.mcp.wire import INVALID_PARAMS, RpcError, RpcMessage
+from sidecall.pipeline.approve import takes_user_tokens, wants_approval
 from sidecall.pipeline.visible import is_visible
 from sidecall.schema.forms.structured import Misfit, Structure
 
@@ -103,7 +104,10 @@ def _choose_id(parts: McpParts, message: RpcMessage, exchange: Exchange) -> str:
     if isinstance(own, str) and own:
         return own
     tool = parts.registry.get(message.params["name"])
-    if tool is not None and tool.options.requires_approval is not False and not exchange.can_ask(message):
+    if tool is not None and (
+        (wants_approval(tool) and not exchange.can_ask(message))
+        or (takes_user_tokens(tool) and not exchange.can_lead(message))
+    ):
         return make_call_id(message.params)
     return f"call_{uuid4().hex}"
 

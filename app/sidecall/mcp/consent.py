@@ -4,8 +4,10 @@ What goes to the client and back is the id of the approval. All that has to hold
 can change it: whose call it is, what it asks for, when it expires, and that it is decided once.
 """
 
+import asyncio
 import hashlib
 import json
+from contextlib import suppress
 from typing import Any
 
 from sidecall.core.approval import Approval, ApprovalRecord, ApprovalRequired, Decision
@@ -30,6 +32,8 @@ _SHOWN = 2000
 # Why a call is rejected, by what the client says of its form. One that was closed is not left to be approved later,
 # when nobody waits for its answer any more.
 _REASONS = {"decline": None, "cancel": "The person closed the form without a decision."}
+# How often, and how many seconds apart, it is looked whether a person has signed in.
+_LOOKS, _LOOK = 100, 0.25
 _UNKNOWN_STATE = "`requestState` is not that of this call, or has expired: send the call without it."
 
 
@@ -44,8 +48,9 @@ def answer_waiting(
 ) -> dict[str, Any]:
     """Make the result of a call that waits for a person: a form for them, or words for the model."""
     approval = waiting.approval
-    if approval.status == "pending" and exchange.can_ask(message):
-        asked = {"method": "elicitation/create", "params": _make_form(approval, tool)}
+    question = _make_question(approval, tool, message, exchange) if approval.status == "pending" else None
+    if question is not None:
+        asked = {"method": "elicitation/create", "params": question}
         return {
             "resultType": "input_required",
             "inputRequests": {_QUESTION: asked},
@@ -58,10 +63,28 @@ def answer_waiting(
     return {"content": [text], "isError": True, "resultType": "complete", "_meta": meta}
 
 
+def _make_question(
+    approval: Approval, tool: CompiledTool | None, message: RpcMessage, exchange: Exchange
+) -> dict[str, Any] | None:
+    """Make what a client puts before its person; None where it can put nothing before anybody."""
+    sign_in = approval.sign_in
+    if sign_in is None:
+        return _make_form(approval, tool) if exchange.can_ask(message) else None
+    if not exchange.can_lead(message):
+        return None
+    text = f"Sign in at {sign_in.provider}, so that {approval.tool_call.name} may act for you."
+    return {"mode": "url", "elicitationId": approval.id, "url": sign_in.url, "message": text}
+
+
 def _explain(approval: Approval, url: str | None) -> str:
     name = approval.tool_call.name
     if approval.status != "pending":
         return f"Error: {name} was {approval.status} and still runs. Make the same call again for its answer."
+    if approval.sign_in is not None:
+        return (
+            f"Error: {name} waits until a person has signed in at {approval.sign_in.provider}: {approval.sign_in.url} "
+            "It has not run. Once they have signed in, make the same call again for its answer."
+        )
     if url is None:
         return f"Error: {name} has to be approved by a person, and nobody can be asked over this connection."
     return (
@@ -105,9 +128,22 @@ async def resume(parts: McpParts, request: CallRequest, message: RpcMessage) -> 
     record = await _find_record(parts, request, message.params["requestState"])
     request.call = request.call.model_copy(update={"id": _find_id(record)})
     decision = _read_decision(message.params.get("inputResponses"), record)
+    if record.approval.sign_in is not None and decision is not None and decision.decision == "approve":
+        decision = None  # They have only said that they go there.
+        await _wait_for_sign_in(parts, record.approval.id)
     if decision is None or record.approval.status != "pending":
         return await parts.run(request)
     return await _decide(parts, request, record, decision)
+
+
+async def _wait_for_sign_in(parts: McpParts, approval_id: str) -> None:
+    """Wait for the answer of a call whose person signs in; not for ever, since its client may do so again."""
+    with suppress(UnknownApproval):
+        for _ in range(_LOOKS):
+            approval = (await parts.approvals.get(approval_id)).approval
+            if approval.message is not None or (approval.status == "pending" and approval.sign_in is None):
+                return
+            await asyncio.sleep(_LOOK)
 
 
 async def _decide(parts: McpParts, request: CallRequest, record: ApprovalRecord, decision: Decision) -> ToolMessage:

@@ -41,6 +41,15 @@ class Exchange:
         """Return whether the client can put a form before a person who may decide, and send the call again."""
         if not (self.is_modern and self.caller.may(DECIDE, DECIDE_OWN)):
             return False
-        asks: Any = message.meta[CAPABILITIES_KEY].get("elicitation")
+        asks = _read_modes(message)
         # An empty object means forms.
-        return isinstance(asks, dict) and (not asks or "form" in asks)
+        return asks is not None and (not asks or "form" in asks)
+
+    def can_lead(self, message: RpcMessage) -> bool:
+        """Return whether the client can lead its person to an address, and send the call again."""
+        return self.is_modern and "url" in (_read_modes(message) or {})
+
+
+def _read_modes(message: RpcMessage) -> dict[str, Any] | None:
+    asks: Any = message.meta[CAPABILITIES_KEY].get("elicitation")
+    return asks if isinstance(asks, dict) else None

@@ -84,6 +84,15 @@ class OutgoingRules:
         return self.ports is None or port in self.ports or is_named
 
 
+def name_hosts(*urls: str | None) -> Sequence[HostPattern]:
+    """Return the hosts of addresses that an operator has chosen, each at its port."""
+    found = [httpx.URL(url) for url in urls if url is not None]
+    return [
+        HostPattern(str(url), normalize_host(url.raw_host.decode("ascii")), url.port or USUAL_PORTS.get(url.scheme))
+        for url in found
+    ]
+
+
 def _cover(patterns: Iterable[HostPattern], host: str, port: int) -> bool:
     return any(pattern.covers(host, port) for pattern in patterns)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from sidecall.core.approval import NO_PREVIEW, AnsweredBefore, ApprovalRequired, ApprovalWanted, Preview
+from sidecall.core.approval import AnsweredBefore, ApprovalRecord, ApprovalRequired, ApprovalWanted, Preview
 from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.decisions.rules import ApprovedByRule
 from sidecall.core.errors import CallRejected, ToolExecutionError
@@ -22,6 +22,11 @@ from sidecall.schema.signature import unwrap
 from sidecall.telemetry import log_hook_failure
 
 
+def takes_user_tokens(tool: CompiledTool) -> bool:
+    """Return whether a tool acts for its caller's person."""
+    return any(injection.source == "user_token" for injection in tool.injections)
+
+
 def wants_approval(tool: CompiledTool) -> bool:
     """Return whether some calls of this tool need approval."""
     return tool.options.requires_approval is not False
@@ -33,7 +38,7 @@ def may_ask(tool: CompiledTool) -> bool:
     That a tool asks while it runs is seen by what its module knows: whoever raises an exception has it at hand. One
     that lets other modules ask is run until it asks when its call comes again.
     """
-    if wants_approval(tool):
+    if wants_approval(tool) or takes_user_tokens(tool):
         return True
     function = unwrap(tool.function)
     function = getattr(function, "__func__", function)
@@ -66,10 +71,17 @@ class Recall:
             ApprovalRequired: It waits, or it was approved and still runs.
             AnsweredBefore: It has its answer.
         """
-        if not invocation.request.approved:
+        if not invocation.request.approved and invocation.request.resumes is None:
             known = await self._approvals.find(CallRecord.of(invocation.request, invocation.id))
             if known is not None:
+                await self._look_again(invocation, known)
                 raise known.as_error()
+
+    async def _look_again(self, invocation: Invocation, known: ApprovalRecord) -> None:
+        """Let a call go on that nobody has told that its person has signed in, since a server ended just then."""
+        tokens, sign_in = invocation.surroundings.user_tokens, known.approval.sign_in
+        if tokens is not None and sign_in is not None and known.approval.status == "pending":
+            await tokens.look_again(invocation.request.caller, sign_in.provider)
 
 
 def repeat_answer(invocation: Invocation) -> None:
@@ -122,8 +134,7 @@ class Approve:
         """
         if not invocation.request.approved and await is_required(invocation):
             await self._rules.follow(invocation)
-            call = CallRecord.of(invocation.request, invocation.id)
-            raise (await self._approvals.ask(call, show_call(invocation), await make_preview(invocation))).as_error()
+            raise (await ask_person(self._approvals, invocation, await make_preview(invocation))).as_error()
 
 
 class ApproveInside:
@@ -151,11 +162,25 @@ class ApproveInside:
 
     async def _ask_about(self, invocation: Invocation, wanted: ApprovalRequired) -> None:
         await self._rules.follow(invocation)
-        await self._ask(invocation, show_call(invocation), await show_question(invocation, wanted))
+        raise (
+            await ask_person(self._approvals, invocation, await show_question(invocation, wanted))
+        ).as_error() from None
 
-    async def _ask(self, invocation: Invocation, wanted: ToolCall, preview: Preview = NO_PREVIEW) -> None:
+    async def _ask(self, invocation: Invocation, wanted: ToolCall) -> None:
         call = CallRecord.of(invocation.request, invocation.id)
-        raise (await self._approvals.ask(call, wanted, preview)).as_error() from None
+        raise (await self._approvals.ask(call, wanted)).as_error() from None
+
+
+async def ask_person(approvals: Approvals, invocation: Invocation, preview: Preview) -> ApprovalRecord:
+    """Let a call wait for a person; one that has waited before goes on waiting under the same id.
+
+    Raises:
+        TooManyApprovals: Too many calls wait already.
+    """
+    waited = invocation.request.resumes
+    if waited is not None:
+        return await approvals.reopen(waited, preview)
+    return await approvals.ask(CallRecord.of(invocation.request, invocation.id), show_call(invocation), preview)
 
 
 def show_call(invocation: Invocation) -> ToolCall:

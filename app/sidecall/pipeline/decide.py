@@ -9,13 +9,13 @@ from uuid_utils import uuid7
 
 from sidecall.auth.audit import Auditor
 from sidecall.auth.scopes import DECIDE_OWN, require_scope
-from sidecall.core.approval import Approval, ApprovalRecord, Decision
+from sidecall.core.approval import Approval, ApprovalRecord, ApprovalRequired, Decision
 from sidecall.core.context import Caller
 from sidecall.core.deadline import Deadline
 from sidecall.core.decisions.audit import AuditAction
 from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.decisions.rules import ApprovalRule
-from sidecall.core.errors import CallRejected, CallUnanswered, InvalidDecision
+from sidecall.core.errors import ApprovalConflict, CallRejected, CallUnanswered, InvalidDecision
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import TooManyApprovals
@@ -91,25 +91,20 @@ async def decide(
         terms.require(by, DECIDE_OWN)
     call = record.require_pending()
     _refuse_unclear(record, decision)
+    _refuse_instead_of_sign_in(record, decision)
     keeping = _Keeping(terms, _make_rule(pipeline, record, decision, by.subject), approval_id, decision, by)
     if decision.decision == "reject" and not record.is_inside:
         await approvals.decide(approval_id, decision, by.subject)
-        async with _reopening(approvals, approval_id):
+        async with reopening(approvals, approval_id):
             await keeping.keep()
-        return await _answer(approvals, approval_id, refuse(CallRejected(decision.reason), call.tool_call), call)
+        return await keep_answer(approvals, approval_id, refuse(CallRejected(decision.reason), call.tool_call), call)
     rejection = CallRejected(decision.reason).message if decision.decision == "reject" else None
-    sent = replace(call.to_request(), approved=True, rejection=rejection, deadline=terms.deadline)
+    sent = replace(call.to_request(), approved=True, rejection=rejection, resumes=approval_id, deadline=terms.deadline)
     request = await _edit(pipeline, sent, decision)
     await approvals.decide(approval_id, decision, by.subject)
-    async with _reopening(approvals, approval_id):
+    async with reopening(approvals, approval_id):
         entered = await _enter(pipeline, request, keeping)
-    try:
-        message = await _run(pipeline, request, entered)
-    except BaseException:
-        interrupted = CallUnanswered("execution_error", "Error: the call was interrupted; it may have had effects.")
-        await _answer(approvals, approval_id, refuse(interrupted, request.call), call)
-        raise
-    return await _answer(approvals, approval_id, message, call)
+    return await finish(pipeline, approvals, request, entered, call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +124,7 @@ class _Keeping:
 
 
 @asynccontextmanager
-async def _reopening(approvals: Approvals, approval_id: str) -> AsyncIterator[None]:
+async def reopening(approvals: Approvals, approval_id: str) -> AsyncIterator[None]:
     """Take a decision back where nothing has run: there is no room, or whoever decided does not wait for it."""
     try:
         yield
@@ -169,6 +164,12 @@ def _refuse_unclear(record: ApprovalRecord, decision: Decision) -> None:
         raise InvalidDecision(f"{record.asked.name} is no tool of this server, so it is decided about each time.")
 
 
+def _refuse_instead_of_sign_in(record: ApprovalRecord, decision: Decision) -> None:
+    sign_in = record.approval.sign_in
+    if sign_in is not None and (decision.decision == "approve" or decision.always):
+        raise ApprovalConflict(f"The call goes on once a person has signed in, at {sign_in.url}; you can reject it.")
+
+
 def _make_rule(pipeline: Pipeline, record: ApprovalRecord, decision: Decision, by: str) -> ApprovalRule | None:
     """Make the rule that a decision wants; None where it is about one call.
 
@@ -201,13 +202,38 @@ def is_own(record: ApprovalRecord, caller: Caller) -> bool:
     return (record.tenant, record.approval.requested_by) == (caller.tenant, caller.subject)
 
 
-async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolMessage) -> ToolMessage:
+async def finish(
+    pipeline: Pipeline, approvals: Approvals, request: CallRequest, entered: Ticket | ToolMessage, call: CallRecord
+) -> Approval:
+    """Run a call that has waited, and keep its answer, unless it begins to wait for something else."""
+    assert request.resumes is not None
+    try:
+        ended = await _run(pipeline, request, entered)
+    except BaseException:
+        interrupted = CallUnanswered("execution_error", "Error: the call was interrupted; it may have had effects.")
+        await keep_answer(approvals, request.resumes, refuse(interrupted, request.call), call)
+        raise
+    return ended if isinstance(ended, Approval) else await keep_answer(approvals, request.resumes, ended, call)
+
+
+async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolMessage) -> ToolMessage | Approval:
     if not isinstance(entered, Ticket):
         return entered
-    return await run_isolated(lambda _: pipeline.answer(entered), request)
+    waiting: list[Approval] = []
+
+    async def run(_: CallRequest) -> ToolMessage:
+        try:
+            return await pipeline.answer(entered)
+        except ApprovalRequired as error:
+            if error.approval.id == request.resumes:
+                waiting.append(error.approval)
+            raise
+
+    message = await run_isolated(run, request)
+    return waiting[0] if waiting else message
 
 
-async def _answer(approvals: Approvals, approval_id: str, message: ToolMessage, call: CallRecord) -> Approval:
+async def keep_answer(approvals: Approvals, approval_id: str, message: ToolMessage, call: CallRecord) -> Approval:
     """Keep an answer; where there is no room for it, whoever decided gets it all the same, and others are told."""
     try:
         return (await approvals.answer(approval_id, message)).approval

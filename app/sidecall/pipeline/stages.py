@@ -5,7 +5,15 @@ from collections.abc import Mapping
 from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.options import ExecutorName
 from sidecall.executors.base import Executor
-from sidecall.pipeline.approve import Approve, ApproveInside, Recall, may_ask, repeat_answer, wants_approval
+from sidecall.pipeline.approve import (
+    Approve,
+    ApproveInside,
+    Recall,
+    may_ask,
+    repeat_answer,
+    takes_user_tokens,
+    wants_approval,
+)
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.cached.answers import Caching
 from sidecall.pipeline.cached.run import RunCached, has_cache, has_no_cache
@@ -18,6 +26,7 @@ from sidecall.pipeline.handle import contain, has_way_through, let_through, log_
 from sidecall.pipeline.inject import has_injections, inject
 from sidecall.pipeline.secrecy.hide import hide_in_answer, hide_in_events, takes_secrets
 from sidecall.pipeline.secrecy.look_up import look_up_secrets, takes_own_secrets
+from sidecall.pipeline.signing_in.ask import AskAgain, RequireSignIn, look_up_tokens
 from sidecall.pipeline.stage import Stage, Stages
 from sidecall.pipeline.tell import has_callbacks, tell_end, tell_error, tell_start
 from sidecall.pipeline.validate import validate
@@ -40,10 +49,12 @@ def default_stages(
         Stage(decode),
         Stage(Recall(approvals), may_ask),
         Stage(look_up_secrets, takes_own_secrets),
+        Stage(look_up_tokens, takes_user_tokens),
         Stage(inject, has_injections),
         Stage(hide_in_events, takes_secrets),
         Stage(validate),
         Stage(guard_input, has_input_guardrails),
+        Stage(RequireSignIn(approvals), takes_user_tokens),
         Stage(Approve(approvals, rules), wants_approval),
         Stage(tell_start, has_callbacks),
         execute,
@@ -63,6 +74,7 @@ def _list_failure(approvals: Approvals, rules: ApprovalRules | None, keep_to_bud
     return (
         Stage(contain),
         Stage(ApproveInside(approvals, rules)),
+        Stage(AskAgain(approvals), takes_user_tokens),
         Stage(log_failure),
         Stage(let_through, has_way_through),
         Stage(format_failure),

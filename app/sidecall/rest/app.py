@@ -16,6 +16,7 @@ from sidecall.auth.audit import Auditor
 from sidecall.auth.browser import PageRule, Welcome
 from sidecall.auth.hosts import OwnHosts
 from sidecall.auth.middleware import CALLER, Authentication, Refuse, permit_all
+from sidecall.auth.oauth.rounds import CALLBACK, START
 from sidecall.auth.resource import WELL_KNOWN
 from sidecall.core.errors import RequestError
 from sidecall.http import problems
@@ -41,9 +42,11 @@ from sidecall.rest.routes import (
     rules,
     search,
     secrets,
+    signing_in,
     status,
     tool_calls,
     tools,
+    user_tokens,
     whoami,
 )
 from sidecall.rest.routes.permissions import permit
@@ -76,7 +79,8 @@ _REQUEST_MODELS: list[type[BaseModel]] = [
     secrets.SecretValue,
 ]
 _PROBES = frozenset({"/healthz", "/readyz"})
-_OPEN = _PROBES | {"/", "/docs", "/openapi.json"}
+# Browsers of persons have no credential; what leads them there, and back, proves whose they are.
+_OPEN = _PROBES | {"/", "/docs", "/openapi.json", START, CALLBACK}
 _TAGS = {
     "tools": "What can be called.",
     "callers": "Who calls.",
@@ -168,6 +172,8 @@ def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp]) -> 
         approvals,
         audit,
         secrets,
+        user_tokens,
+        signing_in,
         whoami,
         metadata,
         health,

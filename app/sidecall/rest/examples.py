@@ -107,6 +107,7 @@ _WAITING = {
     "preview": "Order 7 of Ada, two articles, not paid.",
     "preview_error": None,
     "payload": None,
+    "sign_in": None,
     "message": None,
 }
 APPROVAL: dict[str, dict[str, Any]] = {

@@ -56,8 +56,11 @@ def _fault(invocation: Invocation, hidden: str, error: FieldError) -> SidecallEr
     injection = next((it for it in invocation.tool.injections if it.parameter == hidden), None)
     if injection is None:
         return ToolExecutionError(invocation.tool.name, invocation.call.id)
-    if injection.source != "secret":
+    if injection.source not in ("secret", "user_token"):
         return MissingContext(f"The tool cannot use what was sent as `{injection.place}`: {error['msg']}.")
     fault = ToolExecutionError(invocation.tool.name, invocation.call.id)
-    fault.__cause__ = SidecallError(f"The secret {injection.field} is of no use: {error['type']}.")
+    fault.__cause__ = SidecallError(f"The {_NAMED[injection.source]} {injection.field} is of no use: {error['type']}.")
     return fault
+
+
+_NAMED = {"secret": "secret", "user_token": "token of"}

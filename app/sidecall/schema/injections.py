@@ -22,6 +22,7 @@ from sidecall.core.injection import (
     Secret,
     Source,
     Supply,
+    UserToken,
 )
 from sidecall.core.parameter import EMPTY, VARIADIC, Bound, Parameter
 from sidecall.core.run.typed_context import plan_context
@@ -68,6 +69,8 @@ def _read_marker(part: Any) -> InjectedToolArg | type[ToolContext] | None:
         return part
     if part is Secret:
         raise SchemaInferenceError("a Secret needs a name: Annotated[str, Secret('API_KEY')].")
+    if part is UserToken:
+        raise SchemaInferenceError("a UserToken needs a provider: Annotated[str, UserToken('github')].")
     if isinstance(part, type) and issubclass(part, InjectedToolArg):
         return part()
     if part is Bound:
@@ -118,8 +121,11 @@ def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> 
         raise SchemaInferenceError(f"parameter `{parameter.name}` takes any number of values and cannot be injected.")
     if source == "call_id":
         _refuse_other_than_text(parameter.name, parameter.annotation)
-    adapter = _make_adapter(parameter.annotation) if source in ("context", "state", "secret", "caller") else None
+    adapter = _make_adapter(parameter.annotation) if source in _CHECKED else None
     return Injection(parameter.name, source, field, parameter.required, adapter, *_choose_rest(marker))
+
+
+_CHECKED: tuple[Source, ...] = ("context", "state", "secret", "user_token", "caller")
 
 
 def _refuse_other_than_text(name: str, annotation: Any) -> None:
@@ -173,6 +179,8 @@ def _choose_source(name: str, marker: InjectedToolArg | type[ToolContext]) -> tu
         return "store", None
     if isinstance(marker, Secret):
         return "secret", marker.name
+    if isinstance(marker, UserToken):
+        return "user_token", marker.provider
     if isinstance(marker, FromFunction):
         return "made", None
     return "caller" if isinstance(marker, FromCaller) else "context", name

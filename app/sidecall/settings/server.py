@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
+from sidecall.auth.oauth.settings import OAuthSettings
 from sidecall.core.errors import SidecallError
 from sidecall.core.options import DocumentApproval
 from sidecall.core.quota import check_rate
@@ -37,6 +38,7 @@ class Settings(
     AuditSettings,
     HistorySettings,
     JobSettings,
+    OAuthSettings,
     SecretSettings,
     UpstreamFields,
     WebhookSettings,

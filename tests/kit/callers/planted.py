@@ -61,4 +61,5 @@ async def plant(client: httpx.AsyncClient, headers: dict[str, str]) -> dict[str,
         "rule": rule["id"],
         "secret": "CANARY_KEY",
         "new": "NEW_KEY",
+        "provider": "hub",  # Nobody has signed in there.
     }

@@ -5,7 +5,15 @@ from typing import Any
 
 NO_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 # What there is not, by the names that stand in paths.
-NONE = {"tool": "who", "call": NO_ID, "held": NO_ID, "content": "none", "rule": "none", "approval": "none"}
+NONE = {
+    "tool": "who",
+    "call": NO_ID,
+    "held": NO_ID,
+    "content": "none",
+    "rule": "none",
+    "approval": "none",
+    "provider": "none",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,8 @@ GATES = [
     Gate("GET", "/secrets", "tools:call", 200, 403, 200),
     Gate("PUT", "/secrets/{new}", "tools:call", 204, 403, 204, {"value": "new"}),
     Gate("DELETE", "/secrets/{secret}", "tools:call", 204, 403, 404),
+    Gate("GET", "/oauth/tokens", "tools:call", 200, 403, 200),
+    Gate("DELETE", "/oauth/tokens/{provider}", "tools:call", 404, 403, 404),
     Gate("GET", "/audit", "server:operate", 200, 403, 200),
     Gate("GET", "/metrics", "server:operate", 200, 403, 200),
     Gate("GET", "/status", "server:operate", 200, 403, 200),
@@ -73,6 +83,8 @@ MCP_GATES = [
     Gate("GET", "/mcp", "tools:call", 405, 403, 405),
     Gate("DELETE", "/mcp", "tools:call", 405, 403, 405),
 ]
+# For browsers of persons: no credential counts, but the sealed link with which they come.
+BY_LINK = (("GET", "/oauth/start"), ("POST", "/oauth/start"), ("GET", "/oauth/callback"))
 # For everybody, whatever comes with the request.
 OPEN = ("/", "/docs", "/docs/assets/swagger-ui.css", "/openapi.json", "/healthz", "/readyz",
         "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/below")  # fmt: skip

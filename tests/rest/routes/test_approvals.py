@@ -79,6 +79,7 @@ async def test_a_call_that_has_to_be_approved_is_accepted(client: httpx.AsyncCli
         "preview": None,
         "preview_error": None,
         "payload": None,
+        "sign_in": None,
         "asked_args": None,
         "message": None,
     }

@@ -17,6 +17,10 @@ AuditAction = Literal[
     "key_revoked",
     "secret_set",
     "secret_deleted",
+    "token_granted",
+    "token_denied",
+    "token_lost",
+    "token_deleted",
 ]
 
 
@@ -33,7 +37,8 @@ class AuditEntry(BaseModel):
     )
     tenant: str = Field(exclude=True)
     target: str | None = Field(
-        default=None, description="What it is about: the id of an approval, a rule or a key, the name of a secret."
+        default=None,
+        description="What it is about: the id of an approval, a rule or a key, the name of a secret or a provider.",
     )
     details: dict[str, Any] = Field(default_factory=dict, description="More about it; never a secret.")
     count: int = Field(default=1, description="How many refusals it stands for.")

@@ -57,8 +57,8 @@ class Approvals(Protocol):
             TooManyApprovals: There is no room for what the person wrote; nothing is decided then.
         """
 
-    async def reopen(self, approval_id: str) -> None:
-        """Take a decision back, of a call that there was no room to run."""
+    async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
+        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says."""
 
     async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
         """Keep the answer of a decided call.

@@ -13,6 +13,9 @@ from sidecall.core.errors import RequestError, SidecallError, ToolExecutionError
 # Whose secret a tool takes: its caller's own, the server's, or the caller's where there is one.
 SecretOwner = Literal["caller", "server", "either"]
 
+# Stands in the names of what the server keeps for callers beside their secrets, which no caller can name so.
+RESERVED = ":"
+
 
 class SecretsOff(RequestError):
     """Secrets of callers are not kept here; the operator of this server would set SIDECALL_SECRETS_KEY."""
@@ -69,6 +72,22 @@ class SealedSecret:
     name: str
     key_id: str
     sealed: bytes
+
+
+class Seal(Protocol):
+    """Encrypts and decrypts."""
+
+    key_id: str
+
+    def seal(self, tenant: str, caller: str, name: str, value: str) -> SealedSecret:
+        """Encrypt a secret of a caller."""
+
+    def unseal(self, secret: SealedSecret) -> str:
+        """Decrypt a secret.
+
+        Raises:
+            SecretUnreadable: It cannot be.
+        """
 
 
 class SealedSecrets(Protocol):

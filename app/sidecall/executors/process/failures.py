@@ -10,10 +10,13 @@ from sidecall.core.approval import ApprovalRequired
 from sidecall.core.errors import InvalidArguments, SidecallError, ToolException, ToolOutputError
 from sidecall.core.jsonable import render_failure, replace_surrogates, to_plain
 from sidecall.core.run.raised import read_http_exception
+from sidecall.core.secrecy.user_tokens import UserTokenRefused
 from sidecall.telemetry.text import MOST, join_traceback
 
 # The kind of a tool's wish that a person decides.
 _APPROVAL = "approval_required"
+# That of a token which its provider refuses.
+_REFUSED = "user_token_refused"
 
 
 class ToolCrashed(Exception):
@@ -43,6 +46,8 @@ def write_failure(error: BaseException) -> dict[str, Any]:
         return {"kind": ToolOutputError.kind, "message": error.message}
     if isinstance(error, ApprovalRequired) and error.is_new:
         return {"kind": _APPROVAL, **_write_question(error)}
+    if isinstance(error, UserTokenRefused):
+        return {"kind": _REFUSED, "provider": error.provider}
     return {
         "kind": "crash",
         "text": _text(error),
@@ -70,6 +75,7 @@ def raise_failure(answer: Mapping[str, Any]) -> None:
     Raises:
         ToolFailure: The model is told.
         ApprovalRequired: The tool wants a person to decide.
+        UserTokenRefused: A person has to sign in again.
         ToolCrashed: The tool raised anything else.
     """
     read = _READERS.get(answer["kind"])
@@ -142,5 +148,6 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any]], Exception]] = {
     InvalidArguments.kind: lambda answer: InvalidArguments(answer["errors"]),
     ToolOutputError.kind: lambda answer: ToolOutputError(answer["message"]),
     _APPROVAL: lambda answer: ApprovalRequired(answer["message"], preview=answer["preview"], payload=answer["payload"]),
+    _REFUSED: lambda answer: UserTokenRefused(answer["provider"]),
     "crash": _read_crash,
 }

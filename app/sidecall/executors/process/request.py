@@ -44,6 +44,7 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
             it.field: invocation.surroundings.secrets(it.field) for it in wanted if it.field and _asks(it, own)
         },
         "own_secrets": {it.field: own[it.field] for it in wanted if it.field and it.field in own and it.of != "server"},
+        "user_tokens": dict(invocation.user_tokens),
         "memory_limit_mb": invocation.tool.options.memory_limit_mb or memory_limit_mb,
         "bounds": bounds,
         "approved": context.approved,
@@ -86,5 +87,5 @@ def read_request(
         surroundings=Surroundings(store, request["secrets"].get, contents=contents),
         args=request["args"],
     )
-    made.own_secrets = request["own_secrets"]
+    made.own_secrets, made.user_tokens = request["own_secrets"], request["user_tokens"]
     return made

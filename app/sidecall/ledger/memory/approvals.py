@@ -147,10 +147,10 @@ class MemoryApprovals:
         entry = self._entry(approval_id)
         return self._change(entry, entry.packed.unpack().decide(decision, by))
 
-    async def reopen(self, approval_id: str) -> None:
-        """Take a decision back, of a call that there was no room to run."""
+    async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
+        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says."""
         entry = self._entries[approval_id]
-        self._change(entry, entry.packed.unpack().reopen())
+        return self._change(entry, entry.packed.unpack().reopen(preview))
 
     async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
         """Keep the answer of a decided call, which has not been forgotten while it ran.

@@ -156,10 +156,12 @@ class SqlApprovals:
         self._running[approval_id] = after
         return after
 
-    async def reopen(self, approval_id: str) -> None:
-        """Take a decision back, of a call that there was no room to run."""
+    async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
+        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says."""
         before = await self._take_running(approval_id)
-        await self._insist(before, before.reopen())
+        after = before.reopen(preview)
+        await self._insist(before, after)
+        return after
 
     async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
         """Keep the answer of a decided call; while the database cannot be used it is tried again and again.

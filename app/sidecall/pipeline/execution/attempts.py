@@ -8,11 +8,12 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 from sidecall.core.approval import ApprovalRequired, ApprovalWanted
 from sidecall.core.invocation import Invocation
 from sidecall.core.retry import Retry
+from sidecall.core.secrecy.user_tokens import UserTokenRefused
 from sidecall.executors.base import Executor
 from sidecall.pipeline.hooks import is_cancelled
 
 # What no further attempt would change.
-_ASKS = (ApprovalRequired, ApprovalWanted)
+_ASKS = (ApprovalRequired, ApprovalWanted, UserTokenRefused)
 
 
 async def run_again(executor: Executor, invocation: Invocation, retry: Retry) -> Any:

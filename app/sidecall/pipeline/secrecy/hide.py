@@ -13,7 +13,7 @@ from sidecall.core.tool import CompiledTool
 
 def takes_secrets(tool: CompiledTool) -> bool:
     """Return whether a tool is given secrets."""
-    return any(injection.source == "secret" for injection in tool.injections)
+    return any(injection.source in ("secret", "user_token") for injection in tool.injections)
 
 
 def hide_in_events(invocation: Invocation) -> None:

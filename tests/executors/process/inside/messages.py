@@ -28,6 +28,7 @@ def request_for(tool_name: str, **args: Any) -> dict[str, Any]:
         "has_store": False,
         "has_contents": False,
         "own_secrets": {},
+        "user_tokens": {},
         **ids,
         **rest,
     }

@@ -1,0 +1,74 @@
+"""The pages that a person sees who signs in elsewhere; nothing of the request's stands in them but what was sealed."""
+
+from collections.abc import Mapping
+from html import escape
+
+from starlette.responses import HTMLResponse
+
+_SAFE = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title></head>
+<body><h1>{title}</h1>{body}</body>
+</html>
+"""
+
+
+def ask_whether_to_begin(subject: str, tenant: str, provider: str) -> HTMLResponse:
+    """Ask a person whether they want to sign in for a caller."""
+    whose = f"<b>{escape(subject)}</b>" + ("" if tenant == "default" else f" of <b>{escape(tenant)}</b>")
+    body = (
+        f"<p>{whose} wants to act for you at <b>{escape(provider)}</b>.</p>"
+        "<p>Go on only if you know this program, and have asked it for something yourself.</p>"
+        '<form method="post"><button>Go on</button></form>'
+    )
+    # Without its address a browser would not say that the form is this server's own.
+    return _make(200, "Sign in?", body, {"Referrer-Policy": "same-origin"})
+
+
+def _make(status: int, title: str, body: str, headers: Mapping[str, str]) -> HTMLResponse:
+    return HTMLResponse(_PAGE.format(title=title, body=body), status, {**_SAFE, **headers})
+
+
+def _tell(status: int, title: str, text: str) -> HTMLResponse:
+    return _make(status, title, f"<p>{text}</p>", {"Referrer-Policy": "no-referrer"})
+
+
+def tell_signed_in() -> HTMLResponse:
+    """Let a person go who has signed in."""
+    return _tell(200, "Signed in", "The program goes on by itself. You can close this window.")
+
+
+def tell_denied() -> HTMLResponse:
+    """Let a person go who does not allow it."""
+    return _tell(200, "Not allowed", "The program is told that you do not allow it. You can close this window.")
+
+
+def tell_invalid() -> HTMLResponse:
+    """Refuse a link, or a way back, that is none."""
+    return _tell(
+        400,
+        "This link does not work",
+        "It is too old, was used before, or belongs to another browser. Open the link again that the program gave you.",
+    )
+
+
+def tell_other() -> HTMLResponse:
+    """Refuse somebody who is not the one whom the link is for."""
+    return _tell(403, "This link is not yours", "It was made for somebody else.")
+
+
+def tell_failed() -> HTMLResponse:
+    """Ask a person to try again."""
+    return _tell(502, "It did not work", "Open the link again that the program gave you. The server's log says more.")
+
+
+def tell_off() -> HTMLResponse:
+    """Send a person away where nobody signs in."""
+    return _tell(404, "Nothing here", "Nobody signs in at this server.")
