@@ -24,6 +24,7 @@ _HOOKS = Path(__file__).with_name("schemathesis_hooks.py").resolve()
 # - Arguments that are right in general may still be wrong for the tool that waits for approval.
 # - Which lines and values a content has is not in the document, nor that `*/*` means no forms.
 # - The content that is read is always the same, also after another has been deleted.
+# - A key that was made up beside the right one is refused.
 # - A call can be known and what was sent not be kept, for instance where a context came with it.
 _CONFIGURATION = """
 hooks = "{hooks}"
@@ -57,7 +58,7 @@ negative_data_rejection.enabled = false
 include-operation-id = "replay_tool_call"
 
 [operations.checks]
-positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 410, 429, "5xx"]
+positive_data_acceptance.expected-statuses = ["2xx", 401, 404, 409, 410, 429, "5xx"]
 
 [[operations]]
 include-operation-id = "list_tools"
