@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from fastapi import FastAPI
 from pydantic_core import to_json
 
 from sidecall.access import build_access, build_keeper, open_toolsets, tell_of_missing_keys
@@ -23,19 +22,18 @@ from sidecall.core.store.tenant import ItemStore
 from sidecall.discovery import discover
 from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import refuse_unfit
-from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, follow_all, start_all
+from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all
 from sidecall.http.application import Application
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
 from sidecall.http.door import NO_WAYS
 from sidecall.jobs.jobs import Jobs
 from sidecall.jobs.submission import JobLimits, Show
-from sidecall.jobs.webhooks.courier import Courier
 from sidecall.jobs.webhooks.receivers import AllowedHosts
-from sidecall.jobs.webhooks.signing import read_key
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.opening import IN_MEMORY
 from sidecall.lifecycle import Lifecycle
+from sidecall.lifespan import build_lifespan
 from sidecall.mcp.changes import ListChanges
 from sidecall.mcp.endpoint import McpEndpoint
 from sidecall.mcp.listing import ToolPages
@@ -50,12 +48,10 @@ from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stage import Stages
 from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
-from sidecall.reload import follow_files
 from sidecall.rest.answers import content_url
-from sidecall.rest.app import Lifespan, Pages, build_api
+from sidecall.rest.app import Pages, build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
-from sidecall.rest.remembered import show_entry
 from sidecall.rest.status.reading import Operation
 from sidecall.secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.settings import Settings
@@ -140,7 +136,7 @@ def _build_api(
     parts = replace(parts, documents=_list_documents(settings))
     is_fed = settings.reload or bool(settings.openapi) or settings.mcp_servers is not None
     changes = ListChanges(is_fed=is_fed)
-    lifespan = _lifespan(settings, parts, ledger, executors, watch, changes)
+    lifespan = build_lifespan(settings, parts, ledger, executors, watch, changes)
     mcp = _make_mcp_parts(parts, changes, Sessions() if settings.mcp_sessions and is_alone(settings, ledger) else None)
     ways = {"/mcp": McpEndpoint(mcp)} if settings.mcp else NO_WAYS
     pages = Pages(docs=settings.docs, metrics=settings.metrics)
@@ -197,67 +193,6 @@ def _list_stages(settings: Settings, executors: Executors, ledger: Ledger, resul
     budget = _budget(settings, ledger.contents, results)
     caching = Caching(settings.max_cache_bytes, settings.max_cache_entries, settings.tool_timeout)
     return default_stages(executors, ledger.approvals, budget, caching, ledger.rules)
-
-
-def _lifespan(
-    settings: Settings,
-    parts: Parts,
-    ledger: Ledger,
-    executors: Executors,
-    watch: CallTelemetry,
-    changes: ListChanges,
-) -> Lifespan:
-    courier = Courier(ledger, parts.receivers, list(map(read_key, settings.webhook_keys)), show_entry)
-
-    def tell_of_new_tools() -> None:
-        follow_all(executors, parts.registry)
-        changes.tell()
-        parts.operation.upstream.rejoin()
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        try:
-            await _begin_to_keep(parts, ledger)
-            await start_all(executors, parts.registry)
-            await parts.jobs.open()
-            courier.open()
-            places, use_entry_points, enabled = settings.tools, settings.entry_points, settings.reload
-            await parts.operation.upstream.open(tell_of_new_tools)
-            async with (
-                parts.documents.following(parts.registry, tell_of_new_tools),
-                follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=enabled),
-            ):
-                parts.lifecycle.begin()
-                yield
-        finally:
-            await parts.jobs.close(parts.lifecycle.patience(settings.drain_timeout))
-            parts.lifecycle.has_finished = True
-            await parts.operation.upstream.close()
-            await courier.close()
-            await close_all(executors)
-            await _end_keeping(parts, ledger)
-            await watch.close()
-
-    return lifespan
-
-
-async def _begin_to_keep(parts: Parts, ledger: Ledger) -> None:
-    await ledger.open()
-    await parts.history.open()
-    await parts.secrets.open()
-    if parts.secrets.signing_in is not None:
-        parts.secrets.signing_in.tokens.resume = parts.jobs.waits.resume
-    parts.auditor.open()
-    parts.operation.minutes.open()
-
-
-async def _end_keeping(parts: Parts, ledger: Ledger) -> None:
-    if parts.secrets.signing_in is not None:
-        await parts.secrets.signing_in.tokens.close()
-    await parts.operation.minutes.close()
-    await parts.history.close()
-    await parts.auditor.close()
-    await ledger.close()
 
 
 def _make_jobs(

@@ -86,7 +86,7 @@ async def test_a_file_is_offered_at_the_start(make_client: MakeClient, file: Pat
     assert await names(client) == ["mine", "shop__list", "shop__add"]
     asked = [(await client.get(f"/tools/{name}")).json()["requires_approval"] for name in ("shop__list", "shop__add")]
     assert asked == [False, True]
-    assert (await client.get("/readyz")).json() == {"status": "ready", "tools": 3, "missing": {}}
+    assert (await client.get("/readyz")).json() == {"status": "ready", "tools": 3}
 
 
 async def test_a_broken_file_stops_the_start(make_client: MakeClient, tmp_path: Path) -> None:
@@ -102,7 +102,9 @@ async def test_an_address_is_fetched_in_the_background(
     monkeypatch.setenv("SIDECALL_OUTGOING_PRIVATE_HOSTS", pets.removeprefix("http://"))
     client = await make_client(mine, openapi=(f"pets={pets}/openapi.json", "dead=http://127.0.0.1:9/openapi.json"))
 
-    ready = await wait_for(client, lambda it: it["tools"] > 1 and it["missing"] == {"dead": "It cannot be fetched."})
+    ready = await wait_for(
+        client, lambda it: it["tools"] > 1 and it.get("missing") == {"dead": "It cannot be fetched."}
+    )
     answer = (await client.post("/tool_calls", json={"name": "pets__get_text", "args": {}})).json()
 
     assert ready["status"] == "ready"
@@ -114,7 +116,7 @@ async def test_what_is_not_public_is_not_fetched(make_client: MakeClient, pets: 
     """Unless the operator lets tools reach it."""
     client = await make_client(mine, openapi=(f"pets={pets}/openapi.json",))
 
-    ready = await wait_for(client, lambda it: it["missing"] == {"pets": "It cannot be fetched."})
+    ready = await wait_for(client, lambda it: it.get("missing") == {"pets": "It cannot be fetched."})
 
     assert ready["tools"] == 1
 

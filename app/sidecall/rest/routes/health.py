@@ -23,8 +23,9 @@ class Readiness(BaseModel):
 
     status: Literal["ready"] = "ready"
     tools: int = Field(description="How many tools it offers.")
-    missing: dict[str, str] = Field(
-        description="Which OpenAPI documents that the operator names could not be had yet, and why."
+    missing: dict[str, str] | None = Field(
+        default=None,
+        description="Which OpenAPI documents that the operator names could not be had yet, and why.",
     )
     mcp_servers: dict[str, UpstreamState] | None = Field(
         default=None,
@@ -66,7 +67,7 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
     lifecycle = parts.lifecycle
     trouble = parts.trouble
     if lifecycle.phase == "ready" and trouble is None:
-        missing, upstream = parts.documents.missing, parts.operation.upstream
+        missing, upstream = parts.documents.missing or None, parts.operation.upstream
         if not upstream.servers:
             return Readiness(tools=len(parts.registry), missing=missing)
         return Readiness(

@@ -1,0 +1,84 @@
+"""Begin what runs beside the calls of a server, in order, and end it in the opposite one."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from sidecall.executors.table import Executors, close_all, follow_all, start_all
+from sidecall.jobs.webhooks.courier import Courier
+from sidecall.jobs.webhooks.signing import read_key
+from sidecall.ledger.base import Ledger
+from sidecall.mcp.changes import ListChanges
+from sidecall.reload import follow_files
+from sidecall.rest.app import Lifespan
+from sidecall.rest.parts import Parts
+from sidecall.rest.remembered import show_entry
+from sidecall.settings import Settings
+from sidecall.telemetry.calls import CallTelemetry
+
+
+def build_lifespan(
+    settings: Settings,
+    parts: Parts,
+    ledger: Ledger,
+    executors: Executors,
+    watch: CallTelemetry,
+    changes: ListChanges,
+) -> Lifespan:
+    """Return what an application does before its first request and after its last."""
+    courier = Courier(ledger, parts.receivers, list(map(read_key, settings.webhook_keys)), show_entry)
+
+    def tell_of_new_tools() -> None:
+        follow_all(executors, parts.registry)
+        changes.tell()
+        parts.operation.upstream.rejoin()
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        try:
+            await _begin(parts, ledger, executors, courier)
+            places, use_entry_points, enabled = settings.tools, settings.entry_points, settings.reload
+            await parts.operation.upstream.open(tell_of_new_tools)
+            async with (
+                parts.documents.following(parts.registry, tell_of_new_tools),
+                follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=enabled),
+            ):
+                parts.lifecycle.begin()
+                yield
+        finally:
+            await parts.jobs.close(parts.lifecycle.patience(settings.drain_timeout))
+            parts.lifecycle.has_finished = True
+            await parts.operation.upstream.close()
+            await courier.close()
+            await close_all(executors)
+            await _end_keeping(parts, ledger)
+            await watch.close()
+
+    return lifespan
+
+
+async def _begin(parts: Parts, ledger: Ledger, executors: Executors, courier: Courier) -> None:
+    await _begin_to_keep(parts, ledger)
+    await start_all(executors, parts.registry)
+    await parts.jobs.open()
+    courier.open()
+
+
+async def _begin_to_keep(parts: Parts, ledger: Ledger) -> None:
+    await ledger.open()
+    await parts.history.open()
+    await parts.secrets.open()
+    if parts.secrets.signing_in is not None:
+        parts.secrets.signing_in.tokens.resume = parts.jobs.waits.resume
+    parts.auditor.open()
+    parts.operation.minutes.open()
+
+
+async def _end_keeping(parts: Parts, ledger: Ledger) -> None:
+    if parts.secrets.signing_in is not None:
+        await parts.secrets.signing_in.tokens.close()
+    await parts.operation.minutes.close()
+    await parts.history.close()
+    await parts.auditor.close()
+    await ledger.close()
