@@ -1,6 +1,7 @@
 """What is to be written to a SQLite file: collected on the event loop, and carried out elsewhere."""
 
 import asyncio
+import contextvars
 import logging
 import time
 from collections import deque
@@ -25,6 +26,8 @@ HANGS_AFTER = 5.0
 _SLOWLY = 4 * 1024 * 1024
 # Seconds between two looks. Looks are counted, not seconds: where this process was stopped, too, nobody was late.
 _LOOK = 0.5
+# What has no call to itself: a timer keeps its context until it was due.
+_OF_NO_CALL = contextvars.Context()
 # Whoever waits for an order, and its size.
 _Waiting = tuple[asyncio.Future[Any], int]
 
@@ -149,7 +152,7 @@ class Writer:
             self._hand.send(orders)
             if self._watch is None:
                 self._looks = 0
-                self._watch = self._loop.call_later(_LOOK, self._look)
+                self._watch = self._loop.call_later(_LOOK, self._look, context=_OF_NO_CALL)
 
     def _look(self) -> None:
         """Look whether the hand is stuck, as long as something waits for it."""
@@ -161,7 +164,7 @@ class Writer:
             self._suffer(f"{self._name}: what writes it does not answer; it was stopped, or the disk is stuck.")
             self._hand.give_up()
         else:
-            self._watch = self._loop.call_later(_LOOK, self._look)
+            self._watch = self._loop.call_later(_LOOK, self._look, context=_OF_NO_CALL)
 
     def _hear(self, outcomes: Outcomes | None) -> None:
         self._looks = 0
