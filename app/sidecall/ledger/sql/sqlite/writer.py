@@ -1,7 +1,6 @@
 """What is to be written to a SQLite file: collected on the event loop, and carried out elsewhere."""
 
 import asyncio
-import contextvars
 import logging
 import time
 from collections import deque
@@ -26,8 +25,6 @@ HANGS_AFTER = 5.0
 _SLOWLY = 4 * 1024 * 1024
 # Seconds between two looks. Looks are counted, not seconds: where this process was stopped, too, nobody was late.
 _LOOK = 0.5
-# What has no call to itself: a timer keeps its context until it was due.
-_OF_NO_CALL = contextvars.Context()
 # Whoever waits for an order, and its size.
 _Waiting = tuple[asyncio.Future[Any], int]
 
@@ -124,6 +121,8 @@ class Writer:
             await asyncio.wait([self._ended], timeout=_SECONDS_TO_CLOSE)
             if not self._ended.done():
                 self._hand.give_up()  # It would keep the file from the next server.
+        if self._watch is not None:
+            self._watch.cancel()
         await asyncio.to_thread(self._hand.forget)
 
     def ask(self, statement: str, values: Any, kind: Kind) -> asyncio.Future[Any]:
@@ -152,7 +151,7 @@ class Writer:
             self._hand.send(orders)
             if self._watch is None:
                 self._looks = 0
-                self._watch = self._loop.call_later(_LOOK, self._look, context=_OF_NO_CALL)
+                self._watch = self._loop.call_later(_LOOK, self._look)
 
     def _look(self) -> None:
         """Look whether the hand is stuck, as long as something waits for it."""
@@ -164,7 +163,7 @@ class Writer:
             self._suffer(f"{self._name}: what writes it does not answer; it was stopped, or the disk is stuck.")
             self._hand.give_up()
         else:
-            self._watch = self._loop.call_later(_LOOK, self._look, context=_OF_NO_CALL)
+            self._watch = self._loop.call_later(_LOOK, self._look)
 
     def _hear(self, outcomes: Outcomes | None) -> None:
         self._looks = 0
