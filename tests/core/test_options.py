@@ -14,6 +14,7 @@ ORDINARY = {
     "response_format": "content",
     "tags": (),
     "metadata": {},
+    "deprecated": None,
     "timeout": None,
     "timeout_behavior": "error_as_result",
     "timeout_error_function": None,

@@ -7,6 +7,7 @@ import pytest
 import schemathesis
 from hypothesis import settings
 from schemathesis import Case
+from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
 from sidecall import Registry, ToolCall, ToolException, tool
@@ -55,14 +56,16 @@ schema = schemathesis.openapi.from_asgi("/openapi.json", app)
 # The same cases in every run: what fails here fails for everybody. The trials try more, and others.
 reproducible = settings(max_examples=20, derandomize=True, database=None, deadline=None)
 # Their filters may come several times.
-_LISTS = ["list_tool_calls", "export_tool_calls"]
+_LISTS = ["list_tool_calls", "export_tool_calls", "get_tools_document"]
 # A body may be anything, and `ignore_case` goes with `grep`, which the document cannot say.
 _CONTENTS = ["create_content", "get_content"]
 # A cursor goes with a limit, a search with some forms, and what is a regular expression no document says.
 _TOOLS = ["list_tools", "search_tools"]
+# Which arguments are right is for each tool to say, and one that does not answer in time has a status of its own.
+_RUN = ["call_tool"]
 
 
-@schema.exclude(operation_id=[*_LISTS, *_CONTENTS, *_TOOLS]).parametrize()
+@schema.exclude(operation_id=[*_LISTS, *_CONTENTS, *_TOOLS, *_RUN]).parametrize()
 @reproducible
 def test_every_operation_does_what_the_document_says(case: Case) -> None:
     """No crash, no undocumented status or header or type, no body beside its schema, no wrong request accepted."""
@@ -102,6 +105,16 @@ def test_the_listing_does_what_the_document_says(case: Case) -> None:
 def test_contents_and_tools_do_what_the_document_says(case: Case) -> None:
     """All but what it cannot say of a body and of two parameters together."""
     case.call_and_validate(excluded_checks=[negative_data_rejection, positive_data_acceptance])
+
+
+@schema.include(operation_id=_RUN).parametrize()
+@reproducible
+def test_a_tool_as_an_operation_does_what_the_document_says(case: Case) -> None:
+    """Also where its deadline is over at once."""
+    response = case.call()
+
+    crash = [not_a_server_error] if response.status_code == 504 else []
+    case.validate_response(response, excluded_checks=[*crash, positive_data_acceptance, negative_data_rejection])
 
 
 def _waiting() -> str:

@@ -98,10 +98,8 @@ CASES: tuple[Case, ...] = (
     Case("delete nothing", 405, "/tool_calls"),
 )
 # What needs a server that is busy, or about to end.
-BUSY = (
-    Case(CALLS, 429, "/tool_calls", write_tool_call("kept")),
-    Case(CALLS, 503, "/tool_calls", write_tool_call("approved", amount=1)),
-)
+BUSY = (Case(CALLS, 429, "/tool_calls", write_tool_call("kept")),)
+FULL = (Case(CALLS, 503, "/tool_calls", write_tool_call("approved", amount=1)),)
 ENDING = (Case("get /readyz", 503, "/readyz"),)
 
 LIST, EXPORT, ONE = "get /tool_calls", "get /tool_calls/export", "get /tool_calls/{call_id}"

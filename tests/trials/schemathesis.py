@@ -25,6 +25,8 @@ _HOOKS = Path(__file__).with_name("schemathesis_hooks.py").resolve()
 # - Which lines and values a content has is not in the document, nor that `*/*` means no forms.
 # - The content that is read is always the same, also after another has been deleted.
 # - A key that was made up beside the right one is refused.
+# - A cursor goes with a limit, a search with some forms, and what is a regular expression no document says.
+# - Which arguments are right is for each tool to say; as an operation it answers with a status where it fails.
 # - A call can be known and what was sent not be kept, for instance where a context came with it.
 _CONFIGURATION = """
 hooks = "{hooks}"
@@ -49,7 +51,7 @@ include-operation-id = "create_content"
 positive_data_acceptance.enabled = false
 
 [[operations]]
-include-operation-id = ["list_tool_calls", "export_tool_calls"]
+include-operation-id = ["list_tool_calls", "export_tool_calls", "get_tools_document"]
 
 [operations.checks]
 negative_data_rejection.enabled = false
@@ -61,10 +63,19 @@ include-operation-id = "replay_tool_call"
 positive_data_acceptance.expected-statuses = ["2xx", 401, 404, 409, 410, 429, "5xx"]
 
 [[operations]]
-include-operation-id = "list_tools"
+include-operation-id = ["list_tools", "search_tools"]
 
 [operations.checks]
 negative_data_rejection.enabled = false
+positive_data_acceptance.enabled = false
+
+[[operations]]
+include-operation-id = "call_tool"
+
+[operations.checks]
+negative_data_rejection.enabled = false
+positive_data_acceptance.enabled = false
+not_a_server_error.expected-statuses = [500, 504]
 
 [[operations]]
 include-operation-id = "decide_approval"

@@ -126,7 +126,7 @@ async def echo(request: Request) -> dict[str, Any]:
 @contextmanager
 def serving() -> Iterator[str]:
     """Serve it on a free port while the body runs, and give its address."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     stop = time.monotonic() + PATIENCE

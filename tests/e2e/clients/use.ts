@@ -37,6 +37,8 @@ function tell(answer: Answer): unknown[] {
       return [answer.type, answer.call_id, answer.output];
     case "tool_result":
       return [answer.type, answer.tool_use_id, answer.content, answer.is_error];
+    case "tool_search_output":
+      return [answer.type, answer.call_id, answer.tools];
     default:
       return answer satisfies never;
   }

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from tests.kit.callers.keys import write_keys
-from tests.kit.callers.requests import GATES
+from tests.kit.callers.requests import GATES, NONE
 from tests.trials.hostile.mutations import Write, alter, frame
 
 # As many of everything as it takes until the requests have deleted and decided all.
@@ -104,7 +104,7 @@ def write_as(tenant: Tenant, other: Tenant) -> Write:
         gate = dice.choice(GATES)
         if f"{gate.method} {gate.path}".startswith(_ENDS):
             names = dice.choice(other.names)
-        path = gate.fill(dict(names)) + _QUERIES.get(gate.path, "")
+        path = gate.fill({**NONE, **names}) + _QUERIES.get(gate.path, "")
         said = dice.choice(bodies) if gate.path.startswith("/tool_calls") else gate.body
         body = b"" if gate.method in ("GET", "DELETE") else alter(dice, said)
         return frame(dice, gate.method, path, body, credential, *dice.choice(_MORE))

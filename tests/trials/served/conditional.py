@@ -1,9 +1,9 @@
 """Tools of which one is offered to callers with a name only."""
 
 from sidecall import Caller, tool
-from tests.trials.served.typed import approved, choose, fail_through, forbidden, kept, rows
+from tests.trials.served.typed import approved, choose, fail_through, forbidden, kept, rows, waiting
 
-__all__ = ["approved", "choose", "fail_through", "forbidden", "kept", "rows", "whisper"]
+__all__ = ["approved", "choose", "fail_through", "forbidden", "kept", "rows", "waiting", "whisper"]
 
 
 def _is_named(caller: Caller) -> bool:

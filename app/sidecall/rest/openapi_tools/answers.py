@@ -40,6 +40,7 @@ _PROBLEMS: Mapping[ErrorKind, tuple[int, str]] = {
     "denied": (403, "A guardrail refuses the call."),
     "rejected": (403, "A person has not approved the call."),
     "expired": (409, "Nobody has decided about the call in time."),
+    "contract_changed": (409, "The tool is not what the call is pinned to any more."),
     "cancelled": (409, "The call was cancelled."),
 }
 _NULL = {"type": "null"}

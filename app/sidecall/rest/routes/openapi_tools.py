@@ -118,7 +118,10 @@ async def get_tools_document(  # noqa: PLR0913  each parameter is one of the req
         400: {"model": Problem, "description": "The tool says that it cannot do this, or the body is not JSON."},
         403: {"model": Problem, "description": "A guardrail or a person refuses the call, or you may not make it."},
         404: {"model": Problem, "description": "There is no such tool."},
-        409: {"model": Problem, "description": "The call was cancelled, or nobody has decided about it in time."},
+        409: {
+            "model": Problem,
+            "description": "The call was cancelled, nobody decided in time, or the tool is not what it is pinned to.",
+        },
         413: {"model": Problem, "description": "The body is larger than this server takes."},
         415: {"model": Problem, "description": "The body is not declared as JSON."},
         422: {"model": Problem, "description": "The arguments do not fit the tool, or something else is left out."},
@@ -137,7 +140,6 @@ async def get_tools_document(  # noqa: PLR0913  each parameter is one of the req
             "content": {
                 "application/json": {
                     "schema": {"type": "object"},
-                    "examples": {"sum": {"value": {"expression": "6 * 7"}}},
                 }
             },
         },
@@ -168,6 +170,7 @@ async def call_operation(
         presence=about.presence,
         deadline=about.deadline,
         holder=about.presence,
+        pinned=about.pinned,
     )
     return await about.while_present(answer_operation(parts, request, call, preferences))
 
