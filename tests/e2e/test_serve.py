@@ -262,7 +262,7 @@ def test_many_workers_serve(start_server: Serve, folder: Path) -> None:
         message = client.post("/tool_calls", json=write_call("whisper")).json()
         refused = client.post("/tool_calls/batch", json=[write_call("whisper"), write_call("whisper")])
 
-    assert ready == {"status": "ready", "tools": 12, "missing": {}}
+    assert ready == {"status": "ready", "tools": 12}
     assert message["content"] == "said"
     assert refused.json()["detail"] == "The batch holds 2 calls; this server takes 1 at once."
     assert '"event": "whispered", "tool": "whisper", "call_id": "call_1"' in server.wait_for("whispered")
