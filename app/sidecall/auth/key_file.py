@@ -1,15 +1,13 @@
 """The file in which keys are kept: one a line, as JSON."""
 
-import fcntl
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from sidecall.auth.keys import ApiKey
 from sidecall.core.errors import SidecallError
+from sidecall.replacing import hold_alone, replace_text
 
 
 class KeysUnfit(SidecallError):
@@ -58,25 +56,6 @@ class KeyFile:
             OSError: It cannot be written.
         """
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with self._lock():
+        with hold_alone(self.path):
             text = "".join(f"{key.model_dump_json(exclude_none=True)}\n" for key in change(self.read()))
-            fresh = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-            try:
-                mode = self.path.stat().st_mode & 0o777 if self.path.exists() else 0o600
-                with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as file:
-                    file.write(text)
-                    file.flush()
-                    os.fsync(file.fileno())
-                fresh.replace(self.path)
-            finally:
-                fresh.unlink(missing_ok=True)
-
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        """Wait until nobody else changes the file; not itself, which is replaced, but its folder is locked."""
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(folder)
+            replace_text(self.path, text, self.path.stat().st_mode & 0o777 if self.path.exists() else 0o600)

@@ -12,7 +12,7 @@ from sidecall.core.context import HeaderMap
 from sidecall.core.errors import UnknownContent
 from sidecall.core.invocation import CallRequest
 from sidecall.core.jsonable import is_bulky
-from sidecall.core.messages import Content, ToolCall, ToolMessage
+from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.tool import STRUCTURE
 from sidecall.mcp.blocks import write_blocks
 from sidecall.mcp.consent import answer_waiting, make_call_id, resume
@@ -22,6 +22,7 @@ from sidecall.mcp.parts import McpParts
 from sidecall.mcp.results import META
 from sidecall.mcp.wire import INVALID_PARAMS, RpcError, RpcMessage
 from sidecall.pipeline.approve import takes_user_tokens, wants_approval
+from sidecall.pipeline.budget import find_whole
 from sidecall.pipeline.visible import is_visible
 from sidecall.schema.forms.structured import Misfit, Structure
 
@@ -142,7 +143,7 @@ async def _add_structure(parts: McpParts, message: ToolMessage, exchange: Exchan
         result["structuredContent"] = structure.wrap((message.artifact or {}).get(STRUCTURE))
         return
     try:
-        result["structuredContent"] = structure.read(await _find_whole(parts, message, exchange))
+        result["structuredContent"] = structure.read(await find_whole(parts.contents, message, exchange.caller))
     except (Misfit, UnknownContent) as error:
         result["isError"] = True
         result["content"] = [*result["content"], {"type": "text", "text": _explain(message, structure, error)}]
@@ -153,14 +154,3 @@ def _explain(message: ToolMessage, structure: Structure, error: Exception) -> st
         return f"Error: the answer of {message.name} is too large to be kept whole."
     logger.warning("%s returned what its return annotation does not describe: %s", message.name, structure.schema)
     return f"Error: {message.name} returned something else than its output schema says."
-
-
-async def _find_whole(parts: McpParts, message: ToolMessage, exchange: Exchange) -> Content:
-    """Return a content as it was before it was cut for a model."""
-    told = message.response_metadata
-    if not told.get("truncated"):
-        return message.content
-    if told["artifact_url"] is None:
-        raise UnknownContent
-    kept = await parts.contents.get(told["artifact_url"].rpartition("/")[2], exchange.caller)
-    return kept.body.decode()

@@ -6,7 +6,9 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from sidecall.core.contents import Contents
 from sidecall.core.context import Caller
+from sidecall.core.errors import UnknownContent
 from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import is_bulky, too_large
 from sidecall.core.messages import Content, ContentBlock, ToolMessage
@@ -91,6 +93,21 @@ class Budget:
         error = message.response_metadata.get("error")
         if error is not None:  # Which says the same once more.
             error["message"] = message.content if isinstance(message.content, str) else cut(error["message"], most, url)
+
+
+async def find_whole(contents: Contents, message: ToolMessage, caller: Caller) -> Content:
+    """Return a content as it was before it was cut for a model.
+
+    Raises:
+        UnknownContent: It could not be kept, or is not any more.
+    """
+    told = message.response_metadata
+    if not told.get("truncated"):
+        return message.content
+    if told["artifact_url"] is None:
+        raise UnknownContent
+    kept = await contents.get(told["artifact_url"].rpartition("/")[2], caller)
+    return kept.body.decode()
 
 
 def _estimate(message: ToolMessage) -> int:

@@ -1,14 +1,12 @@
 """What an operator has accepted that tools of other servers say of themselves."""
 
-import fcntl
-import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sidecall.core.errors import SidecallError
+from sidecall.replacing import hold_alone, replace_text
 from sidecall.upstream.listed import ListedTool
 
 
@@ -95,30 +93,12 @@ class PinFile:
         """
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._lock():
+            with hold_alone(self.path):
                 pins = self.read()
                 before = pins.model_dump_json()
                 change(pins)
                 if pins.model_dump_json() != before:
-                    self._write(pins)
+                    replace_text(self.path, pins.model_dump_json(indent=2) + "\n")
         except OSError as error:
             raise PinsUnfit(f"{self.path} cannot be written: {error.strerror}.") from None
         return pins
-
-    def _write(self, pins: Pins) -> None:
-        fresh = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        try:
-            fresh.write_text(pins.model_dump_json(indent=2) + "\n")
-            fresh.replace(self.path)
-        finally:
-            fresh.unlink(missing_ok=True)
-
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        """Wait until nobody else changes the file; not itself, which is replaced, but its folder is locked."""
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(folder)

@@ -10,7 +10,7 @@ from sidecall.core.approval import ApprovalRequired
 from sidecall.core.contents import JSON
 from sidecall.core.errors import RequestError, UnknownContent
 from sidecall.core.invocation import CallRequest
-from sidecall.core.messages import Content, ToolMessage
+from sidecall.core.messages import ToolMessage
 from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.core.results.blocks import holds_media
 from sidecall.core.tool import CompiledTool
@@ -19,6 +19,7 @@ from sidecall.http.preferences import PLAIN, Preferences
 from sidecall.http.problems import problem
 from sidecall.http.quota import quota_headers
 from sidecall.http.reply import Reply
+from sidecall.pipeline.budget import find_whole
 from sidecall.pipeline.visible import is_visible
 from sidecall.rest.answers import content_url, write_json
 from sidecall.rest.parts import Parts
@@ -112,20 +113,10 @@ async def _read_result(parts: Parts, tool: CompiledTool, message: ToolMessage, r
     """Return the value that a tool's return annotation describes, whole; of others the text that models read."""
     structure = parts.structures.of(tool)
     if structure is not None:
-        return structure.read_bare(await _find_whole(parts, message, request))
+        return structure.read_bare(await find_whole(parts.contents, message, request.caller))
     if tool.output_schema == _NULL and message.content == "null":
         return None
     return await _say(parts, message, request)
-
-
-async def _find_whole(parts: Parts, message: ToolMessage, request: CallRequest) -> Content:
-    told = message.response_metadata
-    if not told.get("truncated"):
-        return message.content
-    if told["artifact_url"] is None:
-        raise UnknownContent
-    kept = await parts.contents.get(told["artifact_url"].rpartition("/")[2], request.caller)
-    return kept.body.decode()
 
 
 async def _say(parts: Parts, message: ToolMessage, request: CallRequest) -> str:

@@ -1,0 +1,31 @@
+"""Change a file that several programs read and change: none sees half of it, and no change is lost."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def hold_alone(path: Path) -> Iterator[None]:
+    """Wait until nobody else changes the file; not itself, which is replaced, but its folder is locked."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def replace_text(path: Path, text: str, mode: int = 0o666) -> None:
+    """Put a file with this text in the place of the present one; `mode` is its, less what the umask takes away."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
