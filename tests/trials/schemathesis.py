@@ -75,7 +75,7 @@ include-operation-id = "call_tool"
 [operations.checks]
 negative_data_rejection.enabled = false
 positive_data_acceptance.enabled = false
-not_a_server_error.expected-statuses = [500, 504]
+not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", 500, 504]
 
 [[operations]]
 include-operation-id = "decide_approval"
