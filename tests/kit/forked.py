@@ -11,13 +11,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from coverage import Coverage
 
 from bench.environments import ROOT
 from bench.servers import plain_environment
 
 # Where what forks servers listens; it stands in the environment of tests that may have servers forked.
 ADDRESS = "ORIGIN_OF_SERVERS"
+# Has the coverage of a process measured: of each that is forked, not of what forks them.
+_MEASURED = "COVERAGE_PROCESS_CONFIG"
 
 
 class Forked:
@@ -86,10 +87,11 @@ class Origin:
 def originating(folder: Path) -> Iterator[str]:
     """Run what servers are forked from; give the address of its socket, in a folder."""
     address = folder / "origin"
+    environment = {name: value for name, value in plain_environment().items() if name != _MEASURED}
     with subprocess.Popen(
         [sys.executable, "-m", "tests.kit.origin", str(address)],
         cwd=ROOT,
-        env=plain_environment(),
+        env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as process:
@@ -102,10 +104,7 @@ def originating(folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Have servers forked from now on, but where coverage is measured, which begins at a server's own start."""
-    if Coverage.current() is not None:
-        yield
-        return
+    """Have servers forked from now on."""
     with originating(tmp_path_factory.mktemp("origin")) as address, pytest.MonkeyPatch.context() as patch:
         patch.setenv(ADDRESS, address)
         yield

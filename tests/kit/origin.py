@@ -15,6 +15,8 @@ from contextlib import suppress
 from importlib import reload
 from typing import Any
 
+import coverage
+
 import sidecall.cli.main
 import sidecall.main  # noqa: F401  which a command imports that serves
 from sidecall.cli import early, project
@@ -78,6 +80,8 @@ def become(asked: dict[str, Any]) -> None:
     sys.orig_argv = [sys.executable, "-m", "sidecall", *asked["arguments"]]
     sys.argv = ["sidecall", *asked["arguments"]]
     sys.path[0] = asked["cwd"]
+    # If the environment asks for it, as it would at Python's start.
+    coverage.process_startup()
     # What they do, they do when they are imported.
     reload(project)
     reload(early)
