@@ -18,7 +18,10 @@ from sidecall.settings import Settings
 from sidecall.siblings import tool_folders
 from tests.kit.asgi import Passing
 from tests.kit.clients import MakeClient
+from tests.kit.forked import forked_pools
 from tests.kit.virtual_time import VIRTUAL
+
+__all__ = ["forked_pools"]
 
 # A server makes few objects, where each test makes thousands.
 _SELDOM = (10_000, 20, 20)
@@ -48,6 +51,11 @@ def pytest_collection_finish() -> None:
 def anyio_backend(request: pytest.FixtureRequest) -> Any:
     """Run async tests on asyncio, as the server does; those of modules marked `virtual_time` in no time."""
     return VIRTUAL if request.node.get_closest_marker("virtual_time") else "asyncio"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_pools(forked_pools: None) -> None:
+    """Let no test wait while a process that makes tools' processes imports what it needs."""
 
 
 @pytest.fixture(autouse=True)

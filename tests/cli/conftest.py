@@ -11,6 +11,9 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from sidecall.cli.main import cli, main
+from tests.kit.forked import origin
+
+__all__ = ["origin"]
 
 SidecallHere = Callable[..., subprocess.CompletedProcess[str]]
 

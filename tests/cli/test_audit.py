@@ -13,10 +13,7 @@ from typer.testing import CliRunner
 from sidecall.cli.main import cli
 from sidecall.cli.remote import RefusedByServer
 from tests.kit.callers.keys import write_keys
-from tests.kit.forked import origin
 from tests.kit.servers import end, start
-
-__all__ = ["origin"]
 
 TOOLS = '''
 from sidecall import tool

@@ -56,7 +56,7 @@ async def refund(order: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def running(tmp_path_factory: pytest.TempPathFactory, origin: None) -> Iterator[Server]:
     """Start a server with tools of all kinds."""
     folder = tmp_path_factory.mktemp("server")
     (folder / "mine.py").write_text(TOOLS)
@@ -247,8 +247,10 @@ def test_approvals_are_listed_and_decided(ask: Callable[..., Result], send: Send
 
 def test_rules_are_made_listed_and_revoked(ask: Callable[..., Result], send: Send) -> None:
     """Those who approve for good can take that back."""
-    send("refund", order="21")
-    [waiting] = json.loads(ask("approvals", "--json").stdout)
+    send("refund", wait="wait=0", order="21")
+    while not (pending := json.loads(ask("approvals", "--json").stdout)):
+        pass
+    [waiting] = pending
     ask("approvals", "approve", waiting["id"], "--always", "--expires-in", "1000")
     [rule] = json.loads(ask("approvals", "rules", "--json").stdout)
     assert "decision" in ask("approvals", "rules").stdout.splitlines()[0]

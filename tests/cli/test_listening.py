@@ -1,7 +1,5 @@
 """A server that asks nobody for credentials listens on loopback, unless its operator insists."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +8,7 @@ import pytest
 from bench.servers import plain_environment
 from sidecall.cli.listening import OpenToAll, refuse_open
 from sidecall.settings import Settings
+from tests.kit.forked import run_sidecall
 
 
 @pytest.mark.parametrize(
@@ -45,20 +44,13 @@ def test_where_it_may_not(host: str, settings: dict[str, Any]) -> None:
         ({"SIDECALL_AUTH": "gateway"}, "say in SIDECALL_CALLER_HEADER in which header"),
     ],
 )
+@pytest.mark.usefixtures("origin")
 def test_the_start_ends_with_what_to_write(tmp_path: Path, environment: dict[str, str], said: str) -> None:
     """Before tools are loaded."""
     (tmp_path / "mine.py").write_text("1 / 0")
-    command = [sys.executable, "-m", "sidecall", "serve", "--port", "0", "--tools", "mine.py"]
+    given = {**plain_environment(), **environment}
 
-    result = subprocess.run(
-        command,
-        cwd=tmp_path,
-        env={**plain_environment(), **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    result = run_sidecall("serve", "--port", "0", "--tools", "mine.py", cwd=tmp_path, environment=given)
 
     assert result.returncode == 1
     assert said in result.stderr

@@ -12,16 +12,9 @@ from typer.testing import CliRunner
 from sidecall.cli.main import cli
 from sidecall.version import __version__
 from tests.cli.conftest import SidecallHere
+from tests.kit.forked import run_sidecall
 
 TOOL = 'from sidecall import tool\n\n\n@tool{option}\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
-
-
-def sidecall(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the program as a process, in this folder."""
-    command = [sys.executable, "-m", "sidecall", *arguments]
-    return subprocess.run(
-        command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60, check=False
-    )
 
 
 def test_the_version_is_printed() -> None:
@@ -53,17 +46,22 @@ def test_an_unknown_command_is_a_mistake_of_usage() -> None:
 
 def test_the_installed_program_is_the_module(tmp_path: Path) -> None:
     """`sidecall` and `python -m sidecall` do the same."""
-    program = Path(sys.executable).parent / "sidecall"
+    programs = [[str(Path(sys.executable).parent / "sidecall")], [sys.executable, "-m", "sidecall"]]
 
-    result = subprocess.run([program, "--version"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    results = [
+        subprocess.run([*program, "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        for program in programs
+    ]
 
-    assert result.returncode == 0
-    assert result.stdout == sidecall("--version", cwd=tmp_path).stdout == f"sidecall {__version__}\n"
+    assert [(result.returncode, result.stdout) for result in results] == [(0, f"sidecall {__version__}\n")] * 2
 
 
+@pytest.mark.usefixtures("origin")
 def test_a_bad_setting_is_named(tmp_path: Path) -> None:
     """One line each, and nothing else."""
-    result = sidecall("openapi", cwd=tmp_path, SIDECALL_THREADS="0", SIDECALL_LOG_LEVEL="loud")
+    environment = {**os.environ, "SIDECALL_THREADS": "0", "SIDECALL_LOG_LEVEL": "loud"}
+
+    result = run_sidecall("openapi", cwd=tmp_path, environment=environment)
 
     assert result.returncode == 1
     assert result.stdout == ""
@@ -180,11 +178,12 @@ def test_tools_that_cannot_be_offered_cannot_be_checked(
     assert result.stderr == complaint.replace("{here}", str(here))
 
 
+@pytest.mark.usefixtures("origin")
 def test_tools_that_cannot_be_offered_stop_the_start(tmp_path: Path) -> None:
     """The words are those of the check, in a line of the log as all that comes after."""
     options = written(tmp_path, {"a.py": TOOL.format(name="greet", option='("greet", tags=7)')}, ["a.py"])
 
-    result = sidecall("serve", *options, cwd=tmp_path)
+    result = run_sidecall("serve", *options, cwd=tmp_path)
 
     assert result.returncode == 1
     [line] = map(json.loads, result.stderr.splitlines())

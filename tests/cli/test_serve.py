@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SidecallHere
+from tests.kit.forked import run_sidecall
+
+pytestmark = pytest.mark.usefixtures("origin")
 
 
 def serve(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the command as a process that is expected to end."""
-    command = [sys.executable, "-m", "sidecall", "serve", *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+    return run_sidecall("serve", *arguments, cwd=cwd)
 
 
 @pytest.mark.parametrize(

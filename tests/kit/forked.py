@@ -1,23 +1,28 @@
-"""Start servers in a fraction of the time by forking them from a process that has imported all they need."""
+"""Start programs in a fraction of the time by forking them from a process that has imported all they need."""
 
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from coverage import Coverage
 
 from bench.environments import ROOT
 from bench.servers import plain_environment
+from sidecall.executors.process import fork_server_process
 
 # Where what forks servers listens; it stands in the environment of tests that may have servers forked.
 ADDRESS = "ORIGIN_OF_SERVERS"
+# Has the coverage of a process measured: of each that is forked, not of what forks them.
+_MEASURED = "COVERAGE_PROCESS_CONFIG"
 
 
 class Forked:
@@ -52,6 +57,10 @@ class Forked:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
+    def kill(self) -> None:
+        """Kill it, unless it has ended."""
+        self.send_signal(signal.SIGKILL)
+
     def _look(self, seconds: float | None) -> int | None:
         if self.returncode is None and select.select([self._said], [], [], seconds)[0]:
             self.returncode = int(self._said.readline())
@@ -61,7 +70,7 @@ class Forked:
 
 
 class Origin:
-    """Forks servers."""
+    """Forks programs."""
 
     def __init__(self, address: str) -> None:
         """Name the socket where what forks them listens."""
@@ -69,27 +78,54 @@ class Origin:
 
     def launch(self, arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], log_file: Path) -> Forked:
         """Start `sidecall` with these arguments, and return at once."""
-        log_file.touch()
+        with open(os.devnull) as nothing, log_file.open("ab") as log:
+            given = {0: nothing.fileno(), 1: log.fileno(), 2: log.fileno()}
+            return self.fork(None, arguments, cwd, environment, given)
+
+    def fork(
+        self,
+        code: str | None,
+        arguments: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        given: Mapping[int, int],
+    ) -> Forked:
+        """Start code, or `sidecall` when None, with arguments and descriptors, and return at once."""
         asked = {
+            "code": code,
             "arguments": arguments,
             "cwd": str(cwd.resolve()),
             "environment": dict(environment),
-            "log": str(log_file),
+            "descriptors": list(given),
         }
         connection = socket.socket(socket.AF_UNIX)
         connection.connect(self._address)
+        socket.send_fds(connection, [b" "], list(given.values()))
         connection.sendall(json.dumps(asked).encode() + b"\n")
         return Forked(connection)
+
+
+def run_sidecall(
+    *arguments: str, cwd: Path, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `sidecall`, which is expected to end, as a process that is forked; the fixture `origin` has to be there."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err, open(os.devnull) as nothing:
+        given = {0: nothing.fileno(), 1: out.fileno(), 2: err.fileno()}
+        asked = os.environ if environment is None else environment
+        code = Origin(os.environ[ADDRESS]).fork(None, arguments, cwd, asked, given).wait(60)
+        printed = [(file.seek(0), file.read())[1] for file in (out, err)]
+    return subprocess.CompletedProcess(arguments, code, *printed)
 
 
 @contextmanager
 def originating(folder: Path) -> Iterator[str]:
     """Run what servers are forked from; give the address of its socket, in a folder."""
     address = folder / "origin"
+    environment = {name: value for name, value in plain_environment().items() if name != _MEASURED}
     with subprocess.Popen(
         [sys.executable, "-m", "tests.kit.origin", str(address)],
         cwd=ROOT,
-        env=plain_environment(),
+        env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as process:
@@ -102,10 +138,46 @@ def originating(folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Have servers forked from now on, but where coverage is measured, which begins at a server's own start."""
-    if Coverage.current() is not None:
-        yield
-        return
+    """Have servers forked from now on."""
     with originating(tmp_path_factory.mktemp("origin")) as address, pytest.MonkeyPatch.context() as patch:
         patch.setenv(ADDRESS, address)
         yield
+
+
+@pytest.fixture(scope="session")
+def forked_pools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Have what makes tools' processes forked as well; in servers that are processes it starts as for users."""
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+
+        def find_origin() -> Origin:
+            if ADDRESS not in os.environ:
+                patch.setenv(ADDRESS, stack.enter_context(originating(tmp_path_factory.mktemp("origin"))))
+            return Origin(os.environ[ADDRESS])
+
+        quick = SimpleNamespace(Popen=_popen_from(find_origin), DEVNULL=subprocess.DEVNULL)
+        patch.setattr(fork_server_process, "subprocess", quick)
+        yield
+
+
+def _popen_from(find_origin: Callable[[], Origin]) -> Callable[..., Forked]:
+    """Make what does for a pool as `subprocess.Popen` does, which starts a Python that has all to import."""
+
+    def popen(
+        command: Sequence[str],
+        *,
+        stdin: int,
+        stdout: int,
+        stderr: int,
+        pass_fds: Sequence[int],
+        start_new_session: bool,
+        env: Mapping[str, str] | None,
+    ) -> Forked:
+        python, *options, code = command[:5]
+        assert (python, options, stdin) == (sys.executable, ["-P", "-u", "-c"], subprocess.DEVNULL)
+        assert start_new_session
+        environment = os.environ if env is None else env
+        with open(os.devnull) as nothing:
+            given = {0: nothing.fileno(), 1: stdout, 2: stderr, **{fd: fd for fd in pass_fds}}
+            return find_origin().fork(code, command[5:], Path.cwd(), environment, given)
+
+    return popen

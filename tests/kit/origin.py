@@ -1,9 +1,12 @@
-"""The process from which servers of tests are forked: it has imported what each of them would else import anew.
+"""The process from which programs of tests are forked: it has imported what each of them would else import anew.
 
-Run with the path of a socket: whoever connects to it writes in one line, as JSON, what to start, and reads the server's
-process id, and later its exit code. It ends with its standard input.
+Run with the path of a socket: whoever connects to it sends descriptors, and in one line, as JSON, what to start with
+them, and reads its process id, and later its exit code. It ends with its standard input.
 """
 
+import fcntl
+import gc
+import io
 import json
 import os
 import runpy
@@ -13,16 +16,28 @@ import socket
 import sys
 from contextlib import suppress
 from importlib import reload
+from types import ModuleType
 from typing import Any
 
+import coverage
+
 import sidecall.cli.main
+import sidecall.executors.process.inside.main
 import sidecall.main  # noqa: F401  which a command imports that serves
 from sidecall.cli import early, project
+
+# More are never sent along.
+_MOST_DESCRIPTORS = 16
+# Above all that programs of tests open.
+_HIGH = 500
 
 
 def main() -> None:
     """Serve until the standard input ends; in a forked process return when that has done its work."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Nobody has to look for garbage again in what is there now.
+    gc.collect()
+    gc.freeze()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(sys.argv[1])
         listener.listen()
@@ -49,39 +64,74 @@ def bury() -> None:
 
 
 def watch(connection: socket.socket) -> None:
-    """Fork a server, and say how it ended."""
+    """Fork a program, and say how it ended."""
+    _, received, _, _ = socket.recv_fds(connection, 1, _MOST_DESCRIPTORS)
     with connection.makefile("rw") as stream:
         asked = json.loads(stream.readline())
-        server = os.fork()
-        if server:
+        program = os.fork()
+        if program:
+            for fd in received:
+                os.close(fd)
             with suppress(OSError):  # Whoever asked has gone.
-                stream.write(f"{server}\n")
+                stream.write(f"{program}\n")
                 stream.flush()
-                stream.write(f"{os.waitstatus_to_exitcode(os.waitpid(server, 0)[1])}\n")
+                stream.write(f"{os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])}\n")
                 stream.flush()
             os._exit(0)
     connection.close()
-    become(asked)
+    become(asked, received)
 
 
-def become(asked: dict[str, Any]) -> None:
-    """Be what `python -m sidecall` is, with these arguments, in this folder and environment."""
+def become(asked: dict[str, Any], received: list[int]) -> None:
+    """Be what Python is that was started so, with these descriptors, in this folder and environment."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(asked["cwd"])
     os.environ.clear()
     os.environ.update(asked["environment"])
-    nothing, log = os.open(os.devnull, os.O_RDONLY), os.open(asked["log"], os.O_WRONLY | os.O_APPEND)
-    for ours, standard in ((nothing, 0), (log, 1), (log, 2)):
-        os.dup2(ours, standard)
-    os.close(nothing)
-    os.close(log)
-    sys.orig_argv = [sys.executable, "-m", "sidecall", *asked["arguments"]]
-    sys.argv = ["sidecall", *asked["arguments"]]
-    sys.path[0] = asked["cwd"]
+    place(received, asked["descriptors"])
+    # If the environment asks for it, as it would at Python's start.
+    coverage.process_startup()
+    arguments: list[str] = asked["arguments"]
+    if asked["code"] is None:
+        be_sidecall(arguments)
+    else:
+        be_code(asked["code"], arguments)
+
+
+def place(received: list[int], wanted: list[int]) -> None:
+    """Have the descriptors that were received where they are wanted, and no others."""
+    high = [fcntl.fcntl(fd, fcntl.F_DUPFD, _HIGH) for fd in received]
+    os.closerange(3, _HIGH)
+    for fd, place in zip(high, wanted, strict=True):
+        os.dup2(fd, place)
+        os.close(fd)
+
+
+def be_sidecall(arguments: list[str]) -> None:
+    """Be `python -m sidecall`."""
+    sys.orig_argv = [sys.executable, "-m", "sidecall", *arguments]
+    sys.argv = ["sidecall", *arguments]
+    sys.path[0] = os.getcwd()
     # What they do, they do when they are imported.
     reload(project)
     reload(early)
     runpy.run_module("sidecall", run_name="__main__", alter_sys=True)
+
+
+def be_code(code: str, arguments: list[str]) -> None:
+    """Be `python -P -u -c`, in a session of its own."""
+    os.setsid()
+    sys.stdout, sys.stderr = unbuffered(1, "strict"), unbuffered(2, "backslashreplace")
+    sys.orig_argv = [sys.executable, "-P", "-u", "-c", code, *arguments]
+    sys.argv = ["-c", *arguments]
+    del sys.path[0]
+    sys.modules["__main__"] = module = ModuleType("__main__")
+    exec(code, vars(module))
+
+
+def unbuffered(fd: int, errors: str) -> io.TextIOWrapper:
+    """Write to a descriptor without delay."""
+    return io.TextIOWrapper(io.FileIO(fd, "w", closefd=False), "utf-8", errors, write_through=True)
 
 
 if __name__ == "__main__":
