@@ -23,6 +23,7 @@ from sidecall.discovery import discover
 from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import refuse_unfit
 from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all
+from sidecall.history.showing import Showing
 from sidecall.http.application import Application
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
@@ -208,8 +209,13 @@ def _make_jobs(
 
 
 def _show_with(redaction: Redaction) -> Show:
+    showing = Showing(redaction, redaction.longest)
+
     def show(call: ToolCall) -> str | None:
-        return to_json(redaction.redact(read_args(call.args))).decode()
+        args = call.args
+        if type(args) is dict and showing.measure_if_plain(args) is not None:
+            return to_json(args, inf_nan_mode="strings").decode()  # Most have nothing to hide, and are short.
+        return to_json(redaction.redact(read_args(args))).decode()
 
     return show
 

@@ -5,9 +5,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
+from pydantic_core import to_json
 
 from sidecall.core.context import Caller, HeaderMap
 from sidecall.core.errors import SidecallError
@@ -19,6 +20,8 @@ from sidecall.core.pointer import format_path
 _DEEPEST = 200
 # What proves who somebody is belongs to the request, and must not lie about longer than that.
 _SECRET_HEADERS = frozenset(("authorization", "cookie", "proxy-authorization", "x-api-key"))
+# Of these every value, but for a text that is not of ASCII, is seen at once to be JSON.
+_SIMPLE = frozenset((str, int, bool, type(None)))
 
 
 class CallNotRecorded(SidecallError):
@@ -50,20 +53,20 @@ class CallRecord(BaseModel):
         Everything that comes over HTTP can be kept. Of what a program in this process passes, objects that JSON does
         not have are left out, and `lost` says where.
         """
-        copy = _Copy()
-        args = copy.make(request.call.args, "args")
-        sent = request.call
+        copy, sent = _Copy(), request.call
+        args = sent.args.copy() if _is_simple(sent.args) else copy.make(sent.args, "args")
         named = {"name": sent.name, "args": {} if args is None else args, "id": sent.id, "type": sent.type}
         fields = {
             "id": id,
             "created_at": datetime.now(UTC),
             "tool_call": make_unchecked(ToolCall, named),
             "caller": request.caller,
-            "state": copy.make(request.state, "state"),
+            "state": None if request.state is None else copy.make(request.state, "state"),
             "context": copy.make(dict(request.context), "context") or {} if request.context else {},
             "headers": _copy_headers(request.headers),
+            "lost": tuple(copy.lost),
         }
-        return make_unchecked(cls, {**fields, "lost": tuple(copy.lost)})
+        return make_unchecked(cls, fields)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
@@ -77,7 +80,8 @@ class CallRecord(BaseModel):
 
     def to_json(self) -> str:
         """Write the record as JSON text."""
-        return self.model_dump_json()
+        # What pydantic's own way makes, with less around it; there is nothing in a record that JSON cannot say.
+        return to_json({**self.__dict__, "caller": self._write_caller(self.caller)}).decode()
 
     def to_request(self) -> CallRequest:
         """Make a call that can be run of it.
@@ -93,7 +97,7 @@ class CallRecord(BaseModel):
             self.caller,
             self.state,
             self.context,
-            HeaderMap(self.headers),
+            self.headers if type(self.headers) is HeaderMap else HeaderMap(self.headers),
             id=self.id,
             is_counted=True,
         )
@@ -106,7 +110,7 @@ class CallRecord(BaseModel):
 
 
 def _copy_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    kept: dict[str, str] = {}
+    kept = HeaderMap({})
     for name, value in headers.items():
         lowered = name.lower()
         if lowered not in _SECRET_HEADERS:
@@ -135,6 +139,17 @@ class _Copy:
             copied = {key: self.make(item, *place, key) for key, item in value.items()}
         self._above.remove(id(value))
         return copied
+
+
+def _is_simple(args: Any) -> TypeGuard[dict[str, Any]]:
+    """Return whether arguments are seen at once to be JSON: of ASCII, and without anything in anything."""
+    if type(args) is not dict:
+        return False
+    for key, value in args.items():
+        kind = type(value)
+        if type(key) is not str or not key.isascii() or kind not in _SIMPLE or (kind is str and not value.isascii()):
+            return False
+    return True
 
 
 def _is_plain(value: Any) -> bool:

@@ -78,27 +78,35 @@ def read_preferences(headers: Headers, longest: float) -> Preferences:
         InvalidKey: The key is none.
     """
     prefer, keys = headers.getlist("prefer"), headers.getlist("idempotency-key")
-    if not prefer and not keys:
-        return PLAIN
     if len(keys) > 1:
         raise InvalidKey(f"`Idempotency-Key` came {len(keys)} times; send it once.")
-    said = _read_prefer(",".join(prefer)) if prefer else {}
-    wait = said.get("wait")
-    if wait is not None and not _WAIT.fullmatch(wait):
-        raise InvalidPreference("`Prefer: wait=` takes a whole number of seconds, such as `Prefer: wait=10`.")
-    seconds = None if wait is None else min(float(wait), longest)
-    found = Preferences("respond-async" in said, seconds, _read_key(keys[0]) if keys else None)
+    return make_preferences(",".join(prefer), keys[0] if keys else None, longest)
+
+
+def make_preferences(prefer: str, key: str | None, longest: float) -> Preferences:
+    """Read the values of the headers, where each came once, or not at all; nobody waits more than `longest` seconds.
+
+    Raises:
+        InvalidPreference: `wait` is no number of seconds.
+        InvalidKey: The key is none.
+    """
+    found = PLAIN if prefer == "" else _read_prefer(prefer, longest)
+    if key is not None:
+        found = Preferences(found.is_async, found.wait, _read_key(key))
     return PLAIN if found.is_plain else found
 
 
 @lru_cache(maxsize=64)
-def _read_prefer(text: str) -> Mapping[str, str]:
+def _read_prefer(text: str, longest: float) -> Preferences:
     """Read preferences by name, without their parameters; of one that came twice the first counts."""
     said: dict[str, str] = {}
     for part in text.split(","):
         name, _, value = part.split(";")[0].partition("=")
         said.setdefault(name.strip().lower(), value.strip().strip('"'))
-    return said
+    wait = said.get("wait")
+    if wait is not None and not _WAIT.fullmatch(wait):
+        raise InvalidPreference("`Prefer: wait=` takes a whole number of seconds, such as `Prefer: wait=10`.")
+    return Preferences("respond-async" in said, None if wait is None else min(float(wait), longest))
 
 
 def _read_key(text: str) -> str:

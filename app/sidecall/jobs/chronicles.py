@@ -81,6 +81,8 @@ class Chronicles:
     """The chronicles of calls that run here or are watched, and those of some that were."""
 
     def __init__(self) -> None:
+        # One for all who tell, held for a moment only: most calls say nothing, and to make one for each costs more.
+        self.lock = threading.Lock()
         self._held: dict[str, tuple[Chronicle, int]] = {}
         self._idle: dict[str, tuple[Chronicle, float]] = {}
 
@@ -132,7 +134,6 @@ class Teller:
         self._attempt = attempt
         self._chronicle: Chronicle | None = None
         self._loop = asyncio.get_running_loop()
-        self._lock = threading.Lock()
         self._coming: deque[tuple[str, bytes]] = deque()
         self._size = 0
         self._is_awake = False
@@ -149,7 +150,7 @@ class Teller:
 
     def _queue(self, kind: str, body: bytes) -> bool:
         """Let something wait for the loop; return whether that has to be woken."""
-        with self._lock:
+        with self._chronicles.lock:
             self._coming.append((kind, body))
             self._size += len(body)
             while len(self._coming) > _MOST or self._size > _MOST_BYTES:
@@ -164,7 +165,7 @@ class Teller:
             self._chronicles.release(self._call_id)
 
     def _write(self) -> None:
-        with self._lock:
+        with self._chronicles.lock:
             coming, self._coming = self._coming, deque()
             self._size, self._is_awake = 0, False
         if self._is_closed:

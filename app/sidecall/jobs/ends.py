@@ -18,17 +18,26 @@ class Ends:
     @contextmanager
     def listen(self, call_id: str) -> Iterator[News]:
         """Hear of a call once: its entry when it has ended, None when something else has changed, or an error."""
-        news: News = asyncio.get_running_loop().create_future()
-        listeners = self._waiting.setdefault(call_id, [])
-        listeners.append(news)
+        news = self.join(call_id)
         try:
             yield news
         finally:
-            listeners.remove(news)
-            if not listeners:
-                self._waiting.pop(call_id, None)
-            if news.done() and not news.cancelled():
-                news.exception()  # Whoever stopped waiting does not want to hear of it.
+            self.leave(call_id, news)
+
+    def join(self, call_id: str) -> News:
+        """Begin to listen, for whoever leaves again."""
+        news: News = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(call_id, []).append(news)
+        return news
+
+    def leave(self, call_id: str, news: News) -> None:
+        """Listen no more."""
+        listeners = self._waiting[call_id]
+        listeners.remove(news)
+        if not listeners:
+            del self._waiting[call_id]
+        if news.done() and not news.cancelled():
+            news.exception()  # Whoever stopped waiting does not want to hear of it.
 
     def tell(self, call_id: str, news: CallEntry | BaseException | None = None) -> None:
         """Pass news on to all who wait for this call."""

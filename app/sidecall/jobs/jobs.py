@@ -146,12 +146,16 @@ class Jobs:
             left = _LOOK if until is None else min(_LOOK, until - time.monotonic())
             if left <= 0:
                 break
-            with self._ends.listen(entry.id) as news:
-                if entry.id not in self._runner:
-                    entry = await self.get(entry.id, entry.tenant)  # It may have ended before anybody listened.
+            call_id = entry.id
+            news = self._ends.join(call_id)
+            try:
+                if call_id not in self._runner:
+                    entry = await self.get(call_id, entry.tenant)  # It may have ended before anybody listened.
                     if entry.has_ended or done(entry):
                         break
-                entry = await hear(news, left) or await self.get(entry.id, entry.tenant)
+                entry = await hear(news, left) or await self.get(call_id, entry.tenant)
+            finally:
+                self._ends.leave(call_id, news)
         return entry
 
     def watch(self, entry: CallEntry, after: int = 0) -> Sights:

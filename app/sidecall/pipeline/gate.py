@@ -20,7 +20,7 @@ from sidecall.pipeline.contract.hold import hold_contract
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.outcome import find_outcome_of_error
 from sidecall.pipeline.plan import Plan, Plans
-from sidecall.pipeline.visible import ask_visible, is_permitted, visible
+from sidecall.pipeline.visible import ask_visible, is_surely_visible, visible
 from sidecall.registry import Registry
 
 
@@ -95,7 +95,7 @@ class Gate:
         if tool is None or tool.options.rate is not None or request.pinned is not None:
             return self._enter_if_visible(request, tool)
         # Of most tools and callers two words say so.
-        if not (tool.options.is_for_all and request.caller.toolset is None) and not _is_seen(tool, request.caller):
+        if not (tool.options.is_for_all and request.caller.toolset is None) and not is_surely_visible(tool, request.caller):
             return self._enter_if_visible(request, tool)
         plan = self._plans.of(tool)
         try:
@@ -201,8 +201,3 @@ class Gate:
         others = (tool for tool in self._registry if tool is not hidden)
         names = [tool.name for tool in await visible(others, request.caller, request.context)]
         return ToolNotFound(name, names, find_nearest(name, names))
-
-
-def _is_seen(tool: CompiledTool, caller: Caller) -> bool:
-    """Return whether a caller sees a tool without anybody being asked."""
-    return tool.options.is_enabled is True and is_permitted(tool, caller)

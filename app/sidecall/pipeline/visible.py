@@ -32,6 +32,11 @@ def is_permitted(tool: CompiledTool, caller: Caller) -> bool:
     return not tool.options.scopes or caller.may(*tool.options.scopes)
 
 
+def is_surely_visible(tool: CompiledTool, caller: Caller) -> bool:
+    """Return whether a caller sees a tool without anybody being asked."""
+    return tool.options.is_enabled is True and is_permitted(tool, caller)
+
+
 async def is_visible(tool: CompiledTool, caller: Caller, context: Mapping[str, Any] = NO_CONTEXT) -> bool:
     """Return whether a tool is enabled for this caller; a predicate that crashes, hangs or lacks something hides it."""
     try:

@@ -66,7 +66,7 @@ async def accept_call(
     key = make_call_key(request, tool, preferences.key, parts.jobs.limits.key_ttl)
     await _count(parts, request, tool)
     submitted = await parts.jobs.submit(request, Submission(key, waits=not patient, callback_url=callback_url))
-    return await _wait(parts, submitted, request, preferences, is_async=is_async)
+    return await _wait(parts, submitted, request, tool, preferences, is_async=is_async)
 
 
 async def answer_replay(
@@ -104,24 +104,36 @@ async def answer_replay(
     key = None if preferences.key is None else make_replay_key(request, call_id, preferences.key, limits.key_ttl)
     await _count(parts, request, tool)
     submitted = await parts.jobs.submit(request, Submission(key, replay_of=call_id))
-    entry, headers = await _wait(parts, submitted, request, preferences, is_async=True)
+    entry, headers = await _wait(parts, submitted, request, tool, preferences, is_async=True)
     return await write_entry(parts, entry, form, headers)
 
 
 async def _count(parts: Parts, request: CallRequest, tool: CompiledTool) -> None:
-    missing = await parts.pipeline.find_missing(request)
-    if missing is not None:
-        raise missing
-    parts.pipeline.gate.hold(request, tool)
-    await parts.pipeline.gate.count(request, tool)
+    gate = parts.pipeline.gate
+    if tool.injections:
+        missing = await parts.pipeline.find_missing(request)
+        if missing is not None:
+            raise missing
+    if request.pinned is not None:
+        gate.hold(request, tool)
+    if gate.counts(tool):
+        await gate.count(request, tool)
 
 
 async def _wait(
-    parts: Parts, submitted: Submitted, request: CallRequest, preferences: Preferences, *, is_async: bool
+    parts: Parts,
+    submitted: Submitted,
+    request: CallRequest,
+    tool: CompiledTool,
+    preferences: Preferences,
+    *,
+    is_async: bool,
 ) -> tuple[CallEntry, dict[str, str]]:
     seconds = preferences.wait if preferences.wait is not None else (0.0 if is_async else None)
     entry = await parts.jobs.wait(submitted.entry, seconds, _waits_for_person if preferences.wait is None else _never)
-    headers = {**preferences.applied, **quota_headers(parts.pipeline.gate.quotas_of(request.caller, request.call.name))}
+    headers = preferences.applied
+    if parts.pipeline.gate.counts(tool):
+        headers |= quota_headers(parts.pipeline.gate.quotas_of(request.caller, request.call.name))
     if not submitted.is_new:
         headers["Idempotency-Replayed"] = "true"
     return entry, headers

@@ -10,7 +10,7 @@ from sidecall.auth.passes import HEADERS
 from sidecall.http.body import Bounds, is_plain, read_rest
 from sidecall.http.context import make_context
 from sidecall.http.door import Shortcut
-from sidecall.http.preferences import PLAIN, read_preferences
+from sidecall.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
 from sidecall.http.reply import Reply
 from sidecall.rest.answers import answer_call
 from sidecall.rest.parts import Parts
@@ -56,11 +56,20 @@ async def _call(parts: Parts, scope: Scope, receive: Receive) -> Reply:
     if message.get("more_body", False) or message["type"] == "http.disconnect":
         body = await read_rest(message, receive)
     context = make_context(scope, receive)
-    preferences = PLAIN
-    if b"prefer" in scope[HEADERS] or b"idempotency-key" in scope[HEADERS]:
-        preferences = read_preferences(Headers(scope=scope), parts.jobs.limits.wait)
+    preferences = _read_preferences(scope, parts.jobs.limits.wait)
     work = answer_call(parts, parts.bounds.hold(body), context, preferences=preferences)
     del message, body  # They may be large, and what was read of them may wait for long.
     is_done, came = context.begin_while_present(work)
     reply: Reply = came if is_done else await came
     return reply
+
+
+def _read_preferences(scope: Scope, longest: float) -> Preferences:
+    headers = scope[HEADERS]
+    prefer, key = headers.get(b"prefer"), headers.get(b"idempotency-key")
+    if prefer is None and key is None:
+        return PLAIN
+    if len(headers) != len(scope["headers"]):  # Some header came twice.
+        return read_preferences(Headers(scope=scope), longest)
+    said = "" if prefer is None else prefer.decode("latin-1")
+    return make_preferences(said, None if key is None else key.decode("latin-1"), longest)

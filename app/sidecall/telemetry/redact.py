@@ -32,7 +32,7 @@ class Redaction:
 
     def __init__(self, more: Iterable[str] = (), longest: int = _MOST_CHARACTERS) -> None:
         """Know the usual names and some more; texts are shown up to `longest` characters."""
-        self._longest = longest
+        self.longest = longest
         self.most_items = _MOST_ITEMS
         names = [name for name in map(_normalize, (*_SECRET, *more)) if name]
         words = "|".join(map(re.escape, names))
@@ -99,8 +99,8 @@ class Redaction:
             return f"a text of {len(text)} characters"
 
     def _shorten(self, text: str) -> str:
-        rest = len(text) - self._longest
-        return text if rest <= 0 else f"{text[: self._longest]}… {rest} more characters"
+        rest = len(text) - self.longest
+        return text if rest <= 0 else f"{text[: self.longest]}… {rest} more characters"
 
     def _write(self, value: object) -> str:
         try:

@@ -23,6 +23,8 @@ _CAN_COPY = hasattr(sqlite3.Connection, "deserialize")
 _ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql://..., which several servers can share."
 # Most bytes that stay taken by the file of what is not in the main one yet.
 _LEFT_IN_WAL = 64 * 1024 * 1024
+# Pages that are in the log before they go into the main file: those that change often go there once for many changes.
+_PAGES_IN_WAL = 4000
 # Bytes that have to be free on a disk that was full. A few are always found, in pages that were taken before.
 _ROOM = 1024 * 1024
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -191,6 +193,7 @@ class SqliteFile:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA journal_size_limit = {_LEFT_IN_WAL}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_IN_WAL}")
         _carry_out(missing, connection)
 
     def _read_version(self, connection: sqlite3.Connection) -> int:

@@ -93,7 +93,7 @@ class HandInProcess:
 
     def send(self, group: Sequence[Order]) -> None:
         """Let a group be written, together with what waits already."""
-        self._transport.writelines(pack_message([_spare_copies(order) for order in group]))
+        self._transport.writelines(pack_message(list(map(_spare_copies, group))))
 
     def try_again(self) -> None:
         """Let it be tried whether the file can be used."""
@@ -118,9 +118,11 @@ class HandInProcess:
 def _spare_copies(order: Order) -> Order:
     """Return an order whose large values are sent as they lie."""
     statement, values, kind = order
-    if kind == "many" or not any(type(value) is bytes and len(value) > _LARGE for value in values):
-        return order
-    return statement, [PickleBuffer(value) if type(value) is bytes else value for value in values], kind
+    if kind != "many":
+        for value in values:  # A generator would cost more than what it looks for.
+            if type(value) is bytes and len(value) > _LARGE:
+                return statement, [PickleBuffer(one) if type(one) is bytes else one for one in values], kind
+    return order
 
 
 class _Listener(asyncio.Protocol):

@@ -22,6 +22,8 @@ from sidecall.ledger.sql.statements import read_statements
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")
 _WHERE = "{where}"
+# A statement that changes the row of its key at most, and returns that key.
+_KEYED = re.compile(r"((?:INSERT|UPDATE|DELETE)\b.*)\bRETURNING id\s*", re.DOTALL)
 
 
 class SqliteDatabase:
@@ -49,6 +51,7 @@ class SqliteDatabase:
             hangs_after: Seconds without an answer after which whatever writes it counts as stuck.
         """
         self._statements = _read_numbered() if statements is None else _number_all(statements)
+        self._changes = _find_changes() if statements is None else _strip_keys(self._statements)
         self._file = SqliteFile(path, patience, purpose)
         # No other process sees what is in memory, Windows hands on no sockets.
         hand: Hand = HandInThread(Pen(self._file))
@@ -98,6 +101,10 @@ class SqliteDatabase:
             StoreUnavailable: The file cannot be used just now; nothing of this was written, unless the process that
                 writes was killed in the moment of the commit.
         """
+        text = self._changes.get(statement)
+        if text is not None:
+            changed: Row | None = await self._writer.ask(text, values, "key")
+            return changed
         row: Row | None = await self._writer.ask(self._statements[statement], values, "row")
         return row
 
@@ -144,6 +151,17 @@ def try_file(path: Path) -> None:
 def _read_numbered() -> Mapping[str, str]:
     """Return our own statements."""
     return _number_all(read_statements("sqlite"))
+
+
+@cache
+def _find_changes() -> Mapping[str, str]:
+    """Return those of our own statements of which only their key comes back."""
+    return _strip_keys(_read_numbered())
+
+
+def _strip_keys(statements: Mapping[str, str]) -> Mapping[str, str]:
+    """Leave out what returns the key alone, which whoever asks has: what comes back takes a fifth of the time."""
+    return {name: found[1] for name, text in statements.items() if (found := _KEYED.fullmatch(text)) is not None}
 
 
 def _number_all(statements: Mapping[str, str]) -> Mapping[str, str]:

@@ -22,9 +22,9 @@ _TOGETHER = 32
 _VALUES = re.compile(r"\bVALUES\s*\(([^()]*)\)")
 _PLACEHOLDER = re.compile(r"\?\d+")
 
-Kind = Literal["row", "rows", "many"]
-# A statement, its values or rows of them, and what is wanted of it: its first row, all rows, or to be carried out for
-# each row. A tuple, since one is made for each call.
+Kind = Literal["key", "row", "rows", "many"]
+# A statement, its values or rows of them, and what is wanted of it: its key where it has changed something, its first
+# row, all rows, or to be carried out for each row. A tuple, since one is made for each call.
 Order = tuple[str, Any, Kind]
 
 
@@ -127,7 +127,10 @@ class Pen:
         try:
             if kind == "many":
                 return self._carry_out_all(statement, values)
-            rows = self._cursor.execute(statement, values).fetchall()
+            cursor = self._cursor.execute(statement, values)
+            if kind == "key":
+                return values[:1] if cursor.rowcount > 0 else None
+            rows = cursor.fetchall()
         except Exception as error:
             self._renew()
             if is_fault(error) or not self._connection.in_transaction:
