@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.schema.references import inline_references, resolve
+from sidecall.schema.references import Targets, inline_references, resolve
 
 
 def test_references_are_replaced_and_what_stands_beside_them_wins() -> None:
@@ -138,6 +138,23 @@ def test_a_reference_is_followed_to_its_definition(node: dict[str, str], expecte
     }
 
     assert resolve(node, {"$defs": definitions}) == expected
+
+
+def test_schemas_that_share_definitions_keep_those_that_each_refers_to() -> None:
+    """What is known of the one is right for the other."""
+    loop = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Loop"}}}
+    shared: dict[str, Any] = {
+        "Loop": loop,
+        "Holder": {"type": "object", "properties": {"it": {"$ref": "#/$defs/Loop"}}},
+    }
+    known = Targets({"$defs": shared})
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/Holder", "description": "A."}}, "$defs": shared}
+
+    flat = [inline_references(schema, known) for _ in range(2)]
+
+    inlined = {"type": "object", "properties": {"it": {"$ref": "#/$defs/Loop"}}, "description": "A."}
+    expected = {"type": "object", "properties": {"a": inlined}, "$defs": {"Loop": loop}}
+    assert flat == [expected, expected]
 
 
 def fan(levels: int) -> dict[str, Any]:

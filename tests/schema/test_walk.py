@@ -1,6 +1,6 @@
 """Schemas can be walked and changed."""
 
-from sidecall.schema.walk import map_children, walk
+from sidecall.schema.walk import list_schemas, map_children, walk
 
 EVERY_PLACE = {
     "properties": {"a": {"type": "string"}, "odd": True},
@@ -28,6 +28,16 @@ def test_every_schema_inside_a_schema_is_found_with_its_path() -> None:
         ("[]", {"const": 2}),
         ("D", {"const": 3}),
     ]
+
+
+def test_schemas_are_listed_without_their_paths() -> None:
+    """The same ones, outer ones first."""
+    nested = {"items": EVERY_PLACE}
+
+    listed, walked = list_schemas(nested), [node for _, node in walk(nested)]
+
+    assert listed[:2] == [nested, EVERY_PLACE]
+    assert sorted(map(id, listed)) == sorted(map(id, walked))
 
 
 def test_children_are_changed_in_a_copy() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.core.tool import Schema
 from sidecall.schema.judge_json import SchemaJudge, make_schema_judge
-from sidecall.schema.references import inline_references, inline_root, resolve
+from sidecall.schema.references import Targets, inline_references, inline_root, resolve
 from sidecall.schema.repair.mend import mend
 from sidecall.schema.shape import strip_titles
 
@@ -71,15 +71,26 @@ def make_json_args_schema(
     if clean["type"] != "object" or surplus:
         reason = f"the function does not take {', '.join(surplus)}" if surplus else "it has to describe an object"
         raise SchemaInferenceError(f"{where}: args_schema: {reason}.")
-    if forbid_unknown:
-        clean = _forbid_unknown(where, clean)
-    flat = inline_references(clean)
+    return compile_json_args_schema(where, _forbid_unknown(where, clean) if forbid_unknown else clean, takes)
+
+
+def compile_json_args_schema(
+    where: str, schema: Schema, takes: frozenset[str] | None, known: Targets | None = None
+) -> JsonArgsSchema:
+    """Compile the schema of an object that is written as it is to be advertised, and is not changed any more.
+
+    `known` is what is known of its definitions, where other schemas have the same.
+
+    Raises:
+        SchemaInferenceError: It is no JSON Schema.
+    """
+    flat = inline_references(schema, known)
     try:
-        judge = make_schema_judge(clean, flat, takes)
+        judge = make_schema_judge(schema, flat, takes)
     except ValueError as error:
         reason = str(error).partition("\n")[0]
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {reason}.") from error
-    return JsonArgsSchema(clean, flat, judge, takes)
+    return JsonArgsSchema(schema, flat, judge, takes)
 
 
 # Where a schema can name properties that `additionalProperties` beside them does not see.

@@ -4,6 +4,7 @@ import importlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -16,7 +17,7 @@ from sidecall.schema.repair.mend import Reading
 from sidecall.schema.repair.misfits import Misfits
 from sidecall.schema.repair.sites import Site, find_inner
 from sidecall.schema.repair.strays import find_strays
-from sidecall.schema.walk import map_children, walk
+from sidecall.schema.walk import list_schemas, map_children
 
 # Stands in messages where the validator would repeat what was sent.
 _MASK = "Input"
@@ -39,7 +40,10 @@ def _is_duration(text: str) -> bool:
     return _DURATION.fullmatch(text) is not None
 
 
-@dataclass(frozen=True, slots=True)
+_FORMATS = {"time": _is_time, "date-time": _is_moment, "duration": _is_duration}
+
+
+@dataclass(frozen=True)
 class SchemaJudge:
     """A JSON Schema as it is, and once more with the objects closed that leave open which names they take.
 
@@ -48,8 +52,12 @@ class SchemaJudge:
 
     root: Schema
     validator: Any
-    closed: Any
     takes_any: bool
+
+    @cached_property
+    def closed(self) -> Any:
+        """The closed schema, compiled when the first call comes: most tools of a large catalog are never called."""
+        return _compile(_close(self.root)) if _is_closable(self.root) else self.validator
 
     @property
     def kept_from(self) -> int | None:
@@ -144,7 +152,7 @@ def find_path(error: Any, given: Any) -> Path:
 
 
 def make_schema_judge(schema: Schema, flat: Schema, takes: frozenset[str] | None) -> SchemaJudge:
-    """Compile a schema twice.
+    """Compile a schema.
 
     Args:
         schema: The schema.
@@ -154,16 +162,16 @@ def make_schema_judge(schema: Schema, flat: Schema, takes: frozenset[str] | None
     Raises:
         ValueError: It is no JSON Schema.
     """
-    # Loaded with the first tool that needs it, since it holds 3 MB, and most servers have none.
-    library = importlib.import_module("jsonschema_rs")
-    formats = {"time": _is_time, "date-time": _is_moment, "duration": _is_duration}
     root = flat
     if takes is not None and flat.get("additionalProperties"):
         root = {key: value for key, value in flat.items() if key != "additionalProperties"}
-    options: dict[str, Any] = {"mask": _MASK, "validate_formats": True, "formats": formats}
-    validator = library.validator_for(schema, **options)
-    closed = library.validator_for(_close(root), **options) if _is_closable(flat) else validator
-    return SchemaJudge(root, validator, closed, takes is None)
+    return SchemaJudge(root, _compile(schema), takes is None)
+
+
+def _compile(schema: Schema) -> Any:
+    # Loaded with the first tool that needs it, since it holds 3 MB, and most servers have none.
+    library = importlib.import_module("jsonschema_rs")
+    return library.validator_for(schema, mask=_MASK, validate_formats=True, formats=_FORMATS)
 
 
 # Where members of a schema share its names, or exclude each other, closing one would change what fits.
@@ -172,9 +180,14 @@ _SHARING = frozenset("allOf oneOf not if then else dependentSchemas unevaluatedP
 
 def _is_closable(schema: Schema) -> bool:
     """Return whether what a schema refers to means the same everywhere."""
-    beside = [node.keys() - ANNOTATIONS for _, node in walk(schema) if "$ref" in node]
-    sharing = [node for _, node in walk(schema) if node.keys() & _SHARING]
-    return all(len(keys) == 1 for keys in beside) and not any("$ref" in it for node in sharing for _, it in walk(node))
+    nodes = list_schemas(schema)
+    references = [node for node in nodes if "$ref" in node]
+    if not references:
+        return True
+    if any(len(node.keys() - ANNOTATIONS) != 1 for node in references):
+        return False
+    sharing = [node for node in nodes if not _SHARING.isdisjoint(node)]
+    return not any("$ref" in it for node in sharing for it in list_schemas(node))
 
 
 def _close(schema: Schema) -> Schema:

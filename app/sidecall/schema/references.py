@@ -1,8 +1,10 @@
 """Follow the references of JSON Schemas, and put their targets in place."""
 
+from dataclasses import dataclass, field
+
 from sidecall.core.pointer import follow, split_reference
 from sidecall.core.tool import Schema
-from sidecall.schema.walk import map_children, walk
+from sidecall.schema.walk import list_schemas, map_children
 
 
 def inline_root(schema: Schema) -> Schema:
@@ -11,18 +13,22 @@ def inline_root(schema: Schema) -> Schema:
     return schema if target is schema else _join(target, {key: schema[key] for key in schema if key != "$ref"})
 
 
-def inline_references(schema: Schema) -> Schema:
+def inline_references(schema: Schema, known: "Targets | None" = None) -> Schema:
     """Put the target of each `$ref` in its place, since several providers refuse references.
 
     What refers to itself cannot be inlined: such a reference stays, and its target stays among the definitions. A
-    schema that would grow out of all proportion stays as it is.
+    schema that would grow out of all proportion stays as it is. What is there several times may be one object.
+    `known` holds what is known of definitions that schemas share: all that this one refers to, and maybe more.
     """
     body = {key: value for key, value in schema.items() if key not in _HOLDERS}
-    if _measure_inlined(body, schema, {}) > _MAX_SIZE:
+    known = known or Targets(schema)
+    if not known.find_all(body):
+        return _drop_mappings(body)
+    if known.measure(body) > _MAX_SIZE:
         return schema
     kept: set[str] = set()
-    result: Schema = _inline(body, schema, kept)
-    return {**result, **_keep_definitions(schema, kept)}
+    result: Schema = _inline(body, known, kept)
+    return {**result, **_keep_definitions(schema, known, kept)}
 
 
 def resolve(node: Schema, root: Schema) -> Schema:
@@ -48,28 +54,89 @@ ANNOTATIONS = frozenset(
 )
 
 
-def _measure_inlined(schema: Schema, root: Schema, known: dict[str, int]) -> int:
-    """Count the schemas that inlining would make, each target measured once."""
-    size = 0
-    for _, node in walk(schema):
-        reference = _get_reference(node)
-        if reference is not None and reference not in known:
-            known[reference] = 0  # What it finds of itself is not inlined.
-            known[reference] = _measure_inlined(_find_target(reference, root) or {}, root, known)
-        size += 1 + known.get(reference or "", 0)
-    return size
+# What only describes, and holds no schema.
+_TEXTS = ANNOTATIONS - frozenset(_HOLDERS)
 
 
-def _inline(node: Schema, root: Schema, kept: set[str]) -> Schema:
+@dataclass(slots=True)
+class Targets:
+    """What references lead to, each looked up once; `root` holds it, and may grow."""
+
+    root: Schema
+    _found: dict[str, Schema | None] = field(default_factory=dict)
+    _next: dict[str, set[str]] = field(default_factory=dict)
+    _sizes: dict[str, int] = field(default_factory=dict)
+    _loops: dict[str, bool] = field(default_factory=dict)
+    _inlined: dict[str, tuple[Schema, set[str]]] = field(default_factory=dict)
+
+    def get(self, reference: str) -> Schema | None:
+        """Return what a reference leads to; True and False are schemas too, of anything and of nothing."""
+        if reference not in self._found:
+            found = follow(reference, self.root)
+            if isinstance(found, bool):
+                found = {} if found else {"not": {}}
+            self._found[reference] = found if isinstance(found, dict) else None
+        return self._found[reference]
+
+    def find_all(self, schema: Schema) -> set[str]:
+        """Find the references that stand in a schema."""
+        return {reference for node in list_schemas(schema) if (reference := _get_reference(node)) is not None}
+
+    def close_over(self, references: set[str]) -> set[str]:
+        """Add to references those that stand in their targets."""
+        found: set[str] = set()
+        waiting = set(references)
+        while waiting:
+            reference = waiting.pop()
+            found.add(reference)
+            if reference not in self._next:
+                self._next[reference] = self.find_all(self.get(reference) or {})
+            waiting |= self._next[reference] - found
+        return found
+
+    def is_loop(self, reference: str) -> bool:
+        """Return whether what a reference leads to refers to itself."""
+        if reference not in self._loops:
+            self._loops[reference] = reference in self.close_over(self.find_all(self.get(reference) or {}))
+        return self._loops[reference]
+
+    def measure(self, schema: Schema) -> int:
+        """Count the schemas that inlining would make, each target measured once."""
+        size = 0
+        for node in list_schemas(schema):
+            reference = _get_reference(node)
+            if reference is not None and reference not in self._sizes:
+                self._sizes[reference] = 0  # What it finds of itself is not inlined.
+                self._sizes[reference] = self.measure(self.get(reference) or {})
+            size += 1 + self._sizes.get(reference or "", 0)
+        return size
+
+    def inline(self, reference: str, kept: set[str]) -> Schema:
+        """Return what a reference leads to with all of its own in place; those that stay are added to `kept`."""
+        if reference not in self._inlined:
+            own: set[str] = set()
+            self._inlined[reference] = _inline(self.get(reference) or {}, self, own), own
+        made, own = self._inlined[reference]
+        kept |= own
+        return made
+
+
+def _inline(node: Schema, known: Targets, kept: set[str]) -> Schema:
     reference = _get_reference(node)
-    target = None if reference is None else _find_target(reference, root)
+    target = None if reference is None else known.get(reference)
     if reference is None or target is None:
-        return map_children(_drop_mapping(node), lambda child: _inline(child, root, kept))
-    if reference in _close_over(_find_references(target), root):
+        return map_children(_drop_mapping(node), lambda child: _inline(child, known, kept))
+    if known.is_loop(reference):
         kept.add(reference)
         return node
     beside = {key: value for key, value in node.items() if key != "$ref"}
-    return _inline(_join(target, beside), root, kept)
+    if not beside.keys() <= _TEXTS:
+        return _inline(_join(target, beside), known, kept)
+    return {**known.inline(reference, kept), **beside}
+
+
+def _drop_mappings(node: Schema) -> Schema:
+    return map_children(_drop_mapping(node), _drop_mappings)
 
 
 def _drop_mapping(node: Schema) -> Schema:
@@ -93,33 +160,10 @@ def _get_reference(node: Schema) -> str | None:
     return reference if isinstance(reference, str) else None
 
 
-def _find_target(reference: str, root: Schema) -> Schema | None:
-    """Find the schema that is referred to; True and False are schemas too, of anything and of nothing."""
-    found = follow(reference, root)
-    if isinstance(found, bool):
-        return {} if found else {"not": {}}
-    return found if isinstance(found, dict) else None
-
-
-def _find_references(schema: Schema) -> set[str]:
-    return {reference for _, node in walk(schema) if (reference := _get_reference(node)) is not None}
-
-
-def _close_over(references: set[str], root: Schema) -> set[str]:
-    found: set[str] = set()
-    waiting = set(references)
-    while waiting:
-        reference = waiting.pop()
-        found.add(reference)
-        waiting |= _find_references(_find_target(reference, root) or {}) - found
-    return found
-
-
-def _keep_definitions(schema: Schema, kept: set[str]) -> Schema:
+def _keep_definitions(schema: Schema, known: Targets, kept: set[str]) -> Schema:
     """Choose the definitions that the references which stay lead to."""
-    places = {
-        _find_place(reference) for reference in _close_over({it for it in kept if _find_place(it) is not None}, schema)
-    }
+    reached = known.close_over({it for it in kept if _find_place(it) is not None})
+    places = {_find_place(reference) for reference in reached}
     chosen = {
         holder: {name: value for name, value in schema.get(holder, {}).items() if (holder, name) in places}
         for holder in _HOLDERS

@@ -11,11 +11,12 @@ _ONE = frozenset(
 )
 _MANY = frozenset("anyOf oneOf allOf prefixItems".split())
 _NAMED = frozenset("properties patternProperties $defs definitions dependentSchemas".split())
+_HOLDING = _ONE | _MANY | _NAMED
 
 
 def map_children(schema: Schema, change: Callable[[Any], Any]) -> Schema:
     """Copy a schema with `change` applied to each schema directly inside it."""
-    return {key: _change(key, value, change) for key, value in schema.items()}
+    return {key: _change(key, value, change) if key in _HOLDING else value for key, value in schema.items()}
 
 
 def _change(key: str, value: Any, change: Callable[[Any], Any]) -> Any:
@@ -34,6 +35,23 @@ def walk(schema: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:
     for key, value in schema.items():
         for step, child in _list_children(key, value):
             yield from walk(child, (path + step).lstrip("."))
+
+
+def list_schemas(schema: Schema) -> list[Schema]:
+    """List every schema inside this one, itself first; in a fraction of the time of `walk`, which knows their paths."""
+    found = [schema]
+    for node in found:  # It grows meanwhile.
+        for key in _HOLDING & node.keys():
+            value = node[key]
+            if key in _MANY:
+                found += [item for item in value if isinstance(item, dict)] if isinstance(value, list) else ()
+            elif not isinstance(value, dict):
+                continue
+            elif key in _ONE:
+                found.append(value)
+            else:
+                found += [item for item in value.values() if isinstance(item, dict)]
+    return found
 
 
 def _list_children(key: str, value: Any) -> Iterator[tuple[str, Schema]]:

@@ -1,5 +1,6 @@
 """Documents are read as JSON and YAML; what is no document of OpenAPI 3 is refused with words."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from sidecall import from_openapi
 from sidecall.authoring.openapi.reading import DocumentUnfit
+from sidecall.authoring.openapi.yaml_text import load_yaml
 
 GET = {"operationId": "get", "summary": "Get it.", "responses": {}}
 
@@ -46,3 +48,48 @@ def test_files_are_read_as_json_and_yaml(tmp_path: Path) -> None:
         from_openapi(tmp_path / "none.json")
     with pytest.raises(DocumentUnfit, match="name it in SIDECALL_OPENAPI"):
         from_openapi("https://api.example.com/openapi.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("", None),
+        ("a: &one {x: 1}\nb: *one\nc: {<<: *one, y: 2}\nd: {<<: [*one, {x: 5, z: 3}], z: 4}\n",
+         {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1, "y": 2}, "d": {"x": 1, "z": 4}}),
+        ("[1, 1.5, 0x1f, ~, null, 'null', yes, True, 2024-01-01, '<<', !!str 7, \"\\u00e9\"]",
+         [1, 1.5, 31, None, None, "null", "yes", True, "2024-01-01", "<<", "7", "é"]),
+        ("200:\n  a: |\n    x\n    y\n  b: >-\n    x\n    y\n", {200: {"a": "x\ny\n", "b": "x y"}}),
+    ],
+)  # fmt: skip
+def test_yaml_is_read_as_json_has_values(text: str, value: Any) -> None:
+    """Anchors, merged keys, blocks and tags are resolved."""
+    assert load_yaml(text.encode()) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("a: [", "did not find expected node content"),
+        ("a: &a [*a]", "the alias *a stands for nothing, or for what it is in"),
+        ("a: *b", "the alias *b stands for nothing"),
+        ("{a: 1}: 2", "a key is no text"),
+        ("a: {<<: 3}", "`<<` takes mappings"),
+        ("a: 1\n---\nb: 2", "there are several documents in it"),
+        ("a: !!python/name:os.system x", "could not determine a constructor"),
+    ],
+)
+def test_yaml_that_json_cannot_say_is_refused(text: str, complaint: str) -> None:
+    """What is there to be read is said."""
+    with pytest.raises(ValueError, match=re.escape(complaint)):
+        load_yaml(text.encode())
+
+
+def test_no_object_but_those_of_json_is_made() -> None:
+    """A tag of Python's on a mapping counts for nothing."""
+    assert load_yaml(b"a: !!python/object/apply:os.system {x: 1}") == {"a": {"x": 1}}
+
+
+def test_yaml_that_is_too_deep_is_refused() -> None:
+    """Nobody's document ends the process."""
+    with pytest.raises(ValueError):
+        load_yaml(b"[" * 100_000)

@@ -6,15 +6,16 @@ from typing import Any
 
 from sidecall.core.pointer import follow
 from sidecall.core.tool import Schema
+from sidecall.schema.references import Targets
 from sidecall.schema.walk import map_children
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 # What says nothing of which values fit, or not as JSON Schema has it.
 _DROPPED = frozenset(
-    "$recursiveAnchor $recursiveRef discriminator example externalDocs nullable readOnly writeOnly xml".split()
+    "$recursiveAnchor $recursiveRef discriminator example externalDocs nullable readOnly title writeOnly xml".split()
 )
 # Keywords whose values are texts.
-_WORDS = frozenset("$anchor $comment $dynamicAnchor $dynamicRef $id $schema description format pattern title".split())
+_WORDS = frozenset("$anchor $comment $dynamicAnchor $dynamicRef $id $schema description format pattern".split())
 _CHOICES = frozenset("$ref allOf anyOf oneOf".split())
 _MOST_STEPS = 50
 
@@ -33,6 +34,9 @@ class Definitions:
         self._names: dict[str, str] = {}
         self._references: dict[str, str] = {}
         self._known: dict[str, tuple[Schema, set[str]]] = {}
+        self._defined: dict[str, Schema] = {}
+        # What is known of all that was defined, for the schemas that refer to it.
+        self.targets = Targets({"$defs": self._defined})
 
     def resolve(self, node: Any) -> Any:
         """Follow references to where something stands; what is no reference is itself.
@@ -96,6 +100,7 @@ class Definitions:
         if name not in self._known:
             used: set[str] = set()
             self._known[name] = self.convert(self._follow(self._references[name]), used), used
+            self._defined[name] = self._known[name][0]
         return self._known[name]
 
     def _clean(self, schema: Schema, used: set[str]) -> Schema:

@@ -1,6 +1,5 @@
 """Read an OpenAPI document, from a file or as it is."""
 
-import importlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,6 +7,8 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from sidecall.authoring.openapi.yaml_text import load_yaml
+from sidecall.core.collector import pause_collector
 from sidecall.core.errors import DefinitionError
 
 _VERSION = re.compile(r"3\.[012](\.\d+)?(-\S*)?")
@@ -43,7 +44,8 @@ def parse_document(text: bytes, where: str) -> dict[str, Any]:
         DocumentUnfit: It is neither, or no document of OpenAPI 3.
     """
     try:
-        document = from_json(text) if text.lstrip()[:1] in (b"{", b"[") else _read_yaml(text, where)
+        with pause_collector():
+            document = from_json(text) if text.lstrip()[:1] in (b"{", b"[") else _read_yaml(text, where)
     except ValueError as error:
         reason = str(error).partition("\n")[0]
         raise DocumentUnfit(f"{where} is neither JSON nor YAML: {reason}.") from None
@@ -73,25 +75,7 @@ def check_document(document: Any, where: str) -> dict[str, Any]:
 
 def _read_yaml(text: bytes, where: str) -> Any:
     try:
-        library = importlib.import_module("yaml")
+        return load_yaml(text)
     except ModuleNotFoundError:
         reason = "to read YAML takes an extra: pip install 'sidecall[openapi]'"
         raise DocumentUnfit(f"{where} is no JSON; {reason}") from None
-    try:
-        return library.load(text, Loader=_make_loader(library))
-    except (library.YAMLError, RecursionError) as error:
-        raise ValueError(str(error).replace("\n", " ")) from None
-
-
-def _make_loader(library: Any) -> Any:
-    """Make a loader of what JSON has: no dates, and no booleans but true and false."""
-    base = getattr(library, "CSafeLoader", library.SafeLoader)
-    loader: Any = type("JsonLoader", (base,), {})
-    unlike = {"tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:bool"}
-    loader.yaml_implicit_resolvers = {
-        first: [(tag, form) for tag, form in known if tag not in unlike]
-        for first, known in base.yaml_implicit_resolvers.items()
-    }
-    form = re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$")
-    loader.add_implicit_resolver("tag:yaml.org,2002:bool", form, list("tTfF"))
-    return loader

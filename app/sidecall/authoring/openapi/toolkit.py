@@ -21,11 +21,12 @@ from sidecall.authoring.openapi.requests import Destination, send_request
 from sidecall.authoring.openapi.servers import find_destination, find_server
 from sidecall.authoring.tool import BaseTool
 from sidecall.authoring.toolkit import BaseToolkit
+from sidecall.core.collector import pause_collector
 from sidecall.core.errors import DefinitionError, InvalidToolOption
 from sidecall.core.options import ToolAnnotations
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import NAME, CompiledTool, Schema
-from sidecall.schema.by_json_schema import JsonArgsSchema, make_json_args_schema
+from sidecall.schema.by_json_schema import JsonArgsSchema, compile_json_args_schema
 from sidecall.schema.walk import map_children
 
 _SECRET = "_sidecall_credential_"  # noqa: S105  the beginning of a parameter's name
@@ -155,6 +156,18 @@ def make_toolkit(document: dict[str, Any], choices: ToolChoices, wanted: Operati
     """
     info = document.get("info")
     kit = OpenAPIToolkit(title=str(info.get("title", "")) if isinstance(info, dict) else "")
+    with pause_collector():
+        _fill_toolkit(kit, document, choices, wanted)
+    for label, reason in kit.skipped.items():
+        logger.warning("%s: %s is no tool: %s", choices.where, label, reason)
+    if not kit._tools:
+        first = next(iter(kit.skipped.items()), None)
+        why = "it has none that is wanted" if first is None else f"{first[0]}: {first[1]}"
+        raise DocumentUnfit(f"{choices.where} has no operation that can be a tool; {why}.")
+    return kit
+
+
+def _fill_toolkit(kit: OpenAPIToolkit, document: dict[str, Any], choices: ToolChoices, wanted: OperationFilter) -> None:
     definitions, names = Definitions(document), ToolNames(f"{choices.tag}__" if choices.tag else "")
     siblings: dict[tuple[int, ...], CompiledTool] = {}
     for operation in list_operations(document, definitions):
@@ -167,13 +180,6 @@ def make_toolkit(document: dict[str, Any], choices: ToolChoices, wanted: Operati
         except _MALFORMED as error:
             reason = f"it is not written as OpenAPI has it: {type(error).__name__}: {error}"
             kit.skipped[f"{operation.label} ({operation.id})"] = reason[:_MOST_OF_TEXT]
-    for label, reason in kit.skipped.items():
-        logger.warning("%s: %s is no tool: %s", choices.where, label, reason)
-    if not kit._tools:
-        first = next(iter(kit.skipped.items()), None)
-        why = "it has none that is wanted" if first is None else f"{first[0]}: {first[1]}"
-        raise DocumentUnfit(f"{choices.where} has no operation that can be a tool; {why}.")
-    return kit
 
 
 def _make_tool(
@@ -203,7 +209,7 @@ def _make_tool(
     )
     name = names.choose(operation)
     where = f"{choices.where}, {operation.label}"
-    accepts = _accept(where, sheet.write())
+    accepts = _accept(where, sheet.write(), definitions)
     call = _make_call(plan, find_destination(base, is_private=choices.is_private))
     made = OpenAPITool.wrap(None, call, accepts, **_list_options(operation, choices, name))
     made._place = where
@@ -259,12 +265,12 @@ def _describe(operation: ApiOperation) -> str:
     return text if len(text) <= _MOST_OF_TEXT else f"{text[: _MOST_OF_TEXT - 1].rpartition(' ')[0]}…"
 
 
-def _accept(where: str, schema: Schema) -> JsonArgsSchema:
+def _accept(where: str, schema: Schema, definitions: Definitions) -> JsonArgsSchema:
     """Compile the schema of the arguments; where a pattern is one of another language, without patterns."""
     try:
-        made = make_json_args_schema(where, schema, None, forbid_unknown=False)
+        made = compile_json_args_schema(where, schema, None, definitions.targets)
     except DefinitionError:
-        made = make_json_args_schema(where, _drop_patterns(schema), None, forbid_unknown=False)
+        made = compile_json_args_schema(where, _drop_patterns(schema), None)
     # What the service does where nothing is said is its own business.
     return replace(made, fills=False)
 
