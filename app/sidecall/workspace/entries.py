@@ -24,7 +24,7 @@ class Entry:
         return self.path.rpartition("/")[2]
 
 
-def describe(parts: tuple[str, ...], status: os.stat_result) -> Entry:
+def describe_entry(parts: tuple[str, ...], status: os.stat_result) -> Entry:
     """Make the entry of what was found there.
 
     Raises:
@@ -96,7 +96,7 @@ def _read_folder(folder: int, parts: tuple[str, ...], hidden: bool, most: int) -
                     continue
                 status = _look(entry) if has_no_controls(entry.name) else None
                 if status is not None and is_ordinary(status):
-                    found.append((inner, describe(inner, status)))
+                    found.append((inner, describe_entry(inner, status)))
                 if len(found) >= most:
                     break
     finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from sidecall.workspace.allowance import Allowance, Held, count_held
-from sidecall.workspace.entries import Entry, find_entries, describe, require_ordinary
+from sidecall.workspace.entries import Entry, describe_entry, find_entries, require_ordinary
 from sidecall.workspace.errors import WorkspaceError, in_words
 from sidecall.workspace.opening import FOLDER, PLACE, choose_opener
 from sidecall.workspace.paths import join_path, split_path
@@ -198,7 +198,7 @@ class Workspace:
         with in_words(join_path(parts)):
             place = self._opener(self.root_fd, parts, PLACE, 0)
             try:
-                return describe(parts, os.fstat(place))
+                return describe_entry(parts, os.fstat(place))
             finally:
                 os.close(place)
 
