@@ -159,6 +159,8 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "outgoing_max_bytes",
             "outgoing_timeout",
             "outgoing_proxy",
+            "fetch_allowed_domains",
+            "fetch_blocked_domains",
         ),
     ),
     (

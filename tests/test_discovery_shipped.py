@@ -9,7 +9,7 @@ from tests.kit.projects import names, tool_file, write
 pytestmark = pytest.mark.usefixtures("here")
 
 
-SHIPPED = ["calculator", "current_time", "convert_time", "fetch", "tavily_search"]
+SHIPPED = ["calculator", "current_time", "convert_time", "web_fetch", "tavily_search"]
 
 
 @pytest.mark.parametrize(

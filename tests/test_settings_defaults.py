@@ -66,6 +66,8 @@ DEFAULTS = {
     "outgoing_max_bytes": 10485760,
     "outgoing_timeout": 30.0,
     "outgoing_proxy": None,
+    "fetch_allowed_domains": (),
+    "fetch_blocked_domains": (),
     "max_queue": 1000,
     "queue_timeout": 10.0,
     "max_content_bytes": 1000000,

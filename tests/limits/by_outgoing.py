@@ -15,12 +15,12 @@ from tests.tools import shipped
 
 
 async def _fetch(path: str, variable: str, value: str, make_client: MakeClient) -> str:
-    client = await make_client(shipped.load("fetch").fetch)
+    client = await make_client(shipped.load("fetch").web_fetch)
     with serving() as site, pytest.MonkeyPatch.context() as patch:
         site.give("/large", "x" * 2000)
         patch.setenv("SIDECALL_OUTGOING_PRIVATE_HOSTS", f"127.0.0.1:{site.port}")
         patch.setenv(variable, value)
-        return say(await post(client, call("fetch", url=site.url + path)))
+        return say(await post(client, call("web_fetch", url=site.url + path)))
 
 
 async def _large_document(_: MakeClient) -> str:

@@ -21,6 +21,7 @@ class Site:
 
     answers: dict[str, tuple[int, Mapping[str, str], bytes]] = field(default_factory=dict)
     asked: list[tuple[str, str]] = field(default_factory=list)
+    heads: list[Mapping[str, str]] = field(default_factory=list)
     connections: set[Any] = field(default_factory=set)
     over: threading.Event = field(default_factory=threading.Event)
     port: int = 0
@@ -52,6 +53,7 @@ class _Answering(BaseHTTPRequestHandler):
         """Answer; below `/drip-` byte by byte, until the test is over."""
         site = self.site
         site.connections.add(self.client_address)
+        site.heads.append(dict(self.headers.items()))
         site.asked.append((self.headers.get("Host", ""), self.path))
         if self.path.startswith("/drip-"):
             return self._drip(b"HTTP/1.1 200 OK\r\n\r\n" if self.path == "/drip-body" else b"HTTP/1.1 200 OK\r\nX: ")

@@ -6,6 +6,8 @@ from ipaddress import IPv4Address, IPv6Address
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 # All that is handed out of IPv6; what is outside is local, or an IPv4 address in disguise.
 _HANDED_OUT = ipaddress.IPv6Network("2000::/3")
+# The middle of an address of ISATAP, whatever stands before it; one bit of it says whether the rest is global.
+_ISATAP, _ISATAP_MASK = 0x0000_5EFE, 0xFDFF_FFFF
 # Not global either, though not every Python says so: protocol assignments, benchmarks, carriers' networks, relays of
 # 6to4, and 6to4 and Teredo, which lead to any IPv4 address.
 _OTHERS = tuple(
@@ -38,6 +40,7 @@ def _unwrap(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
             return address.ipv4_mapped
-        if address in _NAT64:
+        is_isatap = (int(address) >> 32) & _ISATAP_MASK == _ISATAP
+        if address in _NAT64 or is_isatap:
             return IPv4Address(int(address) & 0xFFFFFFFF)
     return address

@@ -58,7 +58,9 @@ class _Unpacking:
         """
         if self._inflate is None and self._coding not in ("", "identity"):
             raise OutgoingRefused(
-                f"Refused: the answer is packed as {self._coding[:40]!r}, which was not asked for. Try another address."
+                f"Refused: the answer is packed as {self._coding[:40]!r}, which was not asked for. "
+                "Try another address.",
+                about="coding",
             )
         if self._length.isdecimal() and len(self._length) < 20 and int(self._length) > self._max_bytes:
             raise self._refuse_size()
@@ -88,7 +90,9 @@ class _Unpacking:
 
     def _refuse_size(self) -> OutgoingRefused:
         return OutgoingRefused(
-            f"Refused: the answer is larger than {self._max_bytes} bytes. Ask for a part of it, or for another address."
+            f"Refused: the answer is larger than {self._max_bytes} bytes. "
+            "Ask for a part of it, or for another address.",
+            about="size",
         )
 
 

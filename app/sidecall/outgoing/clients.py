@@ -25,6 +25,7 @@ def guarded_client(
     *,
     allow: Iterable[str] = (),
     private: Iterable[str] = (),
+    block: Iterable[str] = (),
     max_bytes: int | None = None,
     max_seconds: float | None = None,
     **options: Any,
@@ -38,6 +39,7 @@ def guarded_client(
     Args:
         allow: The only hosts to reach, such as `api.example.com`, `*.example.org` or `example.net:8443`.
         private: Hosts to reach although they are not public: those that an operator, never a model, has chosen.
+        block: Hosts not to reach, also where an answer leads there.
         max_bytes: Most bytes of an answer, also unpacked, if less than the operator allows.
         max_seconds: Most seconds of a request as a whole, if less than the operator allows.
         options: Those of `httpx.Client`: `headers`, `auth`, `base_url`, `timeout` of each step, `verify` and others.
@@ -49,7 +51,7 @@ def guarded_client(
     settings = OutgoingSettings()
     options = _complete(options)
     tls = _choose_trust(options.pop("verify", True))
-    rules, bounds = _read_rules(settings, allow, private), _read_bounds(settings, max_bytes, max_seconds)
+    rules, bounds = _read_rules(settings, allow, private, block), _read_bounds(settings, max_bytes, max_seconds)
     transport = GuardedTransport(rules, bounds, tls, settings.outgoing_proxy)
     return httpx.Client(transport=transport, trust_env=False, **options)
 
@@ -58,13 +60,14 @@ def guarded_async_client(
     *,
     allow: Iterable[str] = (),
     private: Iterable[str] = (),
+    block: Iterable[str] = (),
     max_bytes: int | None = None,
     max_seconds: float | None = None,
     **options: Any,
 ) -> httpx.AsyncClient:
     """Return what `guarded_client` returns, for async tools."""
     settings = OutgoingSettings()
-    rules, bounds = _read_rules(settings, allow, private), _read_bounds(settings, max_bytes, max_seconds)
+    rules, bounds = _read_rules(settings, allow, private, block), _read_bounds(settings, max_bytes, max_seconds)
     return open_client(rules, bounds, settings.outgoing_proxy, **_complete(options))
 
 
@@ -103,11 +106,14 @@ def _load_trust(*_: str | None) -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def _read_rules(settings: OutgoingSettings, allow: Iterable[str], private: Iterable[str]) -> OutgoingRules:
+def _read_rules(
+    settings: OutgoingSettings, allow: Iterable[str], private: Iterable[str], block: Iterable[str]
+) -> OutgoingRules:
     return OutgoingRules(
         allow=parse_hosts(allow),
         hosts=parse_hosts(settings.outgoing_hosts),
         private=(*parse_hosts(private), *parse_hosts(settings.outgoing_private_hosts)),
+        block=parse_hosts(block),
         ports=settings.outgoing_ports,
     )
 

@@ -26,12 +26,14 @@ class OutgoingRules:
         allow: What its tool is for; every host where there is none.
         hosts: What the operator lets all tools reach; every public host where there is none.
         private: What may be reached although it is not public.
+        block: What may not be reached, whatever else is said.
         ports: Those that are open at every host; None for all.
     """
 
     allow: Sequence[HostPattern] = ()
     hosts: Sequence[HostPattern] = ()
     private: Sequence[HostPattern] = ()
+    block: Sequence[HostPattern] = ()
     ports: Iterable[int] | None = tuple(USUAL_PORTS.values())
 
     def check_url(self, url: httpx.URL) -> None:
@@ -43,6 +45,8 @@ class OutgoingRules:
         if url.scheme not in USUAL_PORTS or not url.host:
             raise OutgoingRefused("Refused. Use a whole address that begins with https:// or http://.")
         host, port = normalize_host(url.raw_host.decode("ascii")), url.port or USUAL_PORTS[url.scheme]
+        if _cover(self.block, host, port):
+            raise OutgoingRefused(f"Refused: this tool does not reach {_name(host, port)}. Use another address.")
         if self.allow and not _cover(self.allow, host, port):
             raise OutgoingRefused(f"Refused: this tool does not reach {_name(host, port)}. {_list(self.allow)}")
         if self.hosts and not _cover(self.hosts, host, port) and not _cover(self.private, host, port):

@@ -17,6 +17,7 @@ from sidecall.settings.access import AccessSettings
 from sidecall.settings.audit import AuditSettings
 from sidecall.settings.history import HistorySettings
 from sidecall.settings.secrets import SecretSettings
+from sidecall.settings.shipped_tools import ShippedToolSettings
 from sidecall.settings.webhooks import WebhookSettings
 from sidecall.telemetry.modes import LogFormat, TracingMode
 from sidecall.upstream.settings import UpstreamFields
@@ -40,6 +41,7 @@ class Settings(
     JobSettings,
     OAuthSettings,
     SecretSettings,
+    ShippedToolSettings,
     UpstreamFields,
     WebhookSettings,
     OutgoingSettings,
