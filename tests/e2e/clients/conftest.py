@@ -1,12 +1,9 @@
-"""Where the clients of others live: a folder that git does not know, filled when it is first needed."""
+"""Where the clients of others live: a folder that git does not know, filled by `scripts/install-clients`."""
 
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
@@ -16,41 +13,36 @@ from tests.kit.servers import Server
 
 HERE = Path(__file__).parent
 CACHE = ROOT / ".venv-clients"
-PIP = ["-m", "pip", "--disable-pip-version-check"]
-
-Command = Sequence[str]
 
 
 @pytest.fixture(scope="session")
 def for_typescript() -> Path:
     """The folder with the npm packages of `package.json`."""
-    return fill_with_npm("npm", HERE / "package.json")
+    return find_clients("npm")
 
 
 @pytest.fixture(scope="session")
 def for_python() -> Path:
     """The folder with the generator of `requirements.txt`."""
-    options = ["--no-deps", "--no-compile", "--target", ".", "--requirement", "requirements.txt"]
-    install = [sys.executable, *PIP, "install", *options]
-    return fill(CACHE / "python", HERE / "requirements.txt", [install], ask_for("jinja2"))
+    return find_clients("python")
 
 
 @pytest.fixture(scope="session")
 def for_google() -> Path:
     """The interpreter of an environment with Google's SDK, of `google.txt`."""
-    return fill_environment("google")
+    return find_clients("google") / "bin/python"
 
 
 @pytest.fixture(scope="session")
 def for_agents() -> Path:
     """The interpreter of an environment with the OpenAI Agents SDK, of `agents.txt`."""
-    return fill_environment("agents")
+    return find_clients("agents") / "bin/python"
 
 
 @pytest.fixture(scope="session")
 def for_javascript() -> Path:
     """The folder with the npm packages that our own package is tried with."""
-    return fill_with_npm("js", ROOT / "clients/js/test/package.json")
+    return find_clients("js")
 
 
 @pytest.fixture(scope="session")
@@ -65,55 +57,17 @@ def wide(start_server: Serve) -> Server:
     return start_server("--tools", str(HERE / "wide_tools.py"), "--tools", "sidecall")
 
 
-def fill_with_npm(name: str, wanted: Path) -> Path:
-    """Fill a folder with packages of npm."""
-    npm = shutil.which("npm")
-    if npm is None:
-        refuse("npm is not here; Node.js brings it")
-    install = [npm, "install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"]
-    return fill(CACHE / name, wanted, [install], [npm, "ping"])
-
-
-def fill_environment(name: str) -> Path:
-    """Make an environment of Python beside ours, and return its interpreter."""
-    make = [sys.executable, "-m", "venv", "--without-pip", "."]
-    # What is imported is compiled by the way; the rest, which is most, need not be.
-    options = ["--no-compile", "--requirement", f"{name}.txt"]
-    install = [sys.executable, *PIP, "--python", "bin/python", "install", *options]
-    return fill(CACHE / name, HERE / f"{name}.txt", [make, install], ask_for("httpx")) / "bin/python"
-
-
-def ask_for(package: str) -> Command:
-    """Make the command that succeeds where packages of Python can be had."""
-    return [sys.executable, *PIP, "download", "--no-deps", "--dest", "asked", package]
-
-
-def fill(folder: Path, wanted: Path, installs: Sequence[Command], ask: Command) -> Path:
-    """Install what a file wants into a folder, unless it is there already; skip where no registry answers `ask`."""
-    known = folder / wanted.name
-    if not known.is_file() or known.read_text() != wanted.read_text():
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        shutil.copy(wanted, known)
-        for install in installs:
-            done = run_in(folder, install)
-            if done.returncode:
-                known.unlink()  # what is there is not all
-                complaint = f"{wanted.name} cannot be installed here: {done.stdout}{done.stderr}"
-                assert run_in(folder, ask).returncode, complaint
-                refuse(complaint)
-    return folder
-
-
-def run_in(folder: Path, command: Command) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder."""
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-
-
-def refuse(reason: str) -> NoReturn:
-    """Skip what cannot be tried here; CI has all that it takes."""
-    assert not os.environ.get("CI"), reason
-    pytest.skip(reason)
+def find_clients(kind: str) -> Path:
+    """Return the folder with clients of a kind, which CI has fetched before; skip where they cannot be had."""
+    fetch = [ROOT / "scripts/install-clients", kind]
+    done = subprocess.run(
+        fetch, env={**os.environ, "PYTHON": sys.executable}, capture_output=True, text=True, timeout=900, check=False
+    )
+    if done.returncode:
+        complaint = done.stdout + done.stderr
+        assert not os.environ.get("CI"), complaint
+        pytest.skip(complaint)
+    return CACHE / kind
 
 
 def run_beside(python: Path, program: list[str], typed: str = "", **environment: str) -> str:

@@ -27,17 +27,26 @@ _Found = tuple[str, dict[str, Any]]
 
 def make_search_tools(registry: Registry) -> list[CompiledTool]:
     """Make the tools that find those of a registry."""
+    search = _Search(registry)
+    return [replace(_BY_WORDS, function=search.by_words), replace(_BY_PATTERN, function=search.by_pattern)]
 
-    async def find_by_words(query: Query, limit: Count = 5, *, context: ToolContext) -> _Found:  # noqa: D417
+
+class _Search:
+    """Finds the tools of a registry."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    async def by_words(self, query: Query, limit: Count = 5, *, context: ToolContext) -> _Found:  # noqa: D417
         """Find tools that are not listed yet, by what they should do. They can be called afterwards.
 
         Args:
             query: Words that name the task, such as "send email".
             limit: The most tools to be found.
         """
-        return write_found((await find_tools(registry, context.caller, context.context, query))[:limit])
+        return write_found((await find_tools(self._registry, context.caller, context.context, query))[:limit])
 
-    async def find_by_pattern(pattern: Query, limit: Count = 5, *, context: ToolContext) -> _Found:  # noqa: D417
+    async def by_pattern(self, pattern: Query, limit: Count = 5, *, context: ToolContext) -> _Found:  # noqa: D417
         """Find tools that are not listed yet, by a regular expression. They can be called afterwards.
 
         It is looked for in names, descriptions, and names and descriptions of parameters.
@@ -47,14 +56,18 @@ def make_search_tools(registry: Registry) -> list[CompiledTool]:
             limit: The most tools to be found.
         """
         try:
-            found = await find_tools(registry, context.caller, context.context, pattern, "regex")
+            found = await find_tools(self._registry, context.caller, context.context, pattern, "regex")
         except BadPattern as error:
             raise ToolException(f"Error: {error}") from None
         return write_found(found[:limit])
-
-    return [_compile(SEARCH_BY_WORDS, find_by_words), _compile(SEARCH_BY_PATTERN, find_by_pattern)]
 
 
 def _compile(name: str, function: Any) -> CompiledTool:
     texts = DescriptionTexts(docstring=function.__doc__)
     return replace(compile_tool(function, _OPTIONS, name=name, texts=texts), is_own=True)
+
+
+# What is the same for every registry.
+_NOTHING = _Search(Registry())
+_BY_WORDS = _compile(SEARCH_BY_WORDS, _NOTHING.by_words)
+_BY_PATTERN = _compile(SEARCH_BY_PATTERN, _NOTHING.by_pattern)
