@@ -43,6 +43,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "tools",
             "openapi",
             "openapi_approval",
+            "openapi_services",
             "entry_points",
             "reload",
             "secrets_dir",

@@ -11,6 +11,7 @@ DEFAULTS = {
     "entry_points": True,
     "openapi": (),
     "openapi_approval": "never",
+    "openapi_services": None,
     "workers": 1,
     "reload": False,
     "mcp": True,

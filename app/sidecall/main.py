@@ -1,9 +1,9 @@
 """Build the server: the one place where its parts meet."""
 
 import logging
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 from pydantic_core import to_json
 
@@ -12,6 +12,7 @@ from sidecall.auth.browser import Welcome
 from sidecall.auth.hosts import OwnHosts
 from sidecall.authoring.offers import TOOLS_OF, tools_of
 from sidecall.authoring.openapi.documents import OpenAPIDocuments
+from sidecall.authoring.openapi.services import read_services
 from sidecall.core.contents import JSON, TEXT, Contents
 from sidecall.core.context import Caller
 from sidecall.core.decisions.fingerprint import read_args
@@ -86,7 +87,7 @@ def create_app(
         ToolsetsUnfit: The file of toolsets is none.
         ValidationError: A setting is wrong.
     """
-    settings, registry = _begin(settings or Settings(), registry)
+    settings, registry, documents = _begin(settings or Settings(), registry)
     ledger, history = build_ledger(settings), build_history(settings)
     executors, admission = build_executors(settings), Admission(_limits(settings), build_quotas(settings, ledger))
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
@@ -113,29 +114,27 @@ def create_app(
         secrets=keeper,
         receivers=AllowedHosts(settings.webhook_hosts),
         toolsets=open_toolsets(settings, registry),
+        documents=documents,
     )
     return _build_api(settings, parts, ledger, executors, watch)
 
 
-def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry]:
+def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry, OpenAPIDocuments]:
     """Log as the settings say, and find the tools that they name, unless there are some, and those of documents."""
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
     found = _discover(settings) if registry is None else registry
-    _list_documents(settings).read_files(found)
+    services = read_services(settings.openapi_services, os.environ)
+    documents = OpenAPIDocuments(settings.openapi, settings.openapi_approval, services=services)
+    documents.read_files(found)
     found.put_unlisted(make_search_tools(found))
     found.contracts.learn(read_locked())
-    return settings, found
-
-
-def _list_documents(settings: Settings) -> OpenAPIDocuments:
-    return OpenAPIDocuments(settings.openapi, settings.openapi_approval)
+    return settings, found, documents
 
 
 def _build_api(
     settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry
 ) -> Application:
-    parts = replace(parts, documents=_list_documents(settings))
-    is_fed = settings.reload or bool(settings.openapi) or settings.mcp_servers is not None
+    is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
     changes = ListChanges(is_fed=is_fed)
     lifespan = build_lifespan(settings, parts, ledger, executors, watch, changes)
     mcp = _make_mcp_parts(parts, changes, Sessions() if settings.mcp_sessions and is_alone(settings, ledger) else None)

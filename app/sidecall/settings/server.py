@@ -81,6 +81,11 @@ class Settings(
         description="Whether a person approves calls of those tools: `never`, `always`, or `writing`: all but GET and "
         "HEAD.",
     )
+    openapi_services: str | None = Field(
+        default=None,
+        description="Services of which more is said, such as credentials and filters: the path of a file in JSON or "
+        "YAML, or its text in JSON.",
+    )
     workers: int = Field(default=1, ge=1, description="Server processes; each has its own threads and limits.")
     reload: bool = Field(default=False, description="Watch the tools' files and load them again when they change.")
     mcp: bool = Field(default=True, description="Serve the tools at `/mcp` too, for clients of MCP.")

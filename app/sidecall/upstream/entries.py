@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from sidecall.core.errors import SidecallError
 from sidecall.core.pointer import format_path
 from sidecall.upstream.caller_headers import CallerHeaders, read_caller_headers
-from sidecall.upstream.variables import VariableMissing, expand_variables
+from sidecall.variables import VariableMissing, expand_variables
 
 logger = logging.getLogger("sidecall")
 

@@ -90,6 +90,18 @@ def _place(credential: Credential, scheme: Any) -> CredentialPlace | None:
     return CredentialPlace(credential, "header", "Authorization", "basic" if is_basic else "bearer")
 
 
+def refuse_unknown_schemes(where: str, auth: Auth, schemes: Mapping[str, Any]) -> None:
+    """See that credentials are for schemes that the document has.
+
+    Raises:
+        InvalidToolOption: One is for none.
+    """
+    unknown = sorted(auth.keys() - schemes.keys()) if isinstance(auth, Mapping) else []
+    if unknown:
+        known = ", ".join(schemes) or "none"
+        raise InvalidToolOption(f"{where} has no security scheme {unknown[0]!r} for `auth`; those of it are: {known}.")
+
+
 def check_auth(auth: Any) -> Auth:
     """Return credentials that can be used.
 

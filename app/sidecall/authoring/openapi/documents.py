@@ -3,16 +3,18 @@
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
-from sidecall.authoring.openapi.operations import OperationFilter
 from sidecall.authoring.openapi.reading import parse_document, read_document
+from sidecall.authoring.openapi.services import ServiceEntry
 from sidecall.authoring.openapi.toolkit import ToolChoices, make_toolkit
 from sidecall.core.errors import DefinitionError, ToolException
 from sidecall.core.options import DocumentApproval
@@ -25,7 +27,6 @@ from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.registry import Registry
 
 _ENTRY = re.compile(r"(?:(?P<name>[A-Za-z0-9][A-Za-z0-9_-]{0,30})=)?(?P<place>.+)", re.DOTALL)
-_URL = re.compile(r"https?://", re.I)
 _APPROVALS: dict[DocumentApproval, bool | str] = {"never": False, "writing": "writing", "always": True}
 # What one document may be: bytes, and seconds until it is there.
 _BOUNDS = AnswerBounds(64 * 1024 * 1024, 30.0)
@@ -39,27 +40,61 @@ logger = logging.getLogger("sidecall")
 
 @dataclass(frozen=True, slots=True)
 class NamedDocument:
-    """A document as an operator names it: where it is, and what stands before the names of its tools."""
+    """A document as an operator names it: what stands before the names of its tools, and what is said of them."""
 
-    place: str
-    name: str | None = None
+    name: str | None
+    entry: ServiceEntry
 
     @classmethod
-    def parse(cls, entry: str) -> "NamedDocument":
+    def parse(cls, text: str) -> "NamedDocument":
         """Read `name=place`, or a place alone."""
-        found = _ENTRY.fullmatch(entry)
+        found = _ENTRY.fullmatch(text)
         assert found is not None
-        return cls(found["place"], found["name"])
+        return cls(found["name"], ServiceEntry(document=found["place"]))
+
+    @property
+    def place(self) -> str:
+        """Where it is."""
+        return self.entry.document
 
     @property
     def is_remote(self) -> bool:
         """Whether it has to be fetched."""
-        return _URL.match(self.place) is not None
+        return self.entry.is_remote
 
     @property
     def label(self) -> str:
         """What it is called where anybody may read it: its name, or its file's or host's."""
         return self.name or (urlsplit(self.place).hostname or "?" if self.is_remote else Path(self.place).stem)
+
+    def make_tools(
+        self, read: dict[str, Any], where: str, approval: DocumentApproval, origin: str | None = None
+    ) -> list[CompiledTool]:
+        """Make the tools of what was read.
+
+        Args:
+            read: The document.
+            where: What it is called in errors.
+            approval: Whether a person approves their calls, if the entry does not say so.
+            origin: The address from which it came.
+
+        Raises:
+            DefinitionError: None of its operations can be one, or its credentials fit none of its schemes.
+        """
+        entry = self.entry
+        asks = entry.requires_approval
+        choices = ToolChoices(
+            where,
+            self.name if entry.prefix else None,
+            _APPROVALS[approval] if asks is None else asks,
+            entry.base_url,
+            origin,
+            entry.auth,
+            entry.headers,
+            entry.private,
+            entry.options,
+        )
+        return [tool.compiled for tool in make_toolkit(read, choices, entry.filter).get_tools()]
 
 
 class OpenAPIDocuments:
@@ -69,12 +104,30 @@ class OpenAPIDocuments:
     """
 
     def __init__(
-        self, entries: Iterable[str] = (), approval: DocumentApproval = "never", bounds: AnswerBounds = _BOUNDS
+        self,
+        entries: Iterable[str] = (),
+        approval: DocumentApproval = "never",
+        bounds: AnswerBounds = _BOUNDS,
+        services: Mapping[str, ServiceEntry] = MappingProxyType({}),
     ) -> None:
+        """Name the documents.
+
+        Args:
+            entries: Places, with `name=` before them or without.
+            approval: Whether a person approves the calls of tools, where nothing else says so.
+            bounds: What one that is fetched may be.
+            services: Those of which more is said, by their names.
+        """
         self.missing: dict[str, str] = {}
-        self._approval = _APPROVALS[approval]
+        self._approval: DocumentApproval = approval
         self._bounds = bounds
         self._documents = [NamedDocument.parse(entry) for entry in entries]
+        self._documents += [NamedDocument(name, entry) for name, entry in services.items()]
+
+    @property
+    def are_fetched(self) -> bool:
+        """Whether some come later than the start."""
+        return any(document.is_remote for document in self._documents)
 
     def read_files(self, registry: Registry) -> None:
         """Offer what stands in files.
@@ -85,9 +138,7 @@ class OpenAPIDocuments:
         for document in self._documents:
             if not document.is_remote:
                 read, where = read_document(document.place)
-                choices = ToolChoices(where, document.name, self._approval)
-                tools = [tool.compiled for tool in make_toolkit(read, choices, OperationFilter()).get_tools()]
-                registry.put_source(document.place, tools)
+                registry.put_source(_name_source(document), document.make_tools(read, where, self._approval))
 
     @asynccontextmanager
     async def following(
@@ -121,9 +172,9 @@ class OpenAPIDocuments:
     async def _load(self, document: NamedDocument, registry: Registry) -> str | None:
         """Fetch a document and offer its operations; return why that cannot be done."""
         try:
-            text, origin = await _fetch(document.place, self._bounds)
+            text, origin = await _fetch(document, self._bounds)
             tools = await asyncio.to_thread(self._make_tools, text, document, origin)
-            registry.put_source(document.place, tools)
+            registry.put_source(_name_source(document), tools)
         except (httpx.HTTPError, httpx.InvalidURL, ToolException) as error:
             logger.warning("the OpenAPI document %s cannot be fetched: %s", document.place, error)
             return "It cannot be fetched."
@@ -137,18 +188,23 @@ class OpenAPIDocuments:
         return None
 
     def _make_tools(self, text: bytes, document: NamedDocument, origin: str) -> list[CompiledTool]:
-        read = parse_document(text, document.place)
-        choices = ToolChoices(document.place, document.name, self._approval, origin=origin)
-        return [tool.compiled for tool in make_toolkit(read, choices, OperationFilter()).get_tools()]
+        return document.make_tools(parse_document(text, document.place), document.place, self._approval, origin)
 
 
-async def _fetch(url: str, bounds: AnswerBounds) -> tuple[bytes, str]:
+def _name_source(document: NamedDocument) -> str:
+    """Name a document apart from all others: one may be offered several times, with other names or filters."""
+    return f"{document.name}={document.place}"
+
+
+async def _fetch(document: NamedDocument, bounds: AnswerBounds) -> tuple[bytes, str]:
     """Fetch a document from the host that its address names, and return where it was found."""
+    url = document.place
     settings = OutgoingSettings()
     parts = urlsplit(url)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
     named = f"{host}:{parts.port or USUAL_PORTS[parts.scheme.lower()]}"
-    rules = OutgoingRules(allow=parse_hosts((named,)), private=parse_hosts(settings.outgoing_private_hosts), ports=None)
+    private = (named,) if document.entry.private else settings.outgoing_private_hosts
+    rules = OutgoingRules(allow=parse_hosts((named,)), private=parse_hosts(private), ports=None)
     async with open_client(rules, bounds, settings.outgoing_proxy, follow_redirects=True) as client:
         response = await client.get(url, headers={"Accept": "application/json, application/yaml, */*"})
     response.raise_for_status()

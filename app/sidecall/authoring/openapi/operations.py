@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fnmatch import filter as fnfilter
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -79,6 +80,17 @@ class OperationFilter:
             and (not self.paths or _match(self.paths, operation.path))
             and (not self.methods or operation.method in {method.lower() for method in self.methods})
         )
+
+    def list_idle(self, operations: Sequence[ApiOperation]) -> list[str]:
+        """List what of it fits none of the operations, as a misspelt name does."""
+        ids, tags = [operation.id for operation in operations], {tag for it in operations for tag in it.tags}
+        paths, methods = [operation.path for operation in operations], {operation.method for operation in operations}
+        return [
+            *(f"operation {it!r}" for it in (*self.operations, *self.without) if not fnfilter(ids, it)),
+            *(f"tag {it!r}" for it in self.tags if it not in tags),
+            *(f"path {it!r}" for it in self.paths if not fnfilter(paths, it)),
+            *(f"method {it!r}" for it in self.methods if it.lower() not in methods),
+        ]
 
 
 def _match(patterns: Iterable[str], text: str) -> bool:

@@ -13,6 +13,8 @@ from sidecall.authoring.openapi.planning import RequestPlan
 from sidecall.authoring.openapi.styles import write_compact
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import ToolException
+from sidecall.core.injection import UserToken
+from sidecall.core.secrecy.user_tokens import UserTokenRefused
 from sidecall.outgoing.clients import guarded_async_client
 
 _PART = re.compile(r"\{([^{}]+)\}")
@@ -52,6 +54,7 @@ async def send_request(
 
     Raises:
         ToolException: An argument cannot be sent, the service cannot be reached, or it answers with an error.
+        UserTokenRefused: It takes the person's token no more.
     """
     proofs = _write_proofs(plan, secrets)
     body = {} if plan.body is None else await plan.body.write(args, context.read_content)
@@ -63,7 +66,9 @@ async def send_request(
     url = write_url(plan, args, proofs.get("query", {}))
     try:
         async with to.open() as client:
-            return await _read_answer(await _send(client, plan.method, url, headers, body), context)
+            response = await _send(client, plan.method, url, headers, body)
+            _refuse_token(response, plan, secrets)
+            return await _read_answer(response, context)
     except httpx.TimeoutException:
         raise ToolException("The service did not answer in time. Try again later.", retryable=True) from None
     except (httpx.RequestError, httpx.InvalidURL):
@@ -131,6 +136,17 @@ async def _send(
             return response
         request = following
     return response
+
+
+def _refuse_token(response: httpx.Response, plan: RequestPlan, secrets: Mapping[int, str]) -> None:
+    """Let a person sign in again whose token the service refuses."""
+    for index, place in enumerate(plan.credentials):
+        if (
+            response.status_code == httpx.codes.UNAUTHORIZED
+            and isinstance(place.credential, UserToken)
+            and (secrets.get(index))
+        ):
+            raise UserTokenRefused(place.credential.provider)
 
 
 async def _read_answer(response: httpx.Response, context: ToolContext) -> Any:

@@ -12,7 +12,7 @@ from pydantic import Field, PrivateAttr
 
 from sidecall.authoring.cacheable import refuse_uncacheable
 from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, set_signature
-from sidecall.authoring.openapi.credentials import Auth, check_auth, choose_credentials
+from sidecall.authoring.openapi.credentials import Auth, check_auth, choose_credentials, refuse_unknown_schemes
 from sidecall.authoring.openapi.definitions import Definitions, Unusable
 from sidecall.authoring.openapi.operations import ApiOperation, OperationFilter, ToolNames, list_operations
 from sidecall.authoring.openapi.planning import ArgumentSheet, RequestPlan, plan_body, plan_parameters
@@ -34,6 +34,7 @@ _SECRET = "_sidecall_credential_"  # noqa: S105  the beginning of a parameter's 
 _MOST_OF_TEXT = 1024
 # What comes of values of other types than a document should have.
 _MALFORMED = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
+_DEPRECATED = "The service is going to give this operation up."
 _IDEMPOTENT = ("get", "head", "put", "delete", "query")
 _NO_TOOLS = ("options", "trace")
 
@@ -156,8 +157,13 @@ def make_toolkit(document: dict[str, Any], choices: ToolChoices, wanted: Operati
     """
     info = document.get("info")
     kit = OpenAPIToolkit(title=str(info.get("title", "")) if isinstance(info, dict) else "")
+    definitions = Definitions(document)
+    refuse_unknown_schemes(choices.where, choices.auth, _list_schemes(document, definitions))
     with pause_collector():
-        _fill_toolkit(kit, document, choices, wanted)
+        operations = list(list_operations(document, definitions))
+        for idle in wanted.list_idle(operations):
+            logger.warning("%s has no %s, which its filters name", choices.where, idle)
+        _fill_toolkit(kit, [it for it in operations if wanted.has(it)], document, definitions, choices)
     for label, reason in kit.skipped.items():
         logger.warning("%s: %s is no tool: %s", choices.where, label, reason)
     if not kit._tools:
@@ -167,12 +173,15 @@ def make_toolkit(document: dict[str, Any], choices: ToolChoices, wanted: Operati
     return kit
 
 
-def _fill_toolkit(kit: OpenAPIToolkit, document: dict[str, Any], choices: ToolChoices, wanted: OperationFilter) -> None:
-    definitions, names = Definitions(document), ToolNames(f"{choices.tag}__" if choices.tag else "")
-    siblings: dict[tuple[int, ...], CompiledTool] = {}
-    for operation in list_operations(document, definitions):
-        if not wanted.has(operation):
-            continue
+def _fill_toolkit(
+    kit: OpenAPIToolkit,
+    operations: list[ApiOperation],
+    document: dict[str, Any],
+    definitions: Definitions,
+    choices: ToolChoices,
+) -> None:
+    names, siblings = ToolNames(f"{choices.tag}__" if choices.tag else ""), dict[tuple[int, ...], CompiledTool]()
+    for operation in operations:
         try:
             kit._tools.append(_make_tool(operation, document, definitions, names, choices, siblings))
         except (Unusable, DefinitionError) as error:
@@ -250,6 +259,7 @@ def _list_options(operation: ApiOperation, choices: ToolChoices, name: str) -> d
             idempotent=True if operation.method in _IDEMPOTENT else None,
         ),
         "requires_approval": not is_reading if asks == "writing" else asks,
+        **({"deprecated": _DEPRECATED} if operation.said.get("deprecated") is True else {}),
         **choices.options,
     }
 
@@ -260,8 +270,6 @@ def _describe(operation: ApiOperation) -> str:
     if len(texts) > 1 and texts[1].startswith(texts[0].rstrip(".")):
         texts = texts[1:]
     text = "\n\n".join(texts) or operation.label
-    if operation.said.get("deprecated") is True:
-        text = f"Deprecated. {text}"
     return text if len(text) <= _MOST_OF_TEXT else f"{text[: _MOST_OF_TEXT - 1].rpartition(' ')[0]}…"
 
 
