@@ -12,6 +12,8 @@ from sidecall.core.guardrails import (
     make_input_guardrail,
     make_output_guardrail,
 )
+from sidecall.core.native.implementers import find_implementers
+from sidecall.core.native.kinds import NativeKind
 from sidecall.core.tool import Compilable, CompiledTool
 from sidecall.schema.contract.known import KnownContracts
 from sidecall.schema.finding.index import ToolIndex
@@ -78,6 +80,7 @@ class Registry:
         self.index = ToolIndex()
         self.contracts = KnownContracts()
         self._unlisted: Mapping[str, CompiledTool] = {}
+        self._native: Mapping[NativeKind, CompiledTool] = {}
         self._tools: dict[str, CompiledTool] = {}
         self._offered: list[CompiledTool] = []
         # Those without a source, and those of each.
@@ -116,6 +119,10 @@ class Registry:
         """Find a tool by its exact name."""
         return self._tools.get(name) or self._unlisted.get(name)
 
+    def find_native(self, kind: NativeKind) -> CompiledTool | None:
+        """Find the tool that implements a built-in tool of a provider."""
+        return self._native.get(kind)
+
     def put_unlisted(self, tools: Iterable[CompiledTool]) -> None:
         """Let tools of the server's own be called; one that is offered under such a name goes before it."""
         self._unlisted = {tool.name: tool for tool in tools}
@@ -146,7 +153,7 @@ class Registry:
         """Offer these tools instead of the present ones, those of sources excepted.
 
         Raises:
-            ToolAlreadyRegistered: Two of them have the same name; nothing is changed then.
+            ToolAlreadyRegistered: Two of them have the same name, or implement the same; nothing is changed then.
         """
         fresh: dict[str, CompiledTool] = {}
         own = list(tools)
@@ -158,6 +165,7 @@ class Registry:
                     f"Two tools are called {tool.name!r}: {other.source} and {tool.source}. "
                     f"Give one another name, for instance @tool('{tool.name[:62]}_2')."
                 )
+        find_implementers(fresh.values())
         self._own = own
         self._join(list(fresh.values()), self._joined)
 
@@ -172,6 +180,7 @@ class Registry:
         served = self._list_served()
         before = self._tools
         self._tools = {tool.name: known.get(id(tool)) or self._hooks.apply_to(tool) for tool in served}
+        self._native = find_implementers(self._tools.values())
         self.contracts.follow(before, self._tools)
         self.is_conditional = any(callable(tool.options.is_enabled) for tool in served)
         self.scopes = frozenset(scope for tool in served for scope in tool.options.scopes)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool
 
@@ -11,6 +11,7 @@ from sidecall.authoring.switches import make_switch, takes
 from sidecall.core.callbacks import CallWriter, make_callback
 from sidecall.core.errors import InvalidToolOption
 from sidecall.core.guardrails import make_input_guardrail, make_output_guardrail
+from sidecall.core.native.kinds import Grammar, NativeKind
 from sidecall.core.options import (
     Condition,
     ExecutorName,
@@ -72,6 +73,10 @@ class OptionFields(BaseModel):
     scopes: list[ScopeOption] | None = None
     rate: RateOption | None = None
     deprecated: Annotated[str, Field(min_length=1)] | None = None
+    native: NativeKind | list[NativeKind] | tuple[NativeKind, ...] | None = None
+    toolset: Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,32}$")] | None = None
+    input: Literal["text"] | None = None
+    grammar: Grammar | None = None
 
     def _compile_options(self, own: ReadContext | None = None) -> ToolOptions:
         """Compile the options, once; `own` reads the context for functions around the tool that say no type of it.
@@ -90,6 +95,7 @@ class OptionFields(BaseModel):
             "scopes": tuple(self.scopes or ()),
             "rate": None if self.rate is None else Rate.parse(self.rate),
             "metadata": self.metadata or {},
+            "native": (self.native,) if isinstance(self.native, str) else tuple(self.native or ()),
             "extras": self.extras or {},
             "annotations": self.annotations or ToolAnnotations(),
             "callbacks": tuple(

@@ -14,10 +14,12 @@ from sidecall.authoring.hook_contexts import plan_own_reading
 from sidecall.authoring.inprocess import Beside, ToolInput, ainvoke, invoke
 from sidecall.authoring.late import fill_late, forget, forget_made
 from sidecall.authoring.methods import only_refuses
+from sidecall.authoring.native import make_grammar_model, refuse_misfit
 from sidecall.authoring.options import OptionFields
 from sidecall.authoring.preview import fit_preview
 from sidecall.authoring.runnable import ConfiguredTool, RunnableFace
 from sidecall.core.errors import DefinitionError, InvalidToolOption, SchemaAnnotationError
+from sidecall.core.native.kinds import name_member
 from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
 from sidecall.core.run.runtime import RunnableConfig
@@ -92,16 +94,22 @@ class BaseTool(ToolFace, RunnableFace):
         Raises:
             DefinitionError: The tool cannot be offered.
         """
-        made = compile_tool(
+        made = self._compile(self._get_args_schema())
+        refuse_uncacheable(made)
+        refuse_misfit(made)
+        if self.grammar is not None:
+            made = self._compile(make_grammar_model(made, self.grammar))
+        return made if self.preview is None else replace(made, preview=fit_preview(self.preview, made))
+
+    def _compile(self, args_schema: type[BaseModel] | dict[str, Any] | ArgsSchema | None) -> CompiledTool:
+        return compile_tool(
             self._get_target(),
             self._compile_located_options(),
-            name=self.name,
+            name=self.name if self.toolset is None else name_member(self.toolset, self.name),
             texts=self._gather_texts(),
-            args_schema=self._get_args_schema(),
+            args_schema=args_schema,
             origin=self._get_origin(),
         )
-        refuse_uncacheable(made)
-        return made if self.preview is None else replace(made, preview=fit_preview(self.preview, made))
 
     async def ainvoke(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Any:
         """Run a call through the pipeline that the server uses.

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sidecall.core.callbacks import Callback
 from sidecall.core.guardrails import ToolInputGuardrail, ToolOutputGuardrail
+from sidecall.core.native.kinds import Grammar, NativeKind
 from sidecall.core.quota import Rate
 from sidecall.core.results.cache import Cache
 from sidecall.core.retry import Retry
@@ -70,6 +71,10 @@ class ToolOptions:
     Calls of a `background` tool are answered with where to ask for their answers. With `idempotency="tool_call_id"` a
     call runs once for each id that a model gives it. `cache` says how long answers are given again, `scopes` what a
     caller needs to see and call it, `rate` how often each caller may call it. `deprecated` says what to use instead.
+
+    `native` are the built-in tools of providers that it implements; `toolset` is the one of Anthropic's of which it is
+    a member, under the name that its author gives it. With `input="text"` models that can call it with a text, which
+    has to be as `grammar` says.
     """
 
     return_direct: bool = False
@@ -104,6 +109,10 @@ class ToolOptions:
     scopes: tuple[str, ...] = ()
     rate: Rate | None = None
     deprecated: str | None = None
+    native: tuple[NativeKind, ...] = ()
+    toolset: str | None = None
+    input: Literal["text"] | None = None
+    grammar: Grammar | None = None
     # Whether every caller may see it.
     is_for_all: bool = field(init=False)
 

@@ -10,6 +10,7 @@ from sidecall.core.callbacks import Hook
 from sidecall.core.errors import ToolOutputError
 from sidecall.core.injection import Injection
 from sidecall.core.messages import ObjectList
+from sidecall.core.native.results import read_native
 from sidecall.core.options import ExecutorName, ToolOptions
 from sidecall.core.parameter import FREE, Parameter
 from sidecall.core.run.outputs import read_outputs
@@ -126,6 +127,9 @@ class CompiledTool:
         return self._read(output[0]), output[1]
 
     def _read(self, content: Any) -> Any:
+        native = read_native(content)
+        if native is not None:
+            return native
         blocks = read_outputs(content, with_dicts=self.reads_dicts)
         if blocks is not None:
             return blocks

@@ -11,6 +11,7 @@ from pydantic import BaseModel, PydanticUserError, TypeAdapter
 from sidecall.core.command import is_command_type
 from sidecall.core.errors import InvalidDocstring, InvalidToolName, SchemaInferenceError
 from sidecall.core.injection import Injection
+from sidecall.core.native.results import is_native_type
 from sidecall.core.options import ToolOptions
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import NAME, ArgsSchema, CompiledTool, Schema
@@ -172,7 +173,7 @@ def _make_output_schema(returns: Any, options: ToolOptions) -> Schema | None:
     if options.response_format == "content_and_artifact":
         parts = typing.get_args(returns)
         returns = parts[0] if typing.get_origin(returns) is tuple and len(parts) == 2 else EMPTY
-    if returns is EMPTY or returns is Any or is_command_type(returns):
+    if returns is EMPTY or returns is Any or is_command_type(returns) or is_native_type(returns):
         return None
     try:
         return inline_references(strip_titles(TypeAdapter(returns).json_schema(mode="serialization")))

@@ -1,0 +1,1 @@
+"""What providers' models call beside functions: shells, patches, screens, texts."""
