@@ -84,6 +84,8 @@ _HOMES = {
     "UserToken": "sidecall.core.injection",
     "UserTokenRefused": "sidecall.core.secrecy.user_tokens",
     "WebSearchTool": "sidecall.authoring.hosted",
+    "Workspace": "sidecall.workspace.workspace",
+    "WorkspaceError": "sidecall.workspace.errors",
     "create_retriever_tool": "sidecall.authoring.retriever",
     "default_tool_error_function": "sidecall.authoring.function_tool",
     "from_openapi": "sidecall.authoring.openapi.toolkit",

@@ -73,6 +73,8 @@ from sidecall.outgoing.clients import guarded_async_client, guarded_client
 from sidecall.outgoing.refusals import OutgoingRefused
 from sidecall.registry import Registry
 from sidecall.version import __version__
+from sidecall.workspace.errors import WorkspaceError
+from sidecall.workspace.workspace import Workspace
 
 __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "AIMessage",
@@ -149,6 +151,8 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "UserToken",
     "UserTokenRefused",
     "WebSearchTool",
+    "Workspace",
+    "WorkspaceError",
     "__version__",
     "create_retriever_tool",
     "default_tool_error_function",

@@ -23,6 +23,7 @@ from tests.trials import (
     soak,
     traces,
 )
+from tests.trials.confined import raced
 from tests.trials.durable import away, drained, killed, past, points, shared, told, torn
 from tests.trials.finding import Finding
 from tests.trials.hostile import bombs, floods, framing, fuzz, hoards, loris, outputs, stalls, two_tenants, worst_mix
@@ -46,6 +47,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     ),
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
     "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
+    "confined": (raced.run,),
     "soak": (soak.run,),
 }
 # Parts of groups that can be tried alone, on a smaller scale; a whole run leaves them out.
@@ -77,6 +79,7 @@ SHORT: Mapping[str, Trial] = {
     "away": away.run_shortly,
     "told": told.run_shortly,
     **({} if find_programs() is None else {"shared": shared.run_shortly}),
+    "raced": raced.run_shortly,
     "soak": soak.run_shortly,
 }
 RESULTS = ROOT / "bench" / "results"

@@ -1,0 +1,92 @@
+"""Open files below a folder, in a way that no path, link or other process can lead out of it.
+
+`openat2(2)` resolves the whole path in the kernel, where nothing can be changed between looking and opening. Where it
+is missing, each folder of the path is opened in turn, never through a link.
+"""
+
+import ctypes
+import errno
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+
+# openat2 has this number on every architecture.
+_OPENAT2 = 437
+_NO_MAGIC_LINKS, _NO_LINKS, _BENEATH = 0x02, 0x04, 0x08
+_RESOLVE = _BENEATH | _NO_LINKS | _NO_MAGIC_LINKS
+# What a kernel says that does not know it, or a container that forbids it.
+_ABSENT = frozenset((errno.ENOSYS, errno.EPERM))
+# The kernel asks for another try where folders were moved meanwhile.
+_MOST_TRIES = 100
+FOLDER = os.O_RDONLY | os.O_DIRECTORY
+#: Opened so, nothing is read or woken: a descriptor that only says what stands there.
+PLACE: int = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
+_CURRENT = -100  # The kernel's AT_FDCWD.
+
+Opener = Callable[[int, Sequence[str], int, int], int]
+
+
+class _How(ctypes.Structure):
+    """The kernel's `struct open_how`."""
+
+    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
+
+
+@cache
+def choose_opener() -> Opener:
+    """Return how files are opened on this machine: at once by the kernel, or one folder after the other."""
+    if sys.platform != "linux":
+        return open_stepwise
+    try:
+        os.close(open_at_once(_CURRENT, (), PLACE | os.O_DIRECTORY, 0))
+    except OSError as error:
+        if error.errno in _ABSENT:
+            return open_stepwise
+    return open_at_once
+
+
+def open_at_once(root: int, parts: Sequence[str], flags: int, mode: int) -> int:
+    """Open what lies below a folder by `openat2`.
+
+    Raises:
+        OSError: It cannot be opened; ELOOP where a link is on the way.
+    """
+    path = "/".join(parts).encode() or b"."
+    how = _How(flags | os.O_CLOEXEC, mode if flags & os.O_CREAT else 0, _RESOLVE)
+    for _ in range(_MOST_TRIES):
+        found: int = _load_call()(_OPENAT2, root, path, ctypes.byref(how), ctypes.sizeof(how))
+        if found >= 0:
+            return found
+        number = ctypes.get_errno()
+        if number not in (errno.EAGAIN, errno.EINTR):
+            break
+    raise OSError(number, os.strerror(number))
+
+
+def open_stepwise(root: int, parts: Sequence[str], flags: int, mode: int) -> int:
+    """Open what lies below a folder by opening each folder on the way, none of them through a link.
+
+    Raises:
+        OSError: It cannot be opened; ELOOP or ENOTDIR where a link is on the way.
+    """
+    flags |= os.O_NOFOLLOW | os.O_CLOEXEC
+    if not parts:
+        return os.open(".", flags, mode, dir_fd=root)
+    place = os.dup(root)
+    try:
+        for name in parts[:-1]:
+            below = os.open(name, PLACE | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
+            os.close(place)
+            place = below
+        return os.open(parts[-1], flags, mode, dir_fd=place)
+    finally:
+        os.close(place)
+
+
+@cache
+def _load_call() -> Callable[..., int]:
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    call.restype = ctypes.c_long
+    call.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t)
+    return call

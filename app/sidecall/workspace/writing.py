@@ -1,0 +1,83 @@
+"""Read and replace files in folders that are open already."""
+
+import os
+import stat
+
+from sidecall.workspace.entries import require_ordinary
+from sidecall.workspace.errors import WorkspaceError
+from sidecall.workspace.removing import make_unfinished_name
+
+_PIECE = 1024 * 1024
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_USUAL = 0o644
+
+
+def look_beside(folder: int, name: str) -> os.stat_result | None:
+    """Return what stands under a name in an open folder, following no link; None where there is nothing."""
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def read_part(opened: int, start: int, limit: int) -> bytes:
+    """Read so many bytes of an open file, or those that there are."""
+    pieces = []
+    while limit > 0 and (piece := os.pread(opened, min(limit, _PIECE), start)):
+        pieces.append(piece)
+        start += len(piece)
+        limit -= len(piece)
+    return b"".join(pieces)
+
+
+def require_replaceable(path: str, before: os.stat_result | None, create_only: bool) -> None:
+    """Refuse to write over what is no ordinary file, or over any.
+
+    Raises:
+        WorkspaceError: It is such.
+    """
+    if before is None:
+        return
+    require_ordinary(path, before)
+    if stat.S_ISDIR(before.st_mode):
+        raise WorkspaceError("not_a_file", f"{path} is a folder, not a file.")
+    if create_only:
+        raise WorkspaceError("exists", f"There is already a file at {path}.")
+
+
+def put_file(folder: int, name: str, content: bytes, mode: int | None) -> None:
+    """Put a whole file in a folder, in the place of one with these permissions, or with None where there is none.
+
+    Raises:
+        FileExistsError: There is none, as it was said, and now there is.
+        OSError: It cannot be written.
+    """
+    if mode is None:  # Nobody else makes it from here on.
+        os.close(os.open(name, _NEW, _USUAL, dir_fd=folder))
+    unfinished = make_unfinished_name()
+    try:
+        _fill(os.open(unfinished, _NEW, _USUAL, dir_fd=folder), content, mode)
+        os.rename(unfinished, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        _forget(folder, unfinished)
+        if mode is None:
+            _forget(folder, name)
+        raise
+
+
+def _fill(opened: int, content: bytes, mode: int | None) -> None:
+    try:
+        if mode is not None:
+            os.fchmod(opened, stat.S_IMODE(mode) & 0o777)
+        view = memoryview(content)
+        while view:
+            view = view[os.write(opened, view) :]
+    finally:
+        os.close(opened)
+
+
+def _forget(folder: int, name: str) -> None:
+    try:
+        os.unlink(name, dir_fd=folder)
+    except OSError:  # It was not made.
+        return
