@@ -12,10 +12,11 @@ PatchKind = Literal["add", "update", "delete"]
 BEGIN = "*** Begin Patch"
 END = "*** End Patch"
 _MOVE = "*** Move to: "
+_DELETION = "*** Delete File: "
 _SECTIONS: dict[str, PatchKind] = {
     "*** Add File: ": "add",
     "*** Update File: ": "update",
-    "*** Delete File: ": "delete",
+    _DELETION: "delete",
 }
 # How an operation of OpenAI's item is called.
 _ITEMS: dict[str, PatchKind] = {"create_file": "add", "update_file": "update", "delete_file": "delete"}
@@ -53,6 +54,11 @@ def read_envelope(patch: str) -> list[FilePatch]:
     if not patches:
         raise PatchRefused(f"The patch names no file: write {', '.join(f'`{name}…`' for name in _SECTIONS)}.")
     return patches
+
+
+def deletes_files(patch: str) -> bool:
+    """Return whether a patch, if it can be read, deletes a file."""
+    return any(line.startswith(_DELETION) for _, line in number_lines(patch))
 
 
 def read_operation(kind: str, path: str, diff: str) -> FilePatch:
