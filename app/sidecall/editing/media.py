@@ -60,4 +60,5 @@ def read_medium(workspace: Workspace, path: str) -> ContentBlock:
 
 
 def _ending_of(path: str) -> str:
-    return path.rpartition("/")[2].rpartition(".")[2].lower()
+    _, dot, ending = path.rpartition("/")[2].rpartition(".")
+    return ending.lower() if dot else ""

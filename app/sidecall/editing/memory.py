@@ -10,7 +10,7 @@ from sidecall.editing.reading import MOST_EDITED, read_passage, read_whole
 from sidecall.editing.replacing import insert_lines
 from sidecall.editing.viewing import cut_snippet, list_folder, number_passage
 from sidecall.workspace.errors import WorkspaceError
-from sidecall.workspace.paths import HOME
+from sidecall.workspace.paths import HOME, join_path, split_path
 from sidecall.workspace.workspace import Workspace
 
 ROOT = "/memories"
@@ -111,7 +111,7 @@ def _locate(path: str) -> str:
     """Return where in the workspace a path of the memory leads."""
     if path.rstrip("/") != ROOT and not path.startswith(f"{ROOT}/"):
         raise ToolException(f"Path must start with /memories, got: {path}")
-    return (HOME + path).rstrip("/")
+    return join_path(split_path(HOME + path))
 
 
 def _name(path: str) -> str:
