@@ -17,8 +17,8 @@ _INTRODUCTION = """\
 
 <!-- Written by `make docs` from app/sidecall/settings: change what is there, not this page. -->
 
-Every setting is an environment variable, and each has a default that works. `sidecall serve` has flags for five of
-them, which win over the environment: `--host`, `--port`, `--tools`, `--workers`, `--reload`.
+Every setting is an environment variable, and each has a default that works. `sidecall serve` has flags for six of
+them, which win over the environment: `--host`, `--port`, `--tools`, `--toolkit`, `--workers`, `--reload`.
 
 A variable that is empty counts as not set. A wrong value stops the start. So does a name that is nearly one of these,
 such as `SIDECALL_MAX_BODY_BYTE`: a limit that is misspelled would not hold. Other unknown names that begin with
@@ -41,6 +41,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "[OpenAPI documents](openapi.md#without-code).",
         (
             "tools",
+            "toolkits",
             "openapi",
             "openapi_approval",
             "entry_points",

@@ -3,13 +3,14 @@
 import pytest
 
 from sidecall.core.errors import DiscoveryError
-from sidecall.discovery import discover, shipped_tools, watched_folders
+from sidecall.discovery import discover, watched_folders
+from sidecall.toolkits.choosing import shipped_tools
 from tests.kit.projects import names, tool_file, write
 
 pytestmark = pytest.mark.usefixtures("here")
 
 
-SHIPPED = ["calculator", "current_time", "convert_time", "fetch", "tavily_search"]
+SHIPPED = ["calculator", "current_time", "convert_time", "tavily_search"]
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,7 @@ SHIPPED = ["calculator", "current_time", "convert_time", "fetch", "tavily_search
         (["tools.py", "tools/a.py"], "tools", ["mine"]),
         (["tools/a.py"], "sidecall", SHIPPED),
         (["tools/a.py"], "sidecall.calculator", ["calculator"]),
+        ([], "sidecall.fetch", ["fetch"]),  # A toolkit's file that is named is meant.
         (["sidecall/a.py"], "sidecall", ["mine"]),  # a path wins, as for every place
     ],
 )

@@ -8,6 +8,7 @@ DEFAULTS = {
     "host": "127.0.0.1",
     "port": 8000,
     "tools": ("tools",),
+    "toolkits": (),
     "entry_points": True,
     "openapi": (),
     "openapi_approval": "never",

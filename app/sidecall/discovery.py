@@ -13,6 +13,7 @@ from sidecall.core.tool import CompiledTool
 from sidecall.exits import refuse_exits
 from sidecall.loading import load_file, load_named, public_files
 from sidecall.siblings import tool_folders
+from sidecall.toolkits.choosing import leave_out, shipped_tools
 
 GROUP = "sidecall.tools"
 # What is served unless somebody says otherwise: this of the project, else what ships.
@@ -29,8 +30,8 @@ def discover(places: Iterable[str], *, use_entry_points: bool = False) -> list[C
     A place is a path (`./my_tools.py`, `tools`) if one exists, else the dotted name of a module or package. Of a
     module those tools, toolkits and registries count that have no leading underscore, or that its `__all__` names;
     tools of LangChain and of the OpenAI Agents SDK too. A Registry's tools keep its callbacks and guardrails. The place
-    `sidecall` means the tools that ship, `sidecall.clock` one file of them; `tools` means them too where the working
-    directory has neither `tools` nor `tools.py`.
+    `sidecall` means the tools that ship, without toolkits, `sidecall.clock` one file of them; `tools` means them too
+    where the working directory has neither `tools` nor `tools.py`.
 
     Raises:
         DiscoveryError: A place does not exist, or its code raised.
@@ -75,13 +76,6 @@ def resolve_place(place: str) -> str:
     return str(shipped) if package == SHIPPED_PLACE and shipped.exists() else place
 
 
-def shipped_tools() -> Path:
-    """Return the folder of the tools that ship: beside this file when installed, at the top of a checkout."""
-    # No package can have this name, so that installed tools are read by their path and in no other way.
-    installed = Path(__file__).parent / "tools.d"
-    return installed if installed.is_dir() else Path(__file__).parents[2] / "tools"
-
-
 def _list_files(place: str) -> list[str]:
     return [module.__file__ for module in load_named(place) if module.__file__]
 
@@ -91,7 +85,7 @@ def _load(place: str) -> Iterator[ModuleType]:
     if path.is_file():
         yield load_file(path.resolve())
     elif path.is_dir():
-        yield from (load_file(file) for file in public_files(path.resolve()))
+        yield from (load_file(file) for file in leave_out(public_files(path.resolve())))
     elif path.suffix == ".py" or "/" in place:
         raise DiscoveryError(f"There is no file or folder {place!r} (looked in {Path.cwd()}).")
     else:

@@ -38,7 +38,7 @@ def build_lifespan(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             await _begin(parts, ledger, executors, courier)
-            places, use_entry_points, enabled = settings.tools, settings.entry_points, settings.reload
+            places, use_entry_points, enabled = settings.places, settings.entry_points, settings.reload
             await parts.operation.upstream.open(tell_of_new_tools)
             async with (
                 parts.documents.following(parts.registry, tell_of_new_tools),

@@ -179,7 +179,7 @@ def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str
 
 
 def _discover(settings: Settings) -> Registry:
-    return Registry(discover(settings.tools, use_entry_points=settings.entry_points))
+    return Registry(discover(settings.places, use_entry_points=settings.entry_points))
 
 
 def _budget(settings: Settings, contents: Contents, results: ResultRoom) -> Budget:

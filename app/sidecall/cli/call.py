@@ -14,7 +14,7 @@ import typer
 from pydantic_core import from_json, to_json
 from rich.console import Console
 
-from sidecall.cli.options import Tools, load_registry, read_settings
+from sidecall.cli.options import Toolkits, Tools, load_registry, read_settings
 from sidecall.cli.remote import NoServer, place_of, reach, word_problem
 from sidecall.core.errors import SEE_LOG, ToolCallFailed
 from sidecall.core.invocation import CallRequest
@@ -38,6 +38,7 @@ def call(
     context: Annotated[str | None, typer.Option(metavar="JSON", help="Values of injected parameters.")] = None,
     url: Annotated[str | None, typer.Option(help="Ask a running server instead of this process.")] = None,
     tools: Tools = None,
+    toolkits: Toolkits = None,
 ) -> None:
     """Run one tool and print its ToolMessage; exit code 1 when its status is error.
 
@@ -47,15 +48,14 @@ def call(
     if url is not None:
         message = _call_remote(url, name, args, arguments or [], beside)
     else:
-        message = _call_here(tools, name, args, arguments or [], beside)
+        message = _call_here(read_settings(tools=tools, toolkits=toolkits), name, args, arguments or [], beside)
     Console().print_json(data=message)
     raise typer.Exit(0 if message["status"] == "success" else 1)
 
 
 def _call_here(
-    tools: list[str] | None, name: str, args: str | None, pairs: list[str], beside: dict[str, Any]
+    settings: Settings, name: str, args: str | None, pairs: list[str], beside: dict[str, Any]
 ) -> dict[str, Any]:
-    settings = read_settings(tools=tools)
     registry = load_registry(settings)
     tool = registry.get(name)
     call = ToolCall(name=name, args=_read_arguments(args, pairs, tool.args_schema.flat if tool else {}), id=_ID)

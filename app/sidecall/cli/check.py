@@ -11,7 +11,7 @@ from sidecall.auth.toolsets import read_toolsets
 from sidecall.authoring.offers import tools_of
 from sidecall.cli.contract.lock import compare_with_lock, find_exit_code, print_changes
 from sidecall.cli.moved import find_unmet
-from sidecall.cli.options import Tools, load_registry, read_settings, write_count
+from sidecall.cli.options import Toolkits, Tools, load_registry, read_settings, write_count
 from sidecall.cli.tokens import estimate_tokens
 from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import find_unfit
@@ -31,6 +31,7 @@ def _check_toolsets(settings: Settings, registry: Registry) -> list[Finding]:
 
 def check(
     tools: Tools = None,
+    toolkits: Toolkits = None,
     lock: Annotated[bool, typer.Option("--lock", help="Say what has changed since `sidecall lock`, too.")] = False,
 ) -> None:
     """Check every tool for missing descriptions, types a provider refuses, names too alike and what stops the start.
@@ -38,7 +39,7 @@ def check(
     The exit code is 1 when there is an error; warnings and notes leave it 0. Tokens of definitions are estimated.
     With --lock it is 1, too, when a change breaks callers, and 3 when there are other changes only.
     """
-    settings = read_settings(tools=tools)
+    settings = read_settings(tools=tools, toolkits=toolkits)
     registry = load_registry(settings)
     finder = Finder(tools_of)
     findings = [

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from sidecall.cli import approvals, audit, call, calls, check, keys, mcp, new, openapi, serve, status, tools
+from sidecall.cli.built_in import toolkits
 from sidecall.cli.contract.lock import lock
 from sidecall.cli.refusals import word_refusal
 from sidecall.core.errors import SidecallError
@@ -32,6 +33,7 @@ cli.command()(serve.serve)
 cli.command()(mcp.mcp)
 cli.add_typer(mcp.mcp_servers, name="mcp-servers")
 cli.command()(tools.tools)
+cli.command()(toolkits.toolkits)
 cli.command()(call.call)
 cli.add_typer(calls.calls, name="calls")
 cli.command()(status.status)

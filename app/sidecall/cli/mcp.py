@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sidecall.cli.options import Tools, load_registry, read_settings, write_count
+from sidecall.cli.options import Toolkits, Tools, load_registry, read_settings, write_count
 from sidecall.core.errors import SidecallError
 from sidecall.main import create_app
 from sidecall.mcp.pipes import PipeServer
@@ -40,11 +40,12 @@ class NothingWaits(SidecallError):
 
 def mcp(
     tools: Tools = None,
+    toolkits: Toolkits = None,
     reload: Annotated[bool | None, typer.Option("--reload", help="Load tools again when their files change.")] = None,
 ) -> None:
     """Serve the tools over MCP to the program that starts this one, through its pipes (stdio)."""
     sink = _claim_output()
-    settings = read_settings(tools=tools, reload=reload)
+    settings = read_settings(tools=tools, toolkits=toolkits, reload=reload)
     logging.config.dictConfig(make_log_config(settings.log_level, settings.log_format, settings.log_redact))
     asyncio.run(_serve(settings, load_registry(settings), sink))
 

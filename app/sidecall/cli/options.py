@@ -18,16 +18,26 @@ Tools = Annotated[
     ),
 ]
 
+Toolkits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--toolkit",
+        metavar="NAME",
+        help="A toolkit to offer as well: see `sidecall toolkits`. Repeatable. [default: SIDECALL_TOOLKITS, else none]",
+    ),
+]
+
 
 def read_settings(**given: Any) -> Settings:
     """Read the settings; what was given on the command line, if it is not empty, beats the environment."""
-    given["tools"] = tuple(place for place in given.get("tools") or () if place)
+    for name in ("tools", "toolkits"):
+        given[name] = tuple(value for value in given.get(name) or () if value)
     return Settings(**{name: value for name, value in given.items() if value not in (None, "", ())})
 
 
 def load_registry(settings: Settings) -> Registry:
     """Load the tools that the settings name."""
-    return Registry(discover(settings.tools, use_entry_points=settings.entry_points))
+    return Registry(discover(settings.places, use_entry_points=settings.entry_points))
 
 
 def write_count(number: int, noun: str) -> str:

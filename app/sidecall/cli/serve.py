@@ -17,7 +17,7 @@ import uvicorn
 
 from sidecall.access import build_access
 from sidecall.cli.listening import find_address, listen, refuse_open
-from sidecall.cli.options import Tools, load_registry, read_settings, write_count
+from sidecall.cli.options import Toolkits, Tools, load_registry, read_settings, write_count
 from sidecall.cli.refusals import word_refusal
 from sidecall.cli.store import choose_store
 from sidecall.core.errors import InvalidToolOption, SidecallError
@@ -43,13 +43,14 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on; 0 takes a free one. [default: 8000]")] = None,
     tools: Tools = None,
+    toolkits: Toolkits = None,
     workers: Annotated[int | None, typer.Option(help="Server processes. [default: 1]")] = None,
     reload: Annotated[bool | None, typer.Option("--reload", help="Load tools again when their files change.")] = None,
 ) -> None:
     """Serve the tools over HTTP."""
     leave_on(signal.SIGTERM)
     leave_on(signal.SIGINT, code=INTERRUPTED)
-    settings = read_settings(host=host, port=port, tools=tools, workers=workers, reload=reload)
+    settings = read_settings(host=host, port=port, tools=tools, toolkits=toolkits, workers=workers, reload=reload)
     if settings.reload and settings.workers > 1:
         raise InvalidToolOption("--reload works with one worker; leave out --workers.")
     _begin_to_log(settings)

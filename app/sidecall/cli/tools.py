@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sidecall.cli.options import Tools, load_registry, read_settings, write_count
+from sidecall.cli.options import Toolkits, Tools, load_registry, read_settings, write_count
 from sidecall.cli.tokens import estimate_tokens
 from sidecall.core.tool import CompiledTool
 from sidecall.schema.describe import describe
@@ -16,11 +16,12 @@ from sidecall.schema.forms.definitions import DefinitionFormat, render_definitio
 
 def tools(
     tools: Tools = None,
+    toolkits: Toolkits = None,
     format: Annotated[DefinitionFormat | None, typer.Option(help="Print JSON in a provider's form.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="With --format: strict where possible.")] = False,
 ) -> None:
     """List the tools as a table, or as JSON for a provider."""
-    registry = load_registry(read_settings(tools=tools))
+    registry = load_registry(read_settings(tools=tools, toolkits=toolkits))
     console = Console()
     if format is not None:
         console.print_json(data=render_definitions(list(registry), format, strict=strict))

@@ -17,6 +17,7 @@ from sidecall.settings.access import AccessSettings
 from sidecall.settings.audit import AuditSettings
 from sidecall.settings.history import HistorySettings
 from sidecall.settings.secrets import SecretSettings
+from sidecall.settings.toolkits import ToolSettings
 from sidecall.settings.webhooks import WebhookSettings
 from sidecall.telemetry.modes import LogFormat, TracingMode
 from sidecall.upstream.settings import UpstreamFields
@@ -40,6 +41,7 @@ class Settings(
     JobSettings,
     OAuthSettings,
     SecretSettings,
+    ToolSettings,
     UpstreamFields,
     WebhookSettings,
     OutgoingSettings,
@@ -61,11 +63,6 @@ class Settings(
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
-    tools: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=("tools",),
-        description="Where tools are: modules, packages, files and folders, separated by commas. The default is the "
-        "folder `tools` where the server is started, or else the tools that ship.",
-    )
     entry_points: bool = Field(
         default=True, description="Whether installed packages may offer tools through the group `sidecall.tools`."
     )
@@ -236,7 +233,7 @@ class Settings(
             raise ValueError(f"{value} comes from a Kubernetes Service named sidecall; set enableServiceLinks: false")
         return value
 
-    @field_validator("tools", "openapi", "log_redact", mode="before")
+    @field_validator("openapi", "log_redact", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value

@@ -39,7 +39,7 @@ def test_the_definitions_are_read_whole(written: Any, given: dict[str, Any]) -> 
     assert written["tools"] == _in_capitals(given["tools"])
     (tools,) = given["tools"]
     named = [declaration["name"] for declaration in tools["functionDeclarations"]]
-    assert named == ["order", "draw", "fail", "calculator", "current_time", "convert_time", "fetch", "tavily_search"]
+    assert named == ["order", "draw", "fail", "calculator", "current_time", "convert_time", "tavily_search"]
     assert [it for it in _arrays(tools) if not it.get("items")] == []  # which Google refuses, although its types do not
 
 

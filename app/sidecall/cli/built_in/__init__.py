@@ -1,0 +1,1 @@
+"""The commands for what ships: toolkits, and the files that their tools share."""

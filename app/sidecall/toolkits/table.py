@@ -1,0 +1,38 @@
+"""The toolkits that ship, one small entry each; reading it loads none of them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ShippedToolkit:
+    """Tools that an operator switches on by one name.
+
+    Attributes:
+        name: As in `SIDECALL_TOOLKITS`.
+        file: Their file in `tools/`, without the ending.
+        tools: What they are called.
+        risk: What may go wrong once they are on, in one sentence.
+        asks: Which of their calls wait for a person's approval, in a few words.
+        extra: The extra of Sidecall that they need.
+        modules: What that extra installs, as it is imported.
+    """
+
+    name: str
+    file: str
+    tools: str
+    risk: str
+    asks: str = "nothing"
+    extra: str | None = None
+    modules: tuple[str, ...] = ()
+
+
+TOOLKITS: tuple[ShippedToolkit, ...] = (
+    ShippedToolkit(
+        name="fetch",
+        file="fetch",
+        tools="fetch",
+        risk="A page may hold instructions that the model follows, and an address may carry away what the model knows.",
+        extra="fetch",
+        modules=("html_to_markdown",),
+    ),
+)
