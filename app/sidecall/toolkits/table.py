@@ -30,7 +30,7 @@ TOOLKITS: tuple[ShippedToolkit, ...] = (
     ShippedToolkit(
         name="fetch",
         file="fetch",
-        tools="fetch",
+        tools="web_fetch",
         risk="A page may hold instructions that the model follows, and an address may carry away what the model knows.",
         extra="fetch",
         modules=("html_to_markdown",),

@@ -1,0 +1,1 @@
+"""What models do with the files of a workspace: look at them, change them, search them."""

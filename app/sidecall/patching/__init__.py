@@ -1,0 +1,1 @@
+"""Patches as models write them (V4A): texts go in and come out, and no file is touched here."""
