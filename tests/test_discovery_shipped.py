@@ -23,7 +23,7 @@ SHIPPED = ["calculator", "current_time", "convert_time", "tavily_search"]
         (["tools.py", "tools/a.py"], "tools", ["mine"]),
         (["tools/a.py"], "sidecall", SHIPPED),
         (["tools/a.py"], "sidecall.calculator", ["calculator"]),
-        ([], "sidecall.fetch", ["fetch"]),  # A toolkit's file that is named is meant.
+        ([], "sidecall.fetch", ["web_fetch"]),  # A toolkit's file that is named is meant.
         (["sidecall/a.py"], "sidecall", ["mine"]),  # a path wins, as for every place
     ],
 )
