@@ -296,7 +296,5 @@ def test_the_servers_refusal_is_said(running: Server, sidecall_here: Any) -> Non
     """In one line."""
     result = sidecall_here("calls", "show", "01a202d4-8e08-76c8-a6cd-81cabbcf02ac", SIDECALL_URL=running.url)
 
-    assert (result.returncode, result.stderr) == (
-        1,
-        "error: There is no such call, or it is not remembered any more.\n",
-    )
+    said = "error: There is no such call, or it is not remembered any more.\n"
+    assert (result.returncode, result.stderr) == (1, said)

@@ -168,7 +168,7 @@ async def test_a_remembered_call_awaits_its_approval(client: httpx.AsyncClient) 
     """It has run to where it asks, and ends when a person has decided."""
     sent = await client.post("/tool_calls", json=_call(), headers={"Prefer": "respond-async"})
     place = sent.headers["Location"]
-    waiting = await client.post("/tool_calls", json=_call(), headers={"Prefer": "wait=20"})
+    waiting = await client.post("/tool_calls", json=_call(), headers={"Prefer": "wait=1"})
     for _ in range(200):
         held = (await client.get(place, headers={"Prefer": "wait=1"})).json()
         if held["status"] == "awaiting_approval":
