@@ -95,7 +95,9 @@ class Gate:
         if tool is None or tool.options.rate is not None or request.pinned is not None:
             return self._enter_if_visible(request, tool)
         # Of most tools and callers two words say so.
-        if not (tool.options.is_for_all and request.caller.toolset is None) and not is_surely_visible(tool, request.caller):
+        if not (tool.options.is_for_all and request.caller.toolset is None) and not is_surely_visible(
+            tool, request.caller
+        ):
             return self._enter_if_visible(request, tool)
         plan = self._plans.of(tool)
         try:
