@@ -1,5 +1,5 @@
 -- The request comes from the command line, and the figures go out as one line of JSON.
--- Arguments: method, body (empty for none), then headers as "name: value".
+-- Arguments: method, body (empty for none), then headers as "name: value". A value "{number}" is another each time.
 
 function init(args)
   wrk.method = args[1]
@@ -7,6 +7,15 @@ function init(args)
   for index = 3, #args do
     local name, value = args[index]:match("^(.-): (.*)$")
     wrk.headers[name] = value
+    if value == "{number}" then numbered = name end
+  end
+  if numbered then
+    local start, number = string.format("%d-%d", os.time(), math.floor(os.clock() * 1e6)), 0
+    request = function()
+      number = number + 1
+      wrk.headers[numbered] = start .. "-" .. number
+      return wrk.format()
+    end
   end
 end
 

@@ -2,12 +2,22 @@
 
 import asyncio
 
-from sidecall import tool
+from sidecall import ToolAnnotations, tool
 
 
 @tool
 async def echo(text: str) -> str:
     """Return the text unchanged.
+
+    Args:
+        text: Anything.
+    """
+    return text
+
+
+@tool(annotations=ToolAnnotations(idempotent=True))
+async def echo_again(text: str) -> str:
+    """Return the text unchanged, as a tool does that may run again.
 
     Args:
         text: Anything.

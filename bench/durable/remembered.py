@@ -17,28 +17,47 @@ from bench.servers import Running, running, sidecall
 from tests.kit.postgres import find_programs
 from tests.kit.postgres import running as running_postgres
 
-PLAIN = "plain, beside "
-REMEMBERED = "remembered on "
-PLACES = ("SQLite", "PostgreSQL")
+PLAIN = "plain, with a ledger "
+REMEMBERED = "remembered "
+# What is said of a remembered call beside that it is: its tool may run again, or it has a key of its own.
+AGAIN = ", of a tool that may run again"
+KEYED = ", each with a key"
+IN_MEMORY = "in memory"
+PLACES = (IN_MEMORY, "on SQLite", "on PostgreSQL")
 _CALL = tool_call("echo", {"text": "hi"}, "hi")
-_TO_REMEMBER = replace(_CALL, headers={**_CALL.headers, "prefer": "wait=10"})
+_WAITING = {"prefer": "wait=10"}
+_TO_REMEMBER = replace(_CALL, headers={**_CALL.headers, **_WAITING})
+_REPEATED = tool_call("echo_again", {"text": "hi"}, "hi")
+_TO_REPEAT = replace(_REPEATED, headers={**_REPEATED.headers, **_WAITING})
+_TO_KNOW = replace(_CALL, headers={**_CALL.headers, "idempotency-key": "{number}"})
 
-BARS = tuple(
-    Bar(f"remembered on {place} ÷ plain", REMEMBERED + place, PLAIN + place, bar, aim=0.7)
-    for place, bar in zip(PLACES, (0.25, 0.2), strict=True)
+BARS = (
+    *(
+        Bar(f"remembered {place} ÷ plain", REMEMBERED + place, PLAIN + place, bar, aim=0.7)
+        for place, bar in zip(PLACES[1:], (0.25, 0.2), strict=True)
+    ),
+    *(
+        Bar(f"remembered {place} ÷ remembered in memory", REMEMBERED + place, REMEMBERED + IN_MEMORY, 0.7)
+        for place in PLACES[1:]
+    ),
 )
-# Calls that are accepted, run and answered, each written twice, in a second; and milliseconds of the middle one.
-_RATES = {"SQLite": 8000.0, "PostgreSQL": 5000.0}
+# Calls that are accepted, run and answered, all of it written down, in a second; and milliseconds of the middle one.
+_RATES = {"on SQLite": 8000.0, "on PostgreSQL": 5000.0}
 _P50_MS = 3.0
 
 
 def measure(rounds: int, cores: Cores) -> Part:
-    """Start a server on each database, and let plain and remembered calls take turns."""
+    """Start a server on each place, and let plain and remembered calls take turns."""
     skipped: dict[str, str] = {}
     turns: dict[str, Callable[[], Pace]] = {}
     with ExitStack() as stack:
         for place in PLACES:
-            rows = {PLAIN + place: _CALL, REMEMBERED + place: _TO_REMEMBER}
+            rows = {
+                PLAIN + place: _CALL,
+                REMEMBERED + place: _TO_REMEMBER,
+                REMEMBERED + place + AGAIN: _TO_REPEAT,
+                REMEMBERED + place + KEYED: _TO_KNOW,
+            }
             try:
                 turns |= _warm_up(_start(stack, place, cores), rows)
             except Unavailable as error:
@@ -48,7 +67,9 @@ def measure(rounds: int, cores: Cores) -> Part:
 
 
 def _start(stack: ExitStack, place: str, cores: Cores) -> Running:
-    if place == "SQLite":
+    if place == IN_MEMORY:
+        address = "memory://"
+    elif place == "on SQLite":
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         address = f"sqlite:///{Path(folder) / 'ledger.db'}"
     else:
@@ -87,15 +108,17 @@ def summarize(paces: Mapping[str, list[Pace]], skipped: Mapping[str, str]) -> Pa
 
 def _promise(paces: Mapping[str, list[Pace]]) -> Iterator[Figure]:
     for place, rate in _RATES.items():
-        taken = paces.get(REMEMBERED + place)
-        if taken:
-            name = f"durable calls on {place}"
+        for what in ("", AGAIN, KEYED):
+            taken = paces.get(REMEMBERED + place + what)
+            if not taken:
+                continue
+            name = f"durable calls {place}{what}"
             yield absolute(name, [pace.calls_per_second for pace in taken], rate, "/s", at_least=True)
             yield absolute(f"{name}, p50", [pace.p50_ms for pace in taken], _P50_MS, "ms", at_least=False)
 
 
 def _line(name: str, paces: list[Pace], series: Mapping[str, list[float]], used: list[float]) -> tuple[str, ...]:
-    rate, plain = spread(series[name]), PLAIN + name.removeprefix(REMEMBERED)
+    rate, plain = spread(series[name]), PLAIN + name.removeprefix(REMEMBERED).partition(",")[0]
     return (
         name,
         f"{rate.median:,.0f}",

@@ -7,11 +7,11 @@ from bench.load import Pace
 def test_rates_and_waits_are_promised_for_each_database() -> None:
     """And what one costs beside a plain call; a database that is not there has no figures."""
     paces = {
-        PLAIN + "SQLite": [Pace(10_000, 1.0, 2.0, 50.0)] * 3,
-        REMEMBERED + "SQLite": [Pace(4_000, 3.5, 9.0, 200.0)] * 3,
+        PLAIN + "on SQLite": [Pace(10_000, 1.0, 2.0, 50.0)] * 3,
+        REMEMBERED + "on SQLite": [Pace(4_000, 3.5, 9.0, 200.0)] * 3,
     }
 
-    part = summarize(paces, {REMEMBERED + "PostgreSQL": "PostgreSQL is not installed"})
+    part = summarize(paces, {REMEMBERED + "on PostgreSQL": "PostgreSQL is not installed"})
 
     assert [(figure.name, figure.measured.median, figure.bar, figure.met) for figure in part.figures] == [
         ("remembered on SQLite ÷ plain", 0.4, 0.25, True),

@@ -90,6 +90,18 @@ class Ledgers(RuleBasedStateMachine):
         if key is not None:
             self.keys[key] = entry.id
 
+    @rule(key=st.none() | st.sampled_from("xyz"))
+    def record(self, key: str | None) -> None:
+        """A call that is remembered with its end is one of those that have ended."""
+        record = CallRecord.of(CallRequest(ToolCall(name="tool", args={}, id="1")), new_invocation_id())
+        sent, ended = None if key is None else CallKey(key, "same", FAR), self.make_end()
+        entry = self.run(self.calls.record(record, Acceptance("ann", None, sent), ended))
+        assert (entry is None) == (key in self.keys)
+        if entry is not None:
+            self.known[entry.id] = Known("succeeded", 1, message=str(ended.message.content))
+            if key is not None:
+                self.keys[key] = entry.id
+
     @rule(owner=owners, most=st.integers(min_value=1, max_value=3))
     def claim(self, owner: str, most: int) -> None:
         """Each queued call goes to one server, as its next attempt."""

@@ -202,3 +202,30 @@ async def test_many_go_in_steps_and_several_servers_do_not_harm_each_other(datab
     assert known == [True, False, True]
     assert True in more
     assert await list_ids(servers[0]) == ""
+
+
+async def test_a_call_is_remembered_with_its_end(calls: SqlCalls, clock: Clock) -> None:
+    """In one step, unless its key is known; it is kept as others are."""
+    at = datetime.fromtimestamp(NOW, UTC)
+    call = ToolCall(name="work", args={}, id="1")
+    known = Acceptance("me", key=CallKey("key", "same", NOW + 300))
+    clock.now = NOW + 1
+    entries = [
+        await calls.record(CallRecord(id=name, created_at=at, tool_call=call, caller=Caller("ann")), how, DONE)
+        for name, how in (("a", known), ("b", known), ("c", Acceptance("me")))
+    ]
+    found = await calls.get("a", "default")
+    by_key = await calls.find(CallKey("key", "same", NOW))
+
+    assert [None if entry is None else entry.id for entry in entries] == ["a", None, "c"]
+    assert entries[0] is not None
+    assert entries[0].model_dump() == found.model_dump()
+    assert (found.status, found.duration_ms, found.message, by_key) == ("succeeded", 1000, DONE.message, found)
+    assert not await calls.finish("a", 1, DONE)
+
+    clock.now = NOW + 201
+    await calls.kept.forget()
+    assert await list_ids(calls) == "a"
+    clock.now = NOW + 301
+    await calls.kept.forget()
+    assert await list_ids(calls) == ""

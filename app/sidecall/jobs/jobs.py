@@ -15,7 +15,7 @@ from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
 from sidecall.core.tool import CompiledTool
-from sidecall.jobs.endings import end_cancelled, end_expired, end_with
+from sidecall.jobs.endings import end_cancelled, end_expired, end_with, may_repeat
 from sidecall.jobs.ends import Ends, hear
 from sidecall.jobs.keeping import Keeping
 from sidecall.jobs.keys import make_call_key
@@ -66,6 +66,7 @@ class Jobs:
         self._ledger = ledger
         self.limits = limits or JobLimits()
         self._show = show
+        self._find = find
         self._ends = Ends()
         self._pipeline = pipeline
         self._runner = Runner(ledger.calls, pipeline, find, self._ends, self.limits.running)
@@ -123,7 +124,8 @@ class Jobs:
         owner = self._ledger.owner if begins else None
         acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of, how.callback_url)
         if begins:
-            return await self._runner.accept(record, acceptance, waits=how.waits)
+            runs_first = how.may_end_first and may_repeat(self._find(record.tool_call.name))
+            return await self._runner.accept(record, acceptance, waits=how.waits, runs_first=runs_first)
         # Its client may hang up while it is written down.
         return await asyncio.shield(self._queue(record, acceptance))
 

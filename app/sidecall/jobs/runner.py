@@ -2,24 +2,23 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 
 from sidecall.core.approval import ApprovalRequired
-from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, ClaimedCall
+from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, ClaimedCall, end_entry
 from sidecall.core.calls.places import Calls
 from sidecall.core.context import EventListener
-from sidecall.core.coroutines import cancel_from_outside
+from sidecall.core.coroutines import await_rest, cancel_from_outside
 from sidecall.core.errors import RequestError
 from sidecall.core.invocation import CallRequest
-from sidecall.core.messages import make_unchecked
 from sidecall.core.overload import Overloaded, StoreUnavailable
 from sidecall.core.record import CallRecord
 from sidecall.jobs.chronicles import Chronicles, Teller
 from sidecall.jobs.endings import end_cancelled, end_unknown, end_with, may_repeat
 from sidecall.jobs.ends import Ends
+from sidecall.jobs.running import Accepted, RunningCall, answer_sender
 from sidecall.pipeline.batch import Find
 from sidecall.pipeline.isolate import answer_for
 from sidecall.pipeline.pipeline import Pipeline
@@ -30,22 +29,6 @@ logger = logging.getLogger("sidecall")
 Write = Callable[[], Awaitable[None]]
 # Seconds between tries to write an end down while the store cannot be used.
 _PAUSE = 1.0
-
-
-@dataclass(slots=True)
-class RunningCall:
-    """A call that this server runs.
-
-    `waits` says that a client waits for it who is told when there is no room; others wait until there is. `has_ended`
-    says that only what became of it has to be written down.
-    """
-
-    claimed: ClaimedCall
-    entry: CallEntry
-    waits: bool
-    task: asyncio.Task[None] | None = None
-    is_unwanted: bool = False
-    has_ended: bool = False
 
 
 class Runner:
@@ -82,32 +65,89 @@ class Runner:
     def __contains__(self, call_id: str) -> bool:
         return call_id in self._running or call_id in self._expected
 
-    def accept(self, call: CallRecord, acceptance: Acceptance, *, waits: bool) -> "asyncio.Future[CallEntry | None]":
+    def accept(self, call: CallRecord, acceptance: Acceptance, *, waits: bool, runs_first: bool = False) -> Accepted:
         """Write a new call down as one that this server runs, and run it whether its client is still there or not.
 
         What is returned has its entry as soon as it is durable; None where one with its key is remembered already.
+
+        Args:
+            call: The call.
+            acceptance: What is kept beside it.
+            waits: Whether a client waits who is told when there is no room.
+            runs_first: Whether it may begin before it is written down, since nobody is told of it until it has ended,
+                and it may run again.
         """
-        accepted = asyncio.get_running_loop().create_future()
-        # Others count it as this server's while it is written down that it is.
-        task = asyncio.get_running_loop().create_task(self._carry_out_new(call, acceptance, accepted, waits=waits))
-        self._expected[call.id] = task
+        loop = asyncio.get_running_loop()
+        accepted = loop.create_future()
+        if runs_first:
+            running = self._running[call.id] = RunningCall(ClaimedCall(call, 1), None, waits)
+            running.task = loop.create_task(self._carry_out_first(running, acceptance, accepted))
+        else:
+            # Others count it as this server's while it is written down that it is.
+            self._expected[call.id] = loop.create_task(self._carry_out_new(call, acceptance, accepted, waits=waits))
         return accepted
 
+    async def _carry_out_first(self, running: RunningCall, acceptance: Acceptance, accepted: Accepted) -> None:
+        """Run a call; one that ends without having waited for anything is written down once, with its end."""
+        teller = Teller(self.chronicles, running.id, 1)
+        try:
+            work = self._run(running, teller.tell)
+            try:
+                awaited = work.send(None)
+            except StopIteration as done:
+                running.has_ended = True
+                await self._write_first(running, acceptance, accepted, done.value)
+            else:
+                # Meanwhile it goes on.
+                accepting = asyncio.create_task(self._accept_late(running, acceptance, accepted))
+                write = await await_rest(work, awaited)
+                running.has_ended = True
+                if await accepting:
+                    await self._insist(running.id, write)
+        except BaseException as error:
+            answer_sender(accepted, StoreUnavailable())
+            self._drop(running, error)
+        finally:
+            self._leave(running, teller)
+
+    async def _write_first(
+        self, running: RunningCall, acceptance: Acceptance, accepted: Accepted, write: Write
+    ) -> None:
+        """Write down what became of a call of which nothing is written down yet."""
+        if running.refusal is not None:
+            answer_sender(accepted, running.refusal)
+        elif running.end is None:
+            if await self._accept_late(running, acceptance, accepted):
+                await self._insist(running.id, write)
+        else:
+            try:
+                answer_sender(accepted, await self._calls.record(running.claimed.record, acceptance, running.end))
+            except StoreUnavailable as error:
+                answer_sender(accepted, error)
+
+    async def _accept_late(self, running: RunningCall, acceptance: Acceptance, accepted: Accepted) -> bool:
+        """Write down a call that has begun; False where that cannot be done, and so nobody is to hear of its end."""
+        try:
+            running.entry = await self._calls.accept(running.claimed.record, acceptance)
+        except StoreUnavailable as error:
+            answer_sender(accepted, error)
+            return False
+        answer_sender(accepted, running.entry)
+        return running.entry is not None
+
     async def _carry_out_new(
-        self, call: CallRecord, acceptance: Acceptance, accepted: "asyncio.Future[CallEntry | None]", *, waits: bool
+        self, call: CallRecord, acceptance: Acceptance, accepted: Accepted, *, waits: bool
     ) -> None:
         try:
             entry = await self._calls.accept(call, acceptance)
         except BaseException as error:
-            if not accepted.done():
-                accepted.set_exception(error if isinstance(error, Exception) else StoreUnavailable())
+            answer_sender(accepted, error if isinstance(error, Exception) else StoreUnavailable())
             return
         finally:
             task = self._expected.pop(call.id)
         if entry is not None:
             running = self._running[call.id] = RunningCall(ClaimedCall(call, 1), entry, waits, task)
-        if not accepted.done():
-            accepted.set_result(entry)
+        answer_sender(accepted, entry)
         if entry is not None:
             await self._carry_out(running)
 
@@ -152,21 +192,27 @@ class Runner:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _carry_out(self, running: RunningCall) -> None:
-        teller = Teller(self.chronicles, running.entry.id, running.claimed.attempt)
+        teller = Teller(self.chronicles, running.id, running.claimed.attempt)
         try:
             write = await self._run(running, teller.tell)
             running.has_ended = True
-            await self._insist(running.entry.id, write)
+            await self._insist(running.id, write)
         except BaseException as error:
-            self._dropped.add(running.entry.id)
-            logger.warning("call %s was left before its end could be written down: %r", running.entry.id, error)
-            if not isinstance(error, Exception):
-                raise
+            self._drop(running, error)
         finally:
-            teller.close()
-            del self._running[running.entry.id]
-            running.task = None
-            self.freed()
+            self._leave(running, teller)
+
+    def _drop(self, running: RunningCall, error: BaseException) -> None:
+        self._dropped.add(running.id)
+        logger.warning("call %s was left before its end could be written down: %r", running.id, error)
+        if not isinstance(error, Exception):
+            raise error
+
+    def _leave(self, running: RunningCall, teller: Teller) -> None:
+        teller.close()
+        del self._running[running.id]
+        running.task = None
+        self.freed()
 
     async def _insist(self, call_id: str, write: Write) -> None:
         """Write down what became of a call, as soon as that is possible."""
@@ -185,7 +231,7 @@ class Runner:
         request.listener = listener
         request.is_remembered = True
         try:
-            return partial(self._finish, running, end_with(await self._pipeline.run(request)))
+            return self._end(running, end_with(await self._pipeline.run(request)))
         except ApprovalRequired as waiting:
             return partial(self._hold, running, waiting.approval.id)
         except RequestError as error:
@@ -193,16 +239,21 @@ class Runner:
         except asyncio.CancelledError:
             return self._break_off(running)
         except Exception:
-            logger.exception("call %s failed", running.entry.id)
-            return partial(self._finish, running, end_unknown(request.call, running.entry.id))
+            logger.exception("call %s failed", running.id)
+            return self._end(running, end_unknown(request.call, running.id))
+
+    def _end(self, running: RunningCall, end: CallEnd) -> Write:
+        running.end = end
+        return partial(self._finish, running, end)
 
     async def _refuse(self, running: RunningCall, request: CallRequest, error: RequestError) -> Write:
         """Decide what a refusal means: a client that waits is told, others' calls come again if there was no room."""
         if running.waits:
+            running.refusal = error
             return partial(self._forget, running, error)
         if not isinstance(error, Overloaded):
-            answer = answer_for(request, error).model_copy(update={"id": running.entry.id})
-            return partial(self._finish, running, end_with(answer))
+            answer = answer_for(request, error).model_copy(update={"id": running.id})
+            return self._end(running, end_with(answer))
         try:
             await asyncio.sleep(min(error.retry_after, 5))
         except asyncio.CancelledError:
@@ -214,40 +265,27 @@ class Runner:
         """Decide what becomes of a call whose task is cancelled: by whoever wants that, or since the server ends."""
         call = running.claimed.record.tool_call
         if running.is_unwanted:
-            return partial(self._finish, running, end_cancelled(call, running.entry.id))
+            return self._end(running, end_cancelled(call, running.id))
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             self._is_closing = True  # Nobody else cancels calls.
         if may_repeat(self._find(call.name)):
             return partial(self._release, running)
-        return partial(self._finish, running, end_unknown(call, running.entry.id))
+        return self._end(running, end_unknown(call, running.id))
 
     async def _hold(self, running: RunningCall, approval_id: str) -> None:
-        await self._calls.hold(running.entry.id, running.claimed.attempt, approval_id)
-        self._ends.tell(running.entry.id)
+        await self._calls.hold(running.id, running.claimed.attempt, approval_id)
+        self._ends.tell(running.id)
 
     async def _release(self, running: RunningCall) -> None:
-        await self._calls.release(running.entry.id, running.claimed.attempt)
+        await self._calls.release(running.id, running.claimed.attempt)
         self.released()
 
     async def _forget(self, running: RunningCall, error: RequestError) -> None:
-        await self._calls.forget(running.entry.id, running.claimed.attempt)
-        self._ends.tell(running.entry.id, error)
+        await self._calls.forget(running.id, running.claimed.attempt)
+        self._ends.tell(running.id, error)
 
     async def _finish(self, running: RunningCall, end: CallEnd) -> None:
-        is_heard = await self._calls.finish(running.entry.id, running.claimed.attempt, end)
-        self._ends.tell(running.entry.id, _end_entry(running.entry, end) if is_heard else None)
-
-
-def _end_entry(entry: CallEntry, end: CallEnd) -> CallEntry:
-    ended = datetime.now(UTC)
-    started = entry.started_at or entry.created_at
-    fields = {
-        **entry.__dict__,
-        "status": end.status,
-        "kind": end.kind,
-        "message": end.message,
-        "ended_at": ended,
-        "duration_ms": round((ended - started).total_seconds() * 1000, 3),
-    }
-    return make_unchecked(CallEntry, fields)
+        is_heard = await self._calls.finish(running.id, running.claimed.attempt, end)
+        entry = running.entry
+        self._ends.tell(running.id, end_entry(entry, end, time.time()) if is_heard and entry is not None else None)

@@ -33,14 +33,20 @@ class JobLimits:
 class Submission:
     """How a call is to be run beside what its request says.
 
-    `waits` says that a client waits for it who is told when there is no room. `callback_url` is where to tell that it
-    has ended.
+    `waits` says that a client waits for it who is told when there is no room; `hears_end` that its client is told
+    nothing before it ends, or has waited for a while. `callback_url` is where to tell that it has ended.
     """
 
     key: CallKey | None = None
     waits: bool = False
     replay_of: str | None = None
     callback_url: str | None = None
+    hears_end: bool = False
+
+    @property
+    def may_end_first(self) -> bool:
+        """Whether nobody can know of the call before it has ended."""
+        return self.hears_end and self.key is None and self.replay_of is None and self.callback_url is None
 
 
 @dataclass(frozen=True, slots=True)

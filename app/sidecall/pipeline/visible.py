@@ -40,7 +40,7 @@ def is_surely_visible(tool: CompiledTool, caller: Caller) -> bool:
 async def is_visible(tool: CompiledTool, caller: Caller, context: Mapping[str, Any] = NO_CONTEXT) -> bool:
     """Return whether a tool is enabled for this caller; a predicate that crashes, hangs or lacks something hides it."""
     try:
-        return await ask_visible(tool, caller, context)
+        return is_surely_visible(tool, caller) or await ask_visible(tool, caller, context)
     except MissingContext:
         return False
 

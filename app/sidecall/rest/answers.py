@@ -20,7 +20,7 @@ from sidecall.http.reply import Reply
 from sidecall.pipeline.batch import keep, run_batch
 from sidecall.pipeline.isolate import answer_for
 from sidecall.pipeline.rehearse import Rehearsal
-from sidecall.pipeline.visible import is_surely_visible, is_visible
+from sidecall.pipeline.visible import is_visible
 from sidecall.rest.dialects import DialectName, ReceivedCall, read_call_text, write_answer
 from sidecall.rest.parts import Parts
 from sidecall.rest.remembered import answer_remembered, goes_on_alone, is_remembered
@@ -51,10 +51,8 @@ async def answer_call(
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
     wants_memory = tool is not None and (preferences is not PLAIN or is_remembered(tool) or goes_on_alone(sent))
-    if tool is not None and wants_memory:
-        caller = request.caller
-        if is_surely_visible(tool, caller) or await is_visible(tool, caller, request.context):
-            return await answer_remembered(parts, request, tool, preferences, form or sent.dialect, sent)
+    if tool is not None and wants_memory and await is_visible(tool, request.caller, request.context):
+        return await answer_remembered(parts, request, tool, preferences, form or sent.dialect, sent)
     try:
         message = await parts.pipeline.run(request)
         dialect = form or sent.dialect

@@ -65,7 +65,9 @@ async def accept_call(
     patient = is_async or preferences.wait is not None
     key = make_call_key(request, tool, preferences.key, parts.jobs.limits.key_ttl)
     await _count(parts, request, tool)
-    submitted = await parts.jobs.submit(request, Submission(key, waits=not patient, callback_url=callback_url))
+    hears_end = not is_async or bool(preferences.wait)
+    how = Submission(key, waits=not patient, callback_url=callback_url, hears_end=hears_end)
+    submitted = await parts.jobs.submit(request, how)
     return await _wait(parts, submitted, request, tool, preferences, is_async=is_async)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.core.calls.keys import CallKey
-from sidecall.core.messages import ToolCall, ToolMessage
+from sidecall.core.messages import ToolCall, ToolMessage, make_unchecked
 from sidecall.core.record import CallRecord
 
 CallStatus = Literal[
@@ -127,3 +127,19 @@ class CallPage:
 def to_datetime(seconds: float) -> datetime:
     """Return a time in UTC; `seconds` are since 1970."""
     return datetime.fromtimestamp(seconds, UTC)
+
+
+def end_entry(entry: CallEntry, end: CallEnd, at: float) -> CallEntry:
+    """Return what is known of a call that has ended then, in seconds since 1970."""
+    started = entry.started_at or entry.created_at
+    ended = to_datetime(at)
+    fields = {
+        **entry.__dict__,
+        "status": end.status,
+        "kind": end.kind,
+        "message": end.message,
+        "started_at": started,
+        "ended_at": ended,
+        "duration_ms": round((ended - started).total_seconds() * 1000, 3),
+    }
+    return make_unchecked(CallEntry, fields)

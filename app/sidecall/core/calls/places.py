@@ -42,6 +42,13 @@ class Calls(Protocol):
             StoreUnavailable: It was not accepted.
         """
 
+    async def record(self, call: CallRecord, acceptance: Acceptance, end: CallEnd) -> CallEntry | None:
+        """Remember a call that has ended in its first attempt; None where one with its key is remembered already.
+
+        Raises:
+            StoreUnavailable: It was not remembered.
+        """
+
     async def find(self, key: CallKey) -> CallEntry | None:
         """Find the call of a key; None if there is none, or the key has expired, which is then free.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, to_datetime
+from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, end_entry, to_datetime
 from sidecall.core.calls.errors import KeyReused, UnknownCall
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.calls.places import EndedCalls
@@ -62,6 +62,33 @@ class SqlCalls:
             return None
         return _begin_entry(call, acceptance)
 
+    async def record(self, call: CallRecord, acceptance: Acceptance, end: CallEnd) -> CallEntry | None:
+        """Remember a call that has ended in its first attempt; None where one with its key is remembered already.
+
+        Raises:
+            StoreUnavailable: It was not remembered.
+        """
+        record, message, now, key = call.to_json(), _write_message(end), self._clock(), acceptance.key
+        created, sent = call.created_at.timestamp(), call.tool_call
+        free_at = self._kept.keep_until(now, was_held=False)
+        known: Row = (None, None, None, free_at)
+        if key is not None:
+            known = (key.text, key.fingerprint, key.expires_at, max(free_at, key.expires_at))
+        size = _measure(record) + _measure(acceptance.args or "") + _measure(message) + _BESIDE
+        whose = (call.id, call.caller.tenant, call.caller.subject, sent.name, _quote(sent.id))
+        texts = (acceptance.args, record, message)
+        row: Row | None = None
+        self._kept.take(1, size)
+        try:
+            row = await self._database.write(
+                *("record_call", *whose, end.status, end.kind, created, created, now),
+                *(*texts, *known, acceptance.replay_of, size),
+            )
+        finally:
+            if row is None:
+                self._kept.take(-1, -size)
+        return None if row is None else end_entry(_begin_entry(call, acceptance), end, now)
+
     async def find(self, key: CallKey) -> CallEntry | None:
         """Find the call of a key; None if there is none, or the key has expired, which is then free.
 
@@ -114,7 +141,7 @@ class SqlCalls:
 
     async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> bool:
         """Note the end of an attempt, None for a call that waits for a person; False where another was heard."""
-        message, now = end.message.__pydantic_serializer__.to_json(end.message).decode(), self._clock()
+        message, now = _write_message(end), self._clock()
         size, is_held = _measure(message), attempt is None
         told = (end.status, end.kind, message, now, size, self._kept.keep_until(now, was_held=is_held))
         statement, which = ("settle_call", ()) if is_held else ("finish_call", (attempt,))
@@ -186,6 +213,12 @@ def _to_entry(row: Row) -> CallEntry:
         replay_of=replay_of,
         message=None if message is None else ToolMessage.model_validate(json.loads(message)),
     )
+
+
+def _write_message(end: CallEnd) -> str:
+    # As pydantic's own method does, with less around it.
+    text: bytes = end.message.__pydantic_serializer__.to_json(end.message)
+    return text.decode()
 
 
 def _quote(text: str) -> str:

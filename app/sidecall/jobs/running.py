@@ -1,0 +1,44 @@
+"""A call that this server runs, and how it has ended."""
+
+import asyncio
+from dataclasses import dataclass
+
+from sidecall.core.calls.entry import CallEnd, CallEntry, ClaimedCall
+from sidecall.core.errors import RequestError
+
+# The entry of a call as soon as it is durable; None where one with its key is remembered already.
+Accepted = asyncio.Future[CallEntry | None]
+
+
+@dataclass(slots=True)
+class RunningCall:
+    """A call that this server runs.
+
+    `waits` says that a client waits for it who is told when there is no room; others wait until there is. `entry` is
+    None until it is written down. `has_ended` says that only what became of it has to be written down: `end`, where it
+    has one, or `refusal`, where it did not begin.
+    """
+
+    claimed: ClaimedCall
+    entry: CallEntry | None
+    waits: bool
+    task: asyncio.Task[None] | None = None
+    is_unwanted: bool = False
+    has_ended: bool = False
+    end: CallEnd | None = None
+    refusal: RequestError | None = None
+
+    @property
+    def id(self) -> str:
+        """The invocation's id."""
+        return self.claimed.record.id
+
+
+def answer_sender(accepted: Accepted, outcome: CallEntry | Exception | None) -> None:
+    """Let whoever has sent a call know what became of that, unless they are gone or do."""
+    if accepted.done():
+        return
+    if isinstance(outcome, Exception):
+        accepted.set_exception(outcome)
+    else:
+        accepted.set_result(outcome)
