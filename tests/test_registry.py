@@ -216,12 +216,15 @@ def test_tools_of_others_stand_after_our_own() -> None:
         return "same"
 
     registry = Registry([ours])
-    registry.set_joined([theirs.compiled, same.compiled])
+    registry.put_source("others", [theirs.compiled, same.compiled], gives_way=True)
     before = registry.get("theirs")
     registry.replace([ours])
 
     assert (registry.names, registry.own_names) == (["ours", "theirs"], ["ours"])
     assert registry.get("ours") is ours.compiled
     assert registry.get("theirs") is before
-    registry.set_joined([])
-    assert registry.names == ["ours"]
+    assert registry.list_source("others") == (theirs.compiled, same.compiled)
+    registry.replace([])
+    assert registry.names == ["theirs", "ours"]
+    registry.put_source("others", [], gives_way=True)
+    assert registry.names == []

@@ -41,6 +41,14 @@ def _prepend(hooks: tuple[Any, ...], own: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*(hook for hook in hooks if hook not in own), *own)
 
 
+@dataclass(frozen=True, slots=True)
+class ToolSource:
+    """The tools of something that is no part of the program, such as other servers, and whether they give way."""
+
+    tools: tuple[CompiledTool, ...]
+    gives_way: bool
+
+
 class Registry:
     """The tools of a server, in the order they were registered.
 
@@ -83,10 +91,10 @@ class Registry:
         self._native: Mapping[NativeKind, CompiledTool] = {}
         self._tools: dict[str, CompiledTool] = {}
         self._offered: list[CompiledTool] = []
+        self._served: list[CompiledTool] = []
         # Those without a source, and those of each.
         self._own: list[CompiledTool | Compilable] = []
-        self._sources: dict[str, tuple[CompiledTool, ...]] = {}
-        self._joined: list[CompiledTool] = []
+        self._sources: dict[str, ToolSource] = {}
         self.replace(tools)
 
     def __len__(self) -> int:
@@ -107,13 +115,12 @@ class Registry:
 
     @property
     def own_names(self) -> list[str]:
-        """The names of those that are not others'."""
+        """The names of those that give way to none."""
         return [tool.name for tool in self._offered]
 
-    @property
-    def joined(self) -> tuple[CompiledTool, ...]:
-        """The tools of others that are offered after the registry's own, without what stands over all of them."""
-        return tuple(self._joined)
+    def list_source(self, source: str) -> tuple[CompiledTool, ...]:
+        """List the tools of a source, without what stands over all of them."""
+        return self._sources[source].tools if source in self._sources else ()
 
     def get(self, name: str) -> CompiledTool | None:
         """Find a tool by its exact name."""
@@ -135,14 +142,19 @@ class Registry:
         """
         self.replace([*self._own, *tools])
 
-    def put_source(self, source: str, tools: Iterable[CompiledTool]) -> None:
+    def put_source(self, source: str, tools: Iterable[CompiledTool], *, gives_way: bool = False) -> None:
         """Offer the tools of a source, after all others, instead of those that it had; `replace` leaves them.
+
+        Args:
+            source: Its name.
+            tools: Its tools.
+            gives_way: Whether one that has the name of another is left out, instead of refused.
 
         Raises:
             ToolAlreadyRegistered: One has the name of another; nothing is changed then.
         """
         before = self._sources
-        self._sources = {**before, source: tuple(tools)}
+        self._sources = {**before, source: ToolSource(tuple(tools), gives_way)}
         try:
             self.replace(self._own)
         except ToolAlreadyRegistered:
@@ -157,7 +169,7 @@ class Registry:
         """
         fresh: dict[str, CompiledTool] = {}
         own = list(tools)
-        for offered in (*own, *(tool for its in self._sources.values() for tool in its)):
+        for offered in (*own, *self._list_sourced(gives_way=False)):
             tool = offered if isinstance(offered, CompiledTool) else offered.compiled
             other = fresh.setdefault(tool.name, tool)
             if other is not tool:
@@ -167,28 +179,23 @@ class Registry:
                 )
         find_implementers(fresh.values())
         self._own = own
-        self._join(list(fresh.values()), self._joined)
+        self._offer(list(fresh.values()))
 
-    def set_joined(self, tools: Iterable[CompiledTool]) -> None:
-        """Offer these tools after the registry's own, instead of those before; who has a name first keeps it."""
-        self._join(self._offered, list(tools))
+    def _list_sourced(self, *, gives_way: bool) -> list[CompiledTool]:
+        return [tool for source in self._sources.values() if source.gives_way is gives_way for tool in source.tools]
 
-    def _join(self, offered: list[CompiledTool], joined: list[CompiledTool]) -> None:
+    def _offer(self, offered: list[CompiledTool]) -> None:
         # What stays is the same object as before, by which others know that nothing about it has changed.
-        known = {id(tool): self._tools[tool.name] for tool in self._list_served()}
-        self._offered, self._joined = offered, joined
-        served = self._list_served()
+        known = {id(tool): self._tools[tool.name] for tool in self._served}
+        served: dict[str, CompiledTool] = {}
+        for tool in (*offered, *self._list_sourced(gives_way=True)):
+            served.setdefault(tool.name, tool)
+        self._offered, self._served = offered, list(served.values())
         before = self._tools
-        self._tools = {tool.name: known.get(id(tool)) or self._hooks.apply_to(tool) for tool in served}
+        self._tools = {name: known.get(id(tool)) or self._hooks.apply_to(tool) for name, tool in served.items()}
         self._native = find_implementers(self._tools.values())
         self.contracts.follow(before, self._tools)
-        self.is_conditional = any(callable(tool.options.is_enabled) for tool in served)
-        self.scopes = frozenset(scope for tool in served for scope in tool.options.scopes)
+        self.is_conditional = any(callable(tool.options.is_enabled) for tool in self._served)
+        self.scopes = frozenset(scope for tool in self._served for scope in tool.options.scopes)
         self.index = ToolIndex(self._tools.values())
         self.version += 1
-
-    def _list_served(self) -> list[CompiledTool]:
-        served: dict[str, CompiledTool] = {}
-        for tool in (*self._offered, *self._joined):
-            served.setdefault(tool.name, tool)
-        return list(served.values())

@@ -12,6 +12,11 @@ TEXT = {"type": "text", "text": "a"}
 LINK = {"type": "resource_link", "uri": "file:///c", "name": "c"}
 
 
+def write_origin(uri: str) -> dict[str, Any]:
+    """Write of which resource a block was made."""
+    return {"type": "resource", "resource": {"uri": uri}}
+
+
 @pytest.mark.parametrize(
     ("blocks", "content"),
     [
@@ -26,12 +31,23 @@ LINK = {"type": "resource_link", "uri": "file:///c", "name": "c"}
             [{"type": "audio", "data": "AA==", "mimeType": "audio/wav"}],
             [{"type": "file", "base64": "AA==", "mime_type": "audio/wav"}],
         ),
-        ([{"type": "resource", "resource": {"uri": "file:///a.txt", "text": "note"}}], "note"),
+        (
+            [{"type": "resource", "resource": {"uri": "file:///a.txt", "text": "note"}}],
+            [{"type": "text", "text": "note", "extras": {"mcp": write_origin("file:///a.txt")}}],
+        ),
         (
             [{"type": "resource", "resource": {"uri": "file:///d/a.bin", "blob": "AA=="}}],
-            [{"type": "file", "base64": "AA==", "mime_type": "application/octet-stream", "filename": "a.bin"}],
+            [
+                {
+                    "type": "file",
+                    "base64": "AA==",
+                    "mime_type": "application/octet-stream",
+                    "filename": "a.bin",
+                    "extras": {"mcp": write_origin("file:///d/a.bin")},
+                }
+            ],
         ),
-        ([LINK], "[resource c: file:///c]"),
+        ([LINK], [{"type": "text", "text": "[resource c: file:///c]", "extras": {"mcp": LINK}}]),
         ([{"type": "hologram"}], "[a block of the type hologram]"),
     ],
 )
@@ -45,7 +61,11 @@ def test_blocks_become_content(blocks: list[Any], content: Any) -> None:
     [
         (RemoteAnswer([TEXT], has_value=True, value={"n": 1}), "a", {"structured_content": {"n": 1}}),
         (RemoteAnswer([], has_value=True, value={"n": 1}), {"n": 1}, {"structured_content": {"n": 1}}),
-        (RemoteAnswer([LINK]), "[resource c: file:///c]", {"resource_links": [LINK]}),
+        (
+            RemoteAnswer([LINK]),
+            [{"type": "text", "text": "[resource c: file:///c]", "extras": {"mcp": LINK}}],
+            {"resource_links": [LINK]},
+        ),
         (RemoteAnswer([TEXT]), "a", None),
     ],
 )

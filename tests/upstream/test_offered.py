@@ -1,6 +1,7 @@
 """Tools of an MCP server are offered beside ours, and called as ours are."""
 
 import asyncio
+import itertools
 import json
 import os
 from collections.abc import Awaitable, Callable
@@ -16,6 +17,15 @@ from tests.kit.waiting import until
 from tests.mcp.messages import head, write
 from tests.upstream.entries import describe_kit, write_servers
 
+MINE = """
+from sidecall import tool
+
+
+@tool
+def {name}(words: str) -> str:
+    '''Answer.'''
+    return f"mine {{words}}"
+"""
 BOTH_ERAS = pytest.mark.parametrize("modes", [(), ("modern",)], ids=["handshake", "modern"])
 
 
@@ -107,7 +117,12 @@ async def test_blocks_of_every_kind_come_through(make_client: MakeClient) -> Non
     assert [block["type"] for block in message["content"]] == ["text", "image", "text", "file", "text"]
     assert message["content"][4]["text"] == "[resource c: file:///a/c.txt] More."
     assert message["artifact"]["resource_links"][0]["uri"] == "file:///a/c.txt"
-    assert [block["type"] for block in again] == ["text", "image", "text", "resource", "text"]
+    assert again[2:] == [
+        {"type": "resource", "resource": {"uri": "file:///a/note.txt", "mimeType": "text/plain", "text": "a note"}},
+        {"type": "resource", "resource": {"uri": "file:///a/b.bin", "blob": "AAEC"}},
+        {"type": "resource_link", "uri": "file:///a/c.txt", "name": "c", "description": "More."},
+    ]
+    assert [block["type"] for block in again[:2]] == ["text", "image"]
 
 
 async def test_structured_results_go_out_again(make_client: MakeClient) -> None:
@@ -191,6 +206,43 @@ async def test_a_list_that_changes_is_read_again(make_client: MakeClient) -> Non
 
     await wait_for_tool(client, "kit__extra_tool")
     assert (await call(client, "kit__extra_tool"))["content"] == "new"
+
+
+async def test_files_that_are_loaded_again_go_before(make_client: MakeClient, tmp_path: Path) -> None:
+    """A tool of ours takes the name that it is given, and leaves it again; the server's is there all the time."""
+    entry = describe_kit(include=["echo"])
+    settings: dict[str, Any] = {"tools": (str(tmp_path),), "entry_points": False, "reload": True}
+    client = await make_client(mcp_servers=write_servers(kit=entry), **settings)
+    await wait_for_tool(client, "kit__echo")
+    versions = itertools.count()
+
+    async def offer(name: str) -> list[str]:
+        async def is_offered() -> bool:
+            if name not in await list_names(client):
+                # Written again, since nothing tells from when on files are watched.
+                (tmp_path / "mine.py").write_text(f"{MINE.format(name=name)}# {next(versions)}\n")
+                await asyncio.sleep(0.5)
+            return name in await list_names(client) and len(await list_names(client)) == 2
+
+        await wait_until(is_offered)
+        return await list_names(client)
+
+    first = await offer("mine")
+    (tmp_path / "mine.py").write_text(MINE.format(name="kit__echo"))
+    await wait_until(lambda: is_listed(client, lambda names: len(names) == 2 and names[1].startswith("kit__echo_")))
+    taken = await list_names(client)
+    answers = [await call(client, name, words="a") for name in taken]
+    (tmp_path / "mine.py").write_text(MINE.format(name="mine"))
+    await wait_until(lambda: is_listed(client, lambda names: names == first))
+
+    assert first == ["mine", "kit__echo"]
+    assert [answer["content"] for answer in answers] == ["mine a", "a"]
+    assert (await call(client, "kit__echo", words="b"))["content"] == "b"
+
+
+async def is_listed(client: httpx.AsyncClient, is_enough: Callable[[list[str]], bool]) -> bool:
+    """Return whether the names of the tools are such."""
+    return is_enough(await list_names(client))
 
 
 async def test_tools_are_chosen_and_named_as_the_operator_wants(make_client: MakeClient) -> None:

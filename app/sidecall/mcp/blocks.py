@@ -6,8 +6,9 @@ import json
 from typing import Any
 from urllib.parse import quote
 
-from sidecall.core.messages import ToolMessage
+from sidecall.core.messages import ContentBlock, ToolMessage
 from sidecall.core.results.blocks import Media, Part, read_block
+from sidecall.core.results.origin import find_origin
 from sidecall.mcp.resources import make_uri
 
 # Names of what came within an answer, which cannot be read again.
@@ -23,7 +24,9 @@ def write_blocks(message: ToolMessage) -> list[McpBlock]:
     """Write a message's content, with a link to the whole where it was cut."""
     content = message.content
     blocks = (
-        [_write_text(content)] if isinstance(content, str) else [_write_part(read_block(block)) for block in content]
+        [_write_text(content)]
+        if isinstance(content, str)
+        else [_write_origin(block) or _write_part(read_block(block)) for block in content]
     )
     told = message.response_metadata
     if "ignored_note" in told:
@@ -35,6 +38,16 @@ def write_blocks(message: ToolMessage) -> list[McpBlock]:
 
 def _write_text(text: str) -> McpBlock:
     return {"type": "text", "text": text}
+
+
+def _write_origin(block: str | ContentBlock) -> McpBlock | None:
+    """Write a block that came from another server of MCP as the link or the resource that it was."""
+    origin = find_origin(block)
+    if origin is None or origin["type"] == "resource_link":
+        return origin
+    part = read_block(block)
+    held = {"text": part} if isinstance(part, str) else {"blob": part.data} if isinstance(part, Media) else {}
+    return {**origin, "resource": {**origin["resource"], **held}}
 
 
 def _write_part(part: Part) -> McpBlock:

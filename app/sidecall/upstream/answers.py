@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from sidecall.core.errors import ToolException
 from sidecall.core.messages import ContentBlock
+from sidecall.core.results.origin import name_origin
 from sidecall.core.tool import STRUCTURE
 from sidecall.upstream.link import RemoteAnswer
 
@@ -31,7 +32,7 @@ def read_remote_answer(answer: RemoteAnswer) -> tuple[Any, dict[str, Any] | None
     content: Any = blocks
     if not blocks and answer.has_value:
         content = answer.value
-    elif len(blocks) < 2 and all(block["type"] == "text" for block in blocks):
+    elif len(blocks) < 2 and all(block.keys() == {"type", "text"} for block in blocks):
         content = _join_texts(blocks)
     return content, artifact or None
 
@@ -47,7 +48,7 @@ def _write_block(block: Wire) -> ContentBlock:
     if kind in ("image", "audio"):
         return _write_media(block["mimeType"], block["data"])
     if kind == "resource_link":
-        return _write_text(_describe_link(block))
+        return {**_write_text(_describe_link(block)), **name_origin(block)}
     if kind == "resource":
         return _write_resource(block["resource"])
     return _write_text(f"[a block of the type {kind}]")
@@ -70,7 +71,10 @@ def _describe_link(link: Wire) -> str:
 
 
 def _write_resource(resource: Wire) -> ContentBlock:
+    # What it holds stands in the block itself.
+    named = {key: value for key, value in resource.items() if key not in ("text", "blob")}
+    origin = name_origin({"type": "resource", "resource": named})
     if "text" in resource:
-        return _write_text(resource["text"])
+        return {**_write_text(resource["text"]), **origin}
     name = urlsplit(str(resource.get("uri", ""))).path.rpartition("/")[2]
-    return _write_media(resource.get("mimeType") or "application/octet-stream", resource["blob"], name)
+    return {**_write_media(resource.get("mimeType") or "application/octet-stream", resource["blob"], name), **origin}

@@ -29,6 +29,8 @@ logger = logging.getLogger("sidecall")
 # What the client itself loads with the first structured result is loaded along, since it would hold up everything.
 _LOADED = ("sidecall.upstream.sdk.connecting", "sidecall.upstream.sdk.wardens", "jsonschema", "referencing")
 _PACKAGE = "mcp"
+# What the registry knows the tools by.
+_SOURCE = "MCP servers"
 # Seconds that servers have for ending, which have a few steps to take; and between two looks at the file of pins.
 _PATIENCE = 10.0
 _LOOK = 1.0
@@ -162,8 +164,8 @@ class Upstream:
             offered = await self._make(server, tools, names) if is_there else []
             self.offered[server.name] = len(offered)
             joined.extend(offered)
-        if [id(tool) for tool in joined] != [id(tool) for tool in self._registry.joined]:
-            self._registry.set_joined(joined)
+        if [id(tool) for tool in joined] != [id(tool) for tool in self._registry.list_source(_SOURCE)]:
+            self._registry.put_source(_SOURCE, joined, gives_way=True)
             self._on_tools()
 
     async def _compare(self, server: UpstreamServer, tools: tuple[ListedTool, ...]) -> None:
