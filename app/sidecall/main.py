@@ -46,6 +46,7 @@ from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.cached.answers import Caching
 from sidecall.pipeline.finding.own_tools import make_search_tools
+from sidecall.pipeline.finding.provider_approval import make_provider_approval
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stage import Stages
 from sidecall.pipeline.stages import default_stages
@@ -137,7 +138,7 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
     services = read_services(settings.openapi_services, os.environ)
     documents = OpenAPIDocuments(settings.openapi, settings.openapi_approval, services=services)
     documents.read_files(found)
-    found.put_unlisted(make_search_tools(found))
+    found.put_unlisted([*make_search_tools(found), make_provider_approval()])
     found.contracts.learn(read_locked())
     return settings, found, documents
 

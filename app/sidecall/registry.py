@@ -13,7 +13,7 @@ from sidecall.core.guardrails import (
     make_output_guardrail,
 )
 from sidecall.core.native.implementers import find_implementers
-from sidecall.core.native.kinds import NativeKind
+from sidecall.core.native.kinds import NAMES, NativeKind
 from sidecall.core.tool import Compilable, CompiledTool
 from sidecall.schema.contract.known import KnownContracts
 from sidecall.schema.finding.index import ToolIndex
@@ -89,6 +89,7 @@ class Registry:
         self.contracts = KnownContracts()
         self._unlisted: Mapping[str, CompiledTool] = {}
         self._native: Mapping[NativeKind, CompiledTool] = {}
+        self._aliases: Mapping[str, CompiledTool] = {}
         self._tools: dict[str, CompiledTool] = {}
         self._offered: list[CompiledTool] = []
         self._served: list[CompiledTool] = []
@@ -123,8 +124,8 @@ class Registry:
         return self._sources[source].tools if source in self._sources else ()
 
     def get(self, name: str) -> CompiledTool | None:
-        """Find a tool by its exact name."""
-        return self._tools.get(name) or self._unlisted.get(name)
+        """Find a tool by its exact name, or by the one by which a provider's models call what it implements."""
+        return self._tools.get(name) or self._unlisted.get(name) or self._aliases.get(name)
 
     def find_native(self, kind: NativeKind) -> CompiledTool | None:
         """Find the tool that implements a built-in tool of a provider."""
@@ -194,6 +195,7 @@ class Registry:
         before = self._tools
         self._tools = {name: known.get(id(tool)) or self._hooks.apply_to(tool) for name, tool in served.items()}
         self._native = find_implementers(self._tools.values())
+        self._aliases = {NAMES[kind]: tool for kind, tool in self._native.items() if kind in NAMES}
         self.contracts.follow(before, self._tools)
         self.is_conditional = any(callable(tool.options.is_enabled) for tool in self._served)
         self.scopes = frozenset(scope for tool in self._served for scope in tool.options.scopes)

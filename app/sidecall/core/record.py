@@ -56,6 +56,7 @@ class CallRecord(BaseModel):
         copy, sent = _Copy(), request.call
         args = sent.args.copy() if _is_simple(sent.args) else copy.make(sent.args, "args")
         named = {"name": sent.name, "args": {} if args is None else args, "id": sent.id, "type": sent.type}
+        named["item"] = sent.item
         fields = {
             "id": id,
             "created_at": datetime.now(UTC),
