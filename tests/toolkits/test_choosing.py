@@ -46,7 +46,7 @@ def test_a_toolkit_that_is_named_is_offered_beside_the_tools() -> None:
     """Once, however often it is named."""
     settings = Settings(tools=("sidecall.calculator", "sidecall.fetch"), toolkits=("fetch", "fetch"))
 
-    assert names(discover(settings.places)) == ["calculator", "fetch"]
+    assert names(discover(settings.places)) == ["calculator", "web_fetch"]
 
 
 @pytest.mark.parametrize(
