@@ -1,6 +1,7 @@
 """What tests of every layer start from."""
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -27,8 +28,15 @@ __all__ = ["forked_pools"]
 _SELDOM = (10_000, 20, 20)
 
 
-def pytest_configure() -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take what says that processes which tests start need no coverage."""
+    parser.addoption("--measure-no-children", action="store_true", help="measure no coverage of processes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Heed Ctrl+C and hang-ups, as the processes that tests start then do: a shell's background has them ignored."""
+    if config.getoption("--measure-no-children"):
+        os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
