@@ -4,331 +4,28 @@ import json
 from typing import Any
 
 import pytest
-from anthropic.types.beta import BetaToolResultBlockParam
-from openai.types.chat import ChatCompletionToolMessageParam
-from openai.types.responses import ResponseCustomToolCallOutputParam, ResponseToolSearchOutputItemParamParam
 from openai.types.responses.response_input_item_param import (
-    ApplyPatchCallOutput,
     ComputerCallOutput,
-    FunctionCallOutput,
     LocalShellCallOutput,
     McpApprovalResponse,
-    ShellCallOutput,
 )
 from pydantic import TypeAdapter
 
 from tests.kit.clients import MakeClient
 from tests.rest.native.built_in import (
-    CALLER,
     CHECK,
     IMAGE_URL,
     RAN,
-    TAB,
     TOOLS,
     write_computer_call,
     write_patch_call,
     write_shell_call,
     write_tool_use,
 )
+from tests.rest.native.openai_rows import BLANK, EXIT, OPENAI
+from tests.rest.native.other_rows import OTHERS
 
-EXIT = {"type": "exit", "exit_code": 0}
-BLANK = (
-    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mP4DwABAQEAHLCMmQAAAABJRU5ErkJggg=="
-)
-STATE = {"type": "browser_state", "tabs": [TAB]}
-# How a call is sent, and the answer with the type that its provider's library has for it.
-ROWS: dict[str, tuple[dict[str, Any], Any, dict[str, Any]]] = {
-    "chat custom": (
-        {"id": "c1", "type": "custom", "custom": {"name": "add", "input": "1 + 2"}},
-        ChatCompletionToolMessageParam,
-        {"role": "tool", "tool_call_id": "c1", "content": "3"},
-    ),
-    "custom": (
-        {"type": "custom_tool_call", "call_id": "c1", "id": "ctc", "name": "add", "input": "1 + 2", "caller": CALLER},
-        ResponseCustomToolCallOutputParam,
-        {"type": "custom_tool_call_output", "call_id": "c1", "output": "3", "caller": CALLER},
-    ),
-    "custom, with an image": (
-        {"type": "custom_tool_call", "call_id": "c1", "name": "show", "input": "a"},
-        ResponseCustomToolCallOutputParam,
-        {
-            "type": "custom_tool_call_output",
-            "call_id": "c1",
-            "output": [{"type": "input_text", "text": "a"}, {"type": "input_image", "image_url": IMAGE_URL}],
-        },
-    ),
-    "custom, of a function with several arguments": (
-        {"type": "custom_tool_call", "call_id": "c1", "name": "echo", "input": '{"text": "a", "times": 2}'},
-        ResponseCustomToolCallOutputParam,
-        {"type": "custom_tool_call_output", "call_id": "c1", "output": "aa"},
-    ),
-    "function of a program": (
-        {
-            "type": "function_call",
-            "call_id": "c1",
-            "name": "echo",
-            "arguments": '{"text": "a"}',
-            "caller": CALLER,
-            "namespace": "words",
-        },
-        FunctionCallOutput,
-        {"type": "function_call_output", "call_id": "c1", "output": "a", "caller": CALLER, "namespace": "words"},
-    ),
-    "shell": (
-        {**write_shell_call("ls", "pwd"), "environment": {"type": "local"}, "caller": CALLER},
-        ShellCallOutput,
-        {
-            "type": "shell_call_output",
-            "call_id": "c1",
-            "output": [
-                {"stdout": "ls\n", "stderr": "", "outcome": EXIT},
-                {"stdout": "pwd\n", "stderr": "", "outcome": EXIT},
-            ],
-            "status": "completed",
-            "caller": CALLER,
-        },
-    ),
-    "shell, whose command is too slow": (
-        write_shell_call("sleep"),
-        ShellCallOutput,
-        {
-            "type": "shell_call_output",
-            "call_id": "c1",
-            "output": [{"stdout": "", "stderr": "", "outcome": {"type": "timeout"}}],
-            "status": "completed",
-        },
-    ),
-    "shell, cut": (
-        write_shell_call("a" * 9, "b" * 9, max_output_length=12),
-        ShellCallOutput,
-        {
-            "type": "shell_call_output",
-            "call_id": "c1",
-            "output": [
-                {"stdout": "aaaaaaaaa\n", "stderr": "", "outcome": EXIT},
-                {"stdout": "bb", "stderr": "", "outcome": EXIT},
-            ],
-            "status": "completed",
-            "max_output_length": 12,
-        },
-    ),
-    "shell that fails": (
-        write_shell_call("boom"),
-        ShellCallOutput,
-        {
-            "type": "shell_call_output",
-            "call_id": "c1",
-            "output": [{"stdout": "", "stderr": "no shell today", "outcome": {"type": "exit", "exit_code": 1}}],
-            "status": "completed",
-        },
-    ),
-    "local shell": (
-        {
-            "type": "local_shell_call",
-            "id": "lsh_1",
-            "call_id": "c1",
-            "status": "completed",
-            "action": {"type": "exec", "command": ["ls", "a b"], "env": {"A": "1 2"}, "working_directory": "/x y"},
-        },
-        LocalShellCallOutput,
-        {
-            "type": "local_shell_call_output",
-            "id": "lsh_1",
-            "call_id": "c1",
-            "output": '{"stdout":"cd -- \'/x y\' && env \'A=1 2\' ls \'a b\'\\n","stderr":"",'
-            '"outcome":{"type":"exit","exit_code":0}}',
-            "status": "completed",
-        },
-    ),
-    "patch": (
-        {**write_patch_call("a.txt"), "caller": {"type": "direct"}},
-        ApplyPatchCallOutput,
-        {
-            "type": "apply_patch_call_output",
-            "call_id": "c1",
-            "status": "completed",
-            "output": "update_file a.txt",
-            "caller": {"type": "direct"},
-        },
-    ),
-    "patch that fails": (
-        write_patch_call("missing.txt", "delete_file"),
-        ApplyPatchCallOutput,
-        {
-            "type": "apply_patch_call_output",
-            "call_id": "c1",
-            "status": "failed",
-            "output": "delete_file missing.txt",
-        },
-    ),
-    "computer": (
-        write_computer_call({"type": "click", "x": 1, "y": 2, "button": "left"}, {"type": "wait"}),
-        ComputerCallOutput,
-        {
-            "type": "computer_call_output",
-            "call_id": "c1",
-            "output": {"type": "computer_screenshot", "image_url": IMAGE_URL},
-            "status": "completed",
-        },
-    ),
-    "computer, in the older form": (
-        {"type": "computer_call", "call_id": "c1", "action": {"type": "wait"}},
-        ComputerCallOutput,
-        {
-            "type": "computer_call_output",
-            "call_id": "c1",
-            "output": {"type": "computer_screenshot", "image_url": IMAGE_URL},
-            "status": "completed",
-        },
-    ),
-    "computer that misses": (
-        write_computer_call({"type": "miss"}),
-        ComputerCallOutput,
-        {
-            "type": "computer_call_output",
-            "call_id": "c1",
-            "output": {"type": "computer_screenshot", "image_url": IMAGE_URL},
-            "status": "incomplete",
-        },
-    ),
-    "computer that fails": (
-        write_computer_call({"type": "fail"}),
-        ComputerCallOutput,
-        {
-            "type": "computer_call_output",
-            "call_id": "c1",
-            "output": {"type": "computer_screenshot", "image_url": BLANK},
-            "status": "incomplete",
-        },
-    ),
-    "tool search": (
-        {"type": "tool_search_call", "call_id": "c1", "execution": "client", "arguments": {"query": "mail"}},
-        ResponseToolSearchOutputItemParamParam,
-        {
-            "type": "tool_search_output",
-            "call_id": "c1",
-            "execution": "client",
-            "status": "completed",
-            "tools": [{"type": "function", "name": "mail", "parameters": {}, "strict": False}],
-        },
-    ),
-    "bash": (
-        write_tool_use("bash", command="false"),
-        BetaToolResultBlockParam,
-        {"type": "tool_result", "tool_use_id": "c1", "content": "false\n[exit code 3]", "is_error": False},
-    ),
-    "bash, again": (
-        write_tool_use("bash", restart=True),
-        BetaToolResultBlockParam,
-        {"type": "tool_result", "tool_use_id": "c1", "content": "restarted", "is_error": False},
-    ),
-    "editor": (
-        write_tool_use("str_replace_based_edit_tool", command="view", path="a.txt"),
-        BetaToolResultBlockParam,
-        {"type": "tool_result", "tool_use_id": "c1", "content": "view a.txt", "is_error": False},
-    ),
-    "memory": (
-        write_tool_use("memory", command="view", path="/memories"),
-        BetaToolResultBlockParam,
-        {"type": "tool_result", "tool_use_id": "c1", "content": "view /memories", "is_error": False},
-    ),
-    "Anthropic's computer": (
-        write_tool_use("computer", action="left_click", coordinate=[1, 2]),
-        BetaToolResultBlockParam,
-        {
-            "type": "tool_result",
-            "tool_use_id": "c1",
-            "content": [
-                {"type": "text", "text": "left_click [1, 2]"},
-                {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw=="}},
-            ],
-            "is_error": False,
-        },
-    ),
-    "member of a toolset": (
-        write_tool_use("key", toolset_name="browser", text="Enter"),
-        BetaToolResultBlockParam,
-        {
-            "type": "tool_result",
-            "tool_use_id": "c1",
-            "content": [
-                {"type": "text", "text": "Pressed Enter."},
-                {**STATE, "state_changes": [{"type": "tab_opened", "tab_id": "t1"}]},
-            ],
-            "is_error": False,
-            "toolset_name": "browser",
-        },
-    ),
-    "member that has only the state": (
-        write_tool_use("list_tabs", toolset_name="browser"),
-        BetaToolResultBlockParam,
-        {"type": "tool_result", "tool_use_id": "c1", "content": [STATE], "is_error": False, "toolset_name": "browser"},
-    ),
-    "member of the other toolset": (
-        write_tool_use("key", toolset_name="computer", text="Enter"),
-        BetaToolResultBlockParam,
-        {
-            "type": "tool_result",
-            "tool_use_id": "c1",
-            "content": "computer Enter",
-            "is_error": False,
-            "toolset_name": "computer",
-        },
-    ),
-    "member that fails": (
-        write_tool_use("key", toolset_name="browser", text="fail"),
-        BetaToolResultBlockParam,
-        {
-            "type": "tool_result",
-            "tool_use_id": "c1",
-            "content": "No focus.\nOpen tabs (1):\n* [t1] Home https://example.com",
-            "is_error": True,
-            "toolset_name": "browser",
-        },
-    ),
-    "member that fails without a word": (
-        write_tool_use("key", toolset_name="browser", text="mute"),
-        BetaToolResultBlockParam,
-        {
-            "type": "tool_result",
-            "tool_use_id": "c1",
-            "content": "The tool has failed.",
-            "is_error": True,
-            "toolset_name": "browser",
-        },
-    ),
-    "step of Gemini's": (
-        {"type": "function_call", "id": "g2", "name": "echo", "arguments": {"text": "a"}},
-        None,
-        {"type": "function_result", "call_id": "g2", "name": "echo", "result": "a", "is_error": False},
-    ),
-    "step of Gemini's, with an image": (
-        {"type": "function_call", "id": "g2", "name": "show", "arguments": {"text": "a"}},
-        None,
-        {
-            "type": "function_result",
-            "call_id": "g2",
-            "name": "show",
-            "result": [
-                {"type": "text", "text": "a"},
-                {"type": "image", "mime_type": "image/png", "data": "iVBORw=="},
-            ],
-            "is_error": False,
-        },
-    ),
-    "Gemini's computer": (
-        {"functionCall": {"id": "g1", "name": "click_at", "args": {"x": 3, "y": 4}}},
-        None,
-        {
-            "functionResponse": {
-                "id": "g1",
-                "name": "click_at",
-                "response": {"output": "The page is https://example.com/3/4", "url": "https://example.com/3/4"},
-                "parts": [{"inlineData": {"mimeType": "image/png", "data": "iVBORw=="}}],
-            }
-        },
-    ),
-}
+ROWS = OPENAI | OTHERS
 
 
 def check_type(answer: dict[str, Any], kind: Any) -> None:
@@ -453,7 +150,6 @@ async def test_what_the_provider_runs_is_refused(make_client: MakeClient, call: 
     [
         {"type": "sheet_call", "call_id": "c1", "input": "a"},
         {"type": "shell_call", "call_id": "c1", "action": {"commands": "ls"}},
-        {"type": "computer_call", "call_id": "c1"},
         {"type": "apply_patch_call", "call_id": "c1", "operation": {"type": "move_file", "path": "a"}},
         {"type": "local_shell_call", "id": "a", "action": {"command": ["ls"], "user": "root"}},
         {"type": "custom", "id": "a", "custom": {"name": "add"}},

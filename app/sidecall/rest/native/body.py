@@ -21,6 +21,7 @@ def _be_arguments(sent: Any) -> Any:
 Arguments = Annotated[str | JsonObject | None, BeforeValidator(_be_arguments)]
 
 # JSON has one kind of number: 3.0 is an integer, too.
+WholeNumber = Annotated[StrictInt, BeforeValidator(_be_whole)]
 SentId = Annotated[str | StrictInt | None, BeforeValidator(_be_whole)]
 
 

@@ -1,10 +1,10 @@
 """The calls of built-in tools as providers' models emit them, where they are no calls of functions."""
 
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AliasChoices, BaseModel, Field, StrictBool, model_validator
+from pydantic import AliasChoices, BaseModel, Field, StrictBool
 
-from sidecall.rest.native.body import Arguments, CallBody, JsonObject, SentId
+from sidecall.rest.native.body import Arguments, CallBody, JsonObject, SentId, WholeNumber
 
 
 class OpenAICustomInput(BaseModel):
@@ -47,8 +47,16 @@ class ShellAction(BaseModel):
     """What a shell is to run."""
 
     commands: list[str]
-    timeout_ms: int | None = None
-    max_output_length: int | None = Field(default=None, ge=0, description="Echoed; holds for each and for all of them.")
+    timeout_ms: WholeNumber | None = None
+    max_output_length: Annotated[WholeNumber, Field(ge=0)] | None = Field(
+        default=None, description="Echoed; holds for each and for all of them."
+    )
+
+
+class LocalEnvironment(BaseModel):
+    """The place where a shell of ours runs; a container of the provider's is refused."""
+
+    type: Literal["local"] = "local"
 
 
 class ShellCall(_CalledItem):
@@ -56,7 +64,7 @@ class ShellCall(_CalledItem):
 
     type: Literal["shell_call"]
     action: ShellAction
-    environment: JsonObject | None = Field(default=None, description='`{"type": "local"}`; others are refused.')
+    environment: LocalEnvironment | None = None
 
 
 class LocalShellAction(BaseModel):
@@ -65,7 +73,7 @@ class LocalShellAction(BaseModel):
     type: Literal["exec"] = "exec"
     command: list[str] = Field(min_length=1)
     env: dict[str, str] = Field(default_factory=dict)
-    timeout_ms: int | None = None
+    timeout_ms: WholeNumber | None = None
     working_directory: str | None = None
     user: None = Field(default=None, description="Refused: commands are run as whoever the shell runs as.")
 
@@ -97,17 +105,11 @@ class ComputerCall(_Item):
     """What is to be done at a computer; answered with a `computer_call_output` item, which is a screenshot."""
 
     type: Literal["computer_call"]
-    actions: list[JsonObject] | None = None
+    actions: list[JsonObject] | None = Field(default=None, description="Without any it is a screenshot.")
     action: JsonObject | None = Field(default=None, description="One action, in the older form.")
     pending_safety_checks: list[JsonObject] = Field(
         default_factory=list, description="Where there are some, a person has to approve the call; echoed then."
     )
-
-    @model_validator(mode="after")
-    def _require_actions(self) -> "ComputerCall":
-        if self.actions is None and self.action is None:
-            raise ValueError("Field required")
-        return self
 
 
 class ToolSearchCall(_Item):

@@ -99,7 +99,7 @@ def _read_patch(sent: ApplyPatchCall) -> _Sent:
 
 
 def _read_computer(sent: ComputerCall) -> _Sent:
-    actions = [sent.action] if sent.actions is None else sent.actions
+    actions = ([] if sent.action is None else [sent.action]) if sent.actions is None else sent.actions
     return _Sent("computer", {"actions": actions}, sent.call_id, {CHECKS: sent.pending_safety_checks or None})
 
 
