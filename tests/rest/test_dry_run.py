@@ -62,6 +62,7 @@ async def test_a_dry_run_says_what_would_run(make_client: MakeClient, args: dict
         "preview_error": None,
         "message": None,
         "approval": None,
+        "sign_in": None,
     }
     assert (answer.status_code, answer.json()) == (200, whole | said)
     assert RAN == []

@@ -5,6 +5,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+# A file with a tool of our own.
+MINE = """
+from sidecall import tool
+
+
+@tool
+def {name}(words: str) -> str:
+    '''Answer.'''
+    return f"mine {{words}}"
+"""
+
 SERVER = Path(__file__).with_name("server.py")
 
 

@@ -15,17 +15,8 @@ from sidecall import tool
 from tests.kit.clients import MakeClient
 from tests.kit.waiting import until
 from tests.mcp.messages import head, write
-from tests.upstream.entries import describe_kit, write_servers
+from tests.upstream.entries import MINE, describe_kit, write_servers
 
-MINE = """
-from sidecall import tool
-
-
-@tool
-def {name}(words: str) -> str:
-    '''Answer.'''
-    return f"mine {{words}}"
-"""
 BOTH_ERAS = pytest.mark.parametrize("modes", [(), ("modern",)], ids=["handshake", "modern"])
 
 

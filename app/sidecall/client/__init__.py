@@ -8,6 +8,7 @@ from sidecall.client.answers import (
     PartialAnswer,
     PersonVerdict,
     Progress,
+    SignInLink,
     StatusChange,
     ToolAnswer,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "ServerFailed",
     "ServerUnreachable",
     "Sidecall",
+    "SignInLink",
     "StatusChange",
     "ToolAnswer",
     "Turn",

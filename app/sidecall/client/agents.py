@@ -15,6 +15,7 @@ from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.blocks import MediaBlock, read_blocks
+from sidecall.client.failures import ApprovalNeeded
 from sidecall.client.options import AskPerson, CallOptions, ToolFilters, require_options
 
 OfRun = Callable[[RunContextWrapper[Any]], Any]
@@ -41,7 +42,8 @@ def load_tools(
     """Return the server's tools, for agents that run anywhere: each call is made in a thread.
 
     A call that a person has to approve interrupts the run, which goes on when its state has the decision. It takes
-    credentials with the scope to decide.
+    credentials with the scope to decide. Of one whose person has to sign in first the model reads where, unless `ask`
+    shows it to them.
     """
     require_options(cast("CallOptions", options), _OF_RUNS, "load_tools")
     listed, marked = server.tools(**(filters or {})), server.tools("mcp", **_leave_strict(filters))
@@ -108,9 +110,7 @@ def _make_tool(function: Mapping[str, Any], remote: _Remote, marked: list[dict[s
         elif "ask" in remote.options:
             supplied["ask"] = remote.options["ask"]
         call = {"id": context.tool_call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-        answer = await remote.run(call, **supplied)
-        _show_failure(answer, context)
-        return _show(answer)
+        return await _run(remote, call, supplied, context)
 
     async def ask_first(context: RunContextWrapper[Any], args: dict[str, Any], call_id: str) -> bool:
         # Planned only, so that nothing is left waiting in the server for a decision that is made here.
@@ -126,6 +126,18 @@ def _make_tool(function: Mapping[str, Any], remote: _Remote, marked: list[dict[s
         needs_approval=ask_first if any(it["name"] == name and "_meta" in it for it in marked) else False,
         custom_data_extractor=_keep_answer,
     )
+
+
+async def _run(remote: _Remote, call: Any, supplied: CallOptions, context: ToolContext[Any]) -> Any:
+    try:
+        answer = await remote.run(call, **supplied)
+    except ApprovalNeeded as needed:
+        if needed.approvals[0].sign_in is None:
+            raise
+        # The SDK interrupts a run before a call alone, and shows its arguments: so the model passes the link on.
+        return needed.approvals[0].question
+    _show_failure(answer, context)
+    return _show(answer)
 
 
 def _approve(_: CallApproval) -> PersonVerdict:

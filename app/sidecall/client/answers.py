@@ -56,6 +56,14 @@ class ToolAnswer:
 
 
 @dataclass(frozen=True)
+class SignInLink:
+    """Where a person signs in, so that a tool may act for them; the call goes on by itself then."""
+
+    provider: str
+    url: str
+
+
+@dataclass(frozen=True)
 class CallApproval:
     """A call that waits for a person, and what became of it; `document` is all that the server says of it."""
 
@@ -71,6 +79,23 @@ class CallApproval:
     def read(cls, document: Mapping[str, Any]) -> Self:
         """Read what the server says."""
         return cls(**_choose(cls, document), document=dict(document))
+
+    @property
+    def sign_in(self) -> SignInLink | None:
+        """Where the call's person has to sign in; None where it waits for a decision."""
+        link = self.document.get("sign_in")
+        return None if link is None else SignInLink(link["provider"], link["url"])
+
+    @property
+    def question(self) -> str:
+        """What a person is asked for, in words that a model may pass on."""
+        name, link = self.tool_call["name"], self.sign_in
+        if link is None:
+            return f"{name} waits until a person has decided about it. It has not run."
+        return (
+            f"{name} waits until a person has signed in at {link.provider}: {link.url} It has not run. Once they have "
+            "signed in, make the same call again for its answer."
+        )
 
     @property
     def answer(self) -> ToolAnswer | None:

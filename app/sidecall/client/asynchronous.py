@@ -116,7 +116,7 @@ class AsyncSidecall:
     async def preview(
         self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]
     ) -> dict[str, Any]:
-        """Ask what a call would do, without running it: `would_run`, `args`, `requires_approval`, `preview`."""
+        """Ask what a call would do, without running it: `would_run`, `args`, `requires_approval`, `sign_in`…"""
         return await self._performer.run(self._operations.preview(name_call(call, args), options))
 
     async def batch(self, calls: Sequence[Any], **options: Unpack[CallOptions]) -> list[ToolAnswer]:

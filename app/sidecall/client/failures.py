@@ -24,11 +24,17 @@ class UnknownAnswer(ClientError):
 
 
 class ApprovalNeeded(ClientError):
-    """Calls wait for a person; `approvals` are what has to be decided, and `turn` is what `run` goes on with."""
+    """Calls wait for a person; `approvals` are what has to be decided, and `turn` is what `run` goes on with.
+
+    Those with a `sign_in` wait until their person has signed in at its `url`.
+    """
 
     def __init__(self, approvals: Sequence[CallApproval], turn: Any = None) -> None:
-        names = ", ".join(approval.tool_call["name"] for approval in approvals)
-        super().__init__(f"A person has to decide about: {names}")
+        names = ", ".join(approval.tool_call["name"] for approval in approvals if approval.sign_in is None)
+        links = {link.url: link.provider for approval in approvals if (link := approval.sign_in) is not None}
+        said = [f"A person has to decide about: {names}"] if names else []
+        said += [f"A person has to sign in at {provider}: {url}" for url, provider in links.items()]
+        super().__init__("; ".join(said))
         self.approvals = tuple(approvals)
         self.turn = turn
 

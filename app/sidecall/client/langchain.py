@@ -27,7 +27,8 @@ def load_tools(
     """Return the server's tools, for agents that are invoked either way.
 
     Tools read the graph's state, and `context`, as their authors have said. A call that a person has to approve
-    interrupts the graph; it goes on with `Command(resume=True)`, False, or `{"decision": "approve", "args": ...}`.
+    interrupts the graph; it goes on with `Command(resume=True)`, False, or `{"decision": "approve", "args": ...}`. So
+    does one whose person has to sign in first, at the `url` of the interrupt's `sign_in`.
     """
     return [_make_tool(it, context, blocking=server) for it in server.show_tools(**_see(context, filters))]
 

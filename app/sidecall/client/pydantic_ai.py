@@ -27,7 +27,8 @@ class ServerToolset(AbstractToolset[Any]):
 
     `state` and `context` are functions of the run's context that return what tools get beside their arguments. Wrong
     arguments go back to the model up to `retries` times; a call that a person has to approve is deferred, and runs
-    when the run goes on with its approval, which takes credentials with the scope to decide.
+    when the run goes on with its approval, which takes credentials with the scope to decide. So is one whose person has
+    to sign in first, at the `url` of `metadata["sign_in"]`.
     """
 
     server: AsyncSidecall
@@ -64,7 +65,7 @@ class ServerToolset(AbstractToolset[Any]):
         """Run a call in the server; the artifact and what else came along is in the return's metadata.
 
         Raises:
-            ApprovalRequired: A person has to decide.
+            ApprovalRequired: A person has to decide, or to sign in.
             ModelRetry: The model wrote arguments that do not fit.
             ToolFailed: The call failed otherwise; the model reads why.
         """
@@ -72,8 +73,7 @@ class ServerToolset(AbstractToolset[Any]):
         options = self._supply(ctx)
         if ctx.tool_call_approved:
             options["ask"] = _approve
-            return _read(await self.server.call(call, **options))
-        if "_meta" in (tool.tool_def.metadata or {}):
+        elif "_meta" in (tool.tool_def.metadata or {}):
             # Asked first, so that nothing is left waiting in the server for a decision that is made here.
             planned = await self.server.preview(call, **options)
             if planned["requires_approval"]:
@@ -81,7 +81,8 @@ class ServerToolset(AbstractToolset[Any]):
         try:
             return _read(await self.server.call(call, **options))
         except ApprovalNeeded as needed:
-            raise ApprovalRequired(metadata={"approval": needed.approvals[0].document}) from None
+            document = needed.approvals[0].document
+            raise ApprovalRequired(metadata={"approval": document, "sign_in": document.get("sign_in")}) from None
 
     def _supply(self, ctx: RunContext[Any]) -> CallOptions:
         options: CallOptions = {}

@@ -78,11 +78,19 @@ class Remembered:
         """
         approval = yield from self.show_approval(approval_id, form)
         ask, left, pause = options.get("ask"), options.get("approval_wait", 0.0), 0.25
-        if approval.status == "pending" and ask is not None:
-            verdict = read_verdict((yield Asking(ask, approval)))
-            step = self.show_approval(approval_id, form) if verdict is None else self.decide(approval_id, verdict, form)
-            approval = yield from step
+        # A call may wait for a person's signing in, and then for a decision.
+        asked: set[bool] = set()
         while approval.document.get("message") is None:
+            kind = approval.sign_in is not None
+            if approval.status == "pending" and ask is not None and kind not in asked:
+                asked.add(kind)
+                verdict = read_verdict((yield Asking(ask, approval)))
+                if verdict is None or (kind and verdict.decision == "approve"):
+                    # Nobody can say it in the person's place: that they have signed in is seen by the call.
+                    approval = yield from self.show_approval(approval_id, form)
+                else:
+                    approval = yield from self.decide(approval_id, verdict, form)
+                continue
             # One that is approved runs, and has its answer soon.
             if approval.status == "pending" and left <= 0:
                 raise ApprovalNeeded([approval])

@@ -10,6 +10,7 @@ from sidecall.core.jsonable import to_plain
 from sidecall.core.messages import ToolMessage
 from sidecall.pipeline.approve import is_required
 from sidecall.pipeline.execution.preview import make_preview
+from sidecall.pipeline.signing_in.ask import find_missing_provider
 from sidecall.pipeline.stage import Step
 from sidecall.pipeline.validate import validate
 
@@ -18,7 +19,8 @@ from sidecall.pipeline.validate import validate
 class Rehearsal:
     """What a call would begin with: its arguments once checked and filled up; or `message`, with which it would end.
 
-    `approval` is the one that the same call has already, where that has no answer yet.
+    `approval` is the one that the same call has already, where that has no answer yet; `sign_in` the provider at which
+    its person would have to sign in first.
     """
 
     args: dict[str, Any] = field(default_factory=dict)
@@ -28,6 +30,7 @@ class Rehearsal:
     preview: Preview = NO_PREVIEW
     message: ToolMessage | None = None
     approval: Approval | None = None
+    sign_in: str | None = None
 
     @property
     def would_run(self) -> bool:
@@ -55,7 +58,16 @@ async def rehearse(invocation: Invocation, steps: Sequence[Step]) -> Rehearsal:
                 await waits
         except ApprovalRequired as waiting:
             approval = waiting.approval
-    requires_approval = approval is not None or await is_required(invocation)
+    is_asked = approval is not None and approval.sign_in is None
+    requires_approval = is_asked or await is_required(invocation)
     args: dict[str, Any] = to_plain(invocation.visible_values)
     preview = await make_preview(invocation)
-    return Rehearsal(args, requires_approval, invocation.repaired, invocation.ignored, preview, approval=approval)
+    return Rehearsal(
+        args,
+        requires_approval,
+        invocation.repaired,
+        invocation.ignored,
+        preview,
+        approval=approval,
+        sign_in=find_missing_provider(invocation),
+    )

@@ -167,6 +167,7 @@ def _write_rehearsal(sent: ReceivedCall, rehearsal: Rehearsal, form: DialectName
         preview_error=rehearsal.preview.error,
         message=None if message is None else write_answer(message, form or sent.dialect),
         approval=rehearsal.approval,
+        sign_in=rehearsal.sign_in,
     )
 
 

@@ -113,6 +113,7 @@ class DryRun(BaseModel):
     approval: Approval | None = Field(
         description="The approval that the same call has, as long as it waits for a person or, approved, still runs."
     )
+    sign_in: str | None = Field(description="The provider at which the call's person would have to sign in first.")
 
 
 class OpenAIToolMessage(AnswerBody):

@@ -203,6 +203,10 @@ class Browser:
         self._here = httpx.AsyncClient(transport=client._transport, base_url=client.base_url, headers=headers)
         self._account = account
 
+    def take_cookies(self, other: "Browser") -> None:
+        """Be the same browser as another one, which reaches another server."""
+        self._here.cookies.update(other._here.cookies)
+
     async def open(self, link: str) -> httpx.Response:
         """Open a link."""
         return await self._here.get(link, headers=_LINK)

@@ -59,10 +59,16 @@ class RequireSignIn:
             TooManyApprovals: From `await`: too many calls wait already.
             ToolExecutionError: Nobody can sign in here.
         """
-        for injection in _list_injections(invocation):
-            if injection.required and injection.field not in invocation.user_tokens:
-                return _ask(self._approvals, invocation, injection.field or "")
-        return None
+        provider = find_missing_provider(invocation)
+        return None if provider is None else _ask(self._approvals, invocation, provider)
+
+
+def find_missing_provider(invocation: Invocation) -> str | None:
+    """Return the first provider whose token a call cannot do without, and has not; None where there is none."""
+    for injection in _list_injections(invocation):
+        if injection.required and injection.field not in invocation.user_tokens:
+            return injection.field or ""
+    return None
 
 
 class AskAgain:
