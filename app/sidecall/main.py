@@ -44,6 +44,7 @@ from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.cached.answers import Caching
 from sidecall.pipeline.finding.own_tools import make_search_tools
+from sidecall.pipeline.finding.provider_approval import make_provider_approval
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stage import Stages
 from sidecall.pipeline.stages import default_stages
@@ -121,7 +122,7 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
     found = _discover(settings) if registry is None else registry
     _list_documents(settings).read_files(found)
-    found.put_unlisted(make_search_tools(found))
+    found.put_unlisted([*make_search_tools(found), make_provider_approval()])
     found.contracts.learn(read_locked())
     return settings, found
 

@@ -13,7 +13,7 @@ from sidecall.core.guardrails import (
     make_output_guardrail,
 )
 from sidecall.core.native.implementers import find_implementers
-from sidecall.core.native.kinds import NativeKind
+from sidecall.core.native.kinds import NAMES, NativeKind
 from sidecall.core.tool import Compilable, CompiledTool
 from sidecall.schema.contract.known import KnownContracts
 from sidecall.schema.finding.index import ToolIndex
@@ -81,6 +81,7 @@ class Registry:
         self.contracts = KnownContracts()
         self._unlisted: Mapping[str, CompiledTool] = {}
         self._native: Mapping[NativeKind, CompiledTool] = {}
+        self._aliases: Mapping[str, CompiledTool] = {}
         self._tools: dict[str, CompiledTool] = {}
         self._offered: list[CompiledTool] = []
         # Those without a source, and those of each.
@@ -116,8 +117,8 @@ class Registry:
         return tuple(self._joined)
 
     def get(self, name: str) -> CompiledTool | None:
-        """Find a tool by its exact name."""
-        return self._tools.get(name) or self._unlisted.get(name)
+        """Find a tool by its exact name, or by the one by which a provider's models call what it implements."""
+        return self._tools.get(name) or self._unlisted.get(name) or self._aliases.get(name)
 
     def find_native(self, kind: NativeKind) -> CompiledTool | None:
         """Find the tool that implements a built-in tool of a provider."""
@@ -181,6 +182,7 @@ class Registry:
         before = self._tools
         self._tools = {tool.name: known.get(id(tool)) or self._hooks.apply_to(tool) for tool in served}
         self._native = find_implementers(self._tools.values())
+        self._aliases = {NAMES[kind]: tool for kind, tool in self._native.items() if kind in NAMES}
         self.contracts.follow(before, self._tools)
         self.is_conditional = any(callable(tool.options.is_enabled) for tool in served)
         self.scopes = frozenset(scope for tool in served for scope in tool.options.scopes)

@@ -20,6 +20,7 @@ from sidecall.rest.parts import Parts
 from sidecall.settings import Settings
 from tests.kit.asgi import Peer
 
+NO_TOOLS = Registry()
 CONTEXT = RequestContext({"x-tenant": "acme"})
 
 
@@ -107,9 +108,9 @@ async def test_an_error_of_the_call_is_raised_too() -> None:
 async def test_calls_are_answered_in_their_places(parts: Parts) -> None:
     """Each in its own dialect, and one that fails harms no other."""
     calls = [
-        read_call({"name": "look", "args": {"text": "a"}, "id": "1"}),
-        read_call({"type": "tool_use", "name": "nope", "input": {}, "id": "2"}),
-        read_call({"id": "3", "function": {"name": "delete", "arguments": "{}"}}),
+        read_call({"name": "look", "args": {"text": "a"}, "id": "1"}, NO_TOOLS),
+        read_call({"type": "tool_use", "name": "nope", "input": {}, "id": "2"}, NO_TOOLS),
+        read_call({"id": "3", "function": {"name": "delete", "arguments": "{}"}}, NO_TOOLS),
     ]
 
     reply = await answer_calls(parts, calls, RequestContext())
@@ -124,7 +125,7 @@ async def test_calls_are_answered_in_their_places(parts: Parts) -> None:
 
 async def test_calls_may_be_answered_in_one_form(parts: Parts) -> None:
     """Which was asked for."""
-    calls = [read_call({"name": name, "args": {"text": "a"}, "id": name}) for name in ("look", "nope")]
+    calls = [read_call({"name": name, "args": {"text": "a"}, "id": name}, NO_TOOLS) for name in ("look", "nope")]
 
     reply = await answer_calls(parts, calls, RequestContext(), "openai-responses")
 
@@ -137,7 +138,7 @@ async def test_a_request_has_what_came_beside_its_call() -> None:
     presence = DisconnectListener(Peer().receive)
     context = RequestContext({"x-tenant": "acme"}, caller, presence, deadline=Deadline(12.5, 1.0))
 
-    request = make_request(read_call_text(_body(state=1, context={"k": 2})), context)
+    request = make_request(read_call_text(_body(state=1, context={"k": 2}), NO_TOOLS), context)
 
     assert (request.call.name, request.call.args, request.call.id) == ("look", {"text": "ü"}, "call_1")
     assert (request.state, request.context, request.headers) == (1, {"k": 2}, {"x-tenant": "acme"})

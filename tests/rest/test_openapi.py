@@ -191,9 +191,17 @@ def test_bodies_read_as_bytes_are_described_too(operation_id: str) -> None:
         "LangChainToolCall",
         "OpenAIToolCall",
         "ResponsesFunctionCall",
-        "ToolSearchCall",
         "AnthropicToolUse",
         "GeminiFunctionCallPart",
+        "OpenAICustomCall",
+        "CustomToolCall",
+        "ShellCall",
+        "LocalShellCall",
+        "ApplyPatchCall",
+        "ComputerCall",
+        "ToolSearchCall",
+        "MCPApprovalRequest",
+        "GeminiFunctionCallStep",
     ]
 
 

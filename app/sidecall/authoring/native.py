@@ -14,6 +14,10 @@ from sidecall.core.tool import CompiledTool, Schema
 DISPLAY = ("display_width_px", "display_height_px")
 
 
+# What these are called with is said by their tools, or by their names.
+_FREE = ("tool_search", "computer_use")
+
+
 def refuse_misfit(tool: CompiledTool) -> None:
     """Refuse a tool that cannot be called as what it says that it implements.
 
@@ -38,7 +42,7 @@ def _find_misfit(tool: CompiledTool, kind: NativeKind) -> str | None:
         if missing:
             return f"`native`: {kind} is called with {_join(always)}, and the tool has no {_join(missing)}."
     wanted = [name for name in schema.get("required", ()) if name not in always]
-    if wanted and kind != "tool_search":
+    if wanted and kind not in _FREE:
         return f"`native`: {kind} may be called without {_join(wanted)}; give a default."
     lacking = [name for name in DISPLAY if not isinstance(tool.options.extras.get(name), int)]
     if kind == "computer_action" and lacking:

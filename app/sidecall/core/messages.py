@@ -3,6 +3,7 @@
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from sidecall.core.jsonable import no_json_form, to_text
 
@@ -34,6 +35,10 @@ def _is_block(item: Any) -> bool:
     return isinstance(item, str) or (isinstance(kind, str) and kind in _BLOCK_TYPES)
 
 
+def _is_none(value: Any) -> bool:
+    return value is None
+
+
 class ToolCall(BaseModel):
     """One request of a model to run a tool.
 
@@ -47,6 +52,8 @@ class ToolCall(BaseModel):
     args: dict[str, Any] | str
     id: str
     type: Literal["tool_call"] = "tool_call"
+    # What the answer repeats of a provider's own item; its `type` says which it is.
+    item: SkipJsonSchema[dict[str, Any] | None] = Field(default=None, exclude_if=_is_none)
 
 
 class ToolMessage(BaseModel):

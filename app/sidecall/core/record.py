@@ -54,6 +54,7 @@ class CallRecord(BaseModel):
         args = copy.make(request.call.args, "args")
         sent = request.call
         named = {"name": sent.name, "args": {} if args is None else args, "id": sent.id, "type": sent.type}
+        named["item"] = sent.item
         fields = {
             "id": id,
             "created_at": datetime.now(UTC),

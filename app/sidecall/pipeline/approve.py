@@ -13,6 +13,7 @@ from sidecall.core.decisions.rules import ApprovedByRule
 from sidecall.core.errors import CallRejected, ToolExecutionError
 from sidecall.core.invocation import Invocation
 from sidecall.core.messages import ToolCall
+from sidecall.core.native.items import CHECKS, DECISION, wants_acknowledgement
 from sidecall.core.record import CallRecord
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.execution.preview import make_preview, show_question
@@ -27,9 +28,13 @@ def takes_user_tokens(tool: CompiledTool) -> bool:
     return any(injection.source == "user_token" for injection in tool.injections)
 
 
+# Those whose providers may want a person to acknowledge a call.
+_ACKNOWLEDGED = frozenset(("computer", "computer_use"))
+
+
 def wants_approval(tool: CompiledTool) -> bool:
     """Return whether some calls of this tool need approval."""
-    return tool.options.requires_approval is not False
+    return tool.options.requires_approval is not False or not _ACKNOWLEDGED.isdisjoint(tool.options.native)
 
 
 def may_ask(tool: CompiledTool) -> bool:
@@ -87,7 +92,7 @@ class Recall:
 def repeat_answer(invocation: Invocation) -> None:
     """Give a call that was answered before the same answer."""
     if isinstance(invocation.error, AnsweredBefore):
-        invocation.message = invocation.error.answer
+        invocation.message = invocation.error.answer.model_copy()
 
 
 class Rules:
@@ -133,8 +138,21 @@ class Approve:
             TooManyApprovals: Too many calls wait already.
         """
         if not invocation.request.approved and await is_required(invocation):
-            await self._rules.follow(invocation)
-            raise (await ask_person(self._approvals, invocation, await make_preview(invocation))).as_error()
+            preview = await make_preview(invocation)
+            if wants_acknowledgement(invocation.call):  # Each time.
+                preview = _show_checks(invocation.call, preview)
+            else:
+                await self._rules.follow(invocation)
+            raise (await ask_person(self._approvals, invocation, preview)).as_error()
+
+
+def _show_checks(call: ToolCall, preview: Preview) -> Preview:
+    """Let a person read what the model's provider wants to be acknowledged."""
+    item = call.item or {}
+    checks = item.get(CHECKS) or [item.get(DECISION)]
+    said = [str(check.get("message") or check.get("explanation") or check.get("code") or "") for check in checks]
+    text = "The model's provider wants this to be looked at: " + "; ".join(words for words in said if words)
+    return replace(preview, description=text.removesuffix(": "), payload=checks)
 
 
 class ApproveInside:
@@ -197,6 +215,8 @@ def _write_args(args: Mapping[str, Any]) -> dict[str, Any]:
 async def is_required(invocation: Invocation) -> bool:
     """Return whether a person has to approve a call, as its author's policy says, or a policy that crashes."""
     policy = invocation.tool.options.requires_approval
+    if wants_acknowledgement(invocation.call):
+        return True
     if isinstance(policy, bool):
         return policy
     try:

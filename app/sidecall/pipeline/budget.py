@@ -12,6 +12,7 @@ from sidecall.core.errors import UnknownContent
 from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import is_bulky, too_large
 from sidecall.core.messages import Content, ContentBlock, ToolMessage
+from sidecall.core.native.items import bound_outputs
 from sidecall.core.results.room import SMALL, ResultRoom, Share, estimate_size
 
 # Keeps a caller's body, a text or JSON, and returns where it can be read; None when it cannot be kept.
@@ -41,6 +42,8 @@ class Budget:
         if message is None:
             return None
         most = invocation.tool.options.max_content_bytes or self._most
+        if message.additional_kwargs:
+            bound_outputs(message, most)
         content = message.content
         if message.artifact is not None or not isinstance(content, str):
             return self._look(invocation, message, most)

@@ -18,6 +18,7 @@ from sidecall.core.decisions.rules import ApprovalRule
 from sidecall.core.errors import ApprovalConflict, CallRejected, CallUnanswered, InvalidDecision
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
+from sidecall.core.native.items import wants_acknowledgement
 from sidecall.core.overload import TooManyApprovals
 from sidecall.core.record import CallRecord
 from sidecall.pipeline.batch import run_isolated
@@ -181,6 +182,10 @@ def _make_rule(pipeline: Pipeline, record: ApprovalRecord, decision: Decision, b
     tool = pipeline.find(record.asked.name)
     if tool is None:
         raise InvalidDecision(f"`always` cannot hold: there is no tool {record.asked.name} any more.")
+    if tool.is_own:
+        raise InvalidDecision(f"{tool.name} decides about others' tools, so it is decided about each time.")
+    if wants_acknowledgement(record.require_pending().tool_call):
+        raise InvalidDecision("The model's provider wants each of these calls to be looked at; leave out `always`.")
     now = datetime.now(UTC)
     return ApprovalRule(
         id=str(uuid7()),

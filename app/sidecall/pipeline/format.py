@@ -19,6 +19,7 @@ from sidecall.core.jsonable import (
     to_text,
 )
 from sidecall.core.messages import Content, ToolCall, ToolMessage, are_blocks, write_text_message
+from sidecall.core.native.items import settle_item
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.guard import guard_text
 from sidecall.pipeline.handle import ask_handler, has_words
@@ -138,9 +139,12 @@ def tell_ignored(invocation: Invocation) -> None:
 
 def refuse(failure: ToolFailure, call: ToolCall) -> ToolMessage:
     """Make the message of a call that no tool was found for, or that its caller left incomplete."""
-    return _make_failure_message(
+    message = _make_failure_message(
         failure, call_id=call.id, name=call.name, metadata=_make_empty_metadata(), id=new_invocation_id()
     )
+    if call.item is not None:
+        settle_item(message, call)
+    return message
 
 
 def _make_failure_message(

@@ -9,6 +9,7 @@ from sidecall.core.decisions.rules import ApprovalRule, ApprovedByRule
 from sidecall.core.errors import MissingContext, RequestError, ToolFailure
 from sidecall.core.invocation import NOWHERE, CallRequest, Invocation, Surroundings, new_invocation
 from sidecall.core.messages import ToolMessage
+from sidecall.core.native.items import settle_item
 from sidecall.core.observer import Observer, Unobserved
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.admission import Admission, Limits
@@ -87,8 +88,11 @@ class Pipeline:
                 await _take_failure(plan, invocation)
                 if isinstance(invocation.error, ApprovedByRule):
                     await _take_again(plan, invocation, invocation.error.rule)
-            if invocation.share is not None:
-                invocation.close_share()
+            message = invocation.message
+            if invocation.share is not None or (
+                message is not None and (message.additional_kwargs or invocation.request.call.item is not None)
+            ):
+                _settle(invocation)
             self._observer.end(begun, find_outcome(invocation))
             if invocation.message is None:
                 raise invocation.pop_error()
@@ -155,6 +159,15 @@ class Pipeline:
     async def visible(self, caller: Caller, context: Mapping[str, Any] = NO_CONTEXT) -> list[CompiledTool]:
         """List the tools that this caller may call with this context, in order."""
         return await visible(self._registry, caller, context)
+
+
+def _settle(invocation: Invocation) -> None:
+    """Note that a result is made, and let its message have what of the call it repeats."""
+    message, request = invocation.message, invocation.request
+    if message is not None:
+        settle_item(message, request.call, approved=request.approved)
+    if invocation.share is not None:
+        invocation.close_share()
 
 
 async def _take_again(plan: Plan, invocation: Invocation, rule: ApprovalRule) -> None:

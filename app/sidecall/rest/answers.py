@@ -21,7 +21,9 @@ from sidecall.pipeline.batch import keep, run_batch
 from sidecall.pipeline.isolate import answer_for
 from sidecall.pipeline.rehearse import Rehearsal
 from sidecall.pipeline.visible import is_visible
-from sidecall.rest.dialects import DialectName, ReceivedCall, read_call_text, write_answer
+from sidecall.rest.dialects import read_call_text, write_answer
+from sidecall.rest.native.received import DialectName, ReceivedCall
+from sidecall.rest.native.writing import name_failure
 from sidecall.rest.parts import Parts
 from sidecall.rest.remembered import answer_remembered, goes_on_alone, is_remembered
 from sidecall.rest.served import name_served
@@ -43,7 +45,7 @@ async def answer_call(
         RequestError: The calling program has to mend something.
     """
     try:
-        sent = read_call_text(body)
+        sent = read_call_text(body, parts.registry)
     except NotAToolCall as error:
         name_served(error, parts.registry, context.caller)
         raise
@@ -68,9 +70,15 @@ async def answer_call(
         if parts.results.shares:
             parts.results.release(context.presence)
     headers = _quota_headers(parts, context, sent) if parts.pipeline.gate.counts(tool) else {}
-    if "cache" in message.response_metadata:
-        headers |= cache_headers(message.response_metadata["cache"])
+    if message.additional_kwargs or "cache" in message.response_metadata:
+        headers |= _tell(message, dialect)
     return Reply(answer, 200, headers)
+
+
+def _tell(message: ToolMessage, dialect: DialectName) -> dict[str, str]:
+    """Return the headers that say what the form of an answer may have no place for."""
+    cached = message.response_metadata.get("cache")
+    return name_failure(message, dialect) | ({} if cached is None else cache_headers(cached))
 
 
 async def answer_calls(

@@ -28,6 +28,7 @@ from sidecall.http.request_id import RequestId, RequestIdHeader
 from sidecall.registry import Registry
 from sidecall.rest import explorer, openapi
 from sidecall.rest.examples import ANSWERS, APPROVAL
+from sidecall.rest.native.calls import ITEM_CALLS
 from sidecall.rest.parts import Parts
 from sidecall.rest.routes import (
     approvals,
@@ -60,7 +61,6 @@ from sidecall.rest.wire import (
     LangChainToolCall,
     OpenAIToolCall,
     ResponsesFunctionCall,
-    ToolSearchCall,
 )
 from sidecall.version import __version__
 
@@ -70,9 +70,9 @@ _REQUEST_MODELS: list[type[BaseModel]] = [
     LangChainToolCall,
     OpenAIToolCall,
     ResponsesFunctionCall,
-    ToolSearchCall,
     AnthropicToolUse,
     GeminiFunctionCallPart,
+    *ITEM_CALLS,
     Batch,
     approvals.ApprovalDecision,
     replays.ReplayWish,

@@ -14,7 +14,8 @@ from sidecall.http.events import KEEP_ALIVE, STILL_WORKING, write_event
 from sidecall.http.pieces import PIECE
 from sidecall.http.shutdown import shutdown_problem
 from sidecall.jobs.watching import Sights
-from sidecall.rest.dialects import DialectName, write_answer
+from sidecall.rest.dialects import write_answer
+from sidecall.rest.native.received import DialectName
 from sidecall.rest.parts import Parts
 
 # The number of every call's answer, so that any server knows who has it.

@@ -2,39 +2,37 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from uuid_utils import uuid4
+from pydantic.json_schema import SkipJsonSchema
 
 from sidecall.core.errors import NotAToolCall
 from sidecall.core.json_text import is_finite, name_json_type
 from sidecall.core.messages import ToolCall, ToolMessage
-from sidecall.core.pointer import format_path
+from sidecall.core.native.items import ITEM
+from sidecall.core.native.kinds import NAMES
 from sidecall.http.body import LARGE, parse_body
+from sidecall.registry import Registry
+from sidecall.rest.native.aiming import aim
+from sidecall.rest.native.body import CallBody
+from sidecall.rest.native.reading import read_item_call
+from sidecall.rest.native.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
+from sidecall.rest.native.writing import ITEM_WRITERS
 from sidecall.rest.wire import (
     AnthropicToolUse,
-    CallBody,
     GeminiFunctionCallPart,
     LangChainToolCall,
     OpenAIToolCall,
     ResponsesFunctionCall,
-    ToolSearchCall,
 )
 from sidecall.rest.writing import (
     write_anthropic,
-    write_found_tools,
     write_gemini,
     write_langchain,
     write_openai,
     write_responses,
 )
-from sidecall.schema.explain import explain
-from sidecall.schema.forms.deferred import SEARCH_BY_PATTERN, SEARCH_BY_WORDS
-
-DialectName = Literal["langchain", "openai", "openai-responses", "anthropic", "gemini"]
-# The form of an answer: a dialect, or what a search for tools is answered with in the Responses API.
-WrittenForm = DialectName | Literal["tool-search"]
 
 # One key that only this dialect's calls have, and its value of `type`, if it has any.
 _SIGNS: Mapping[DialectName, tuple[str, str | None]] = {
@@ -71,32 +69,6 @@ EXAMPLES: Mapping[DialectName, dict[str, Any]] = {
 }
 
 
-SEARCH_EXAMPLE: dict[str, Any] = {
-    "type": "tool_search_call",
-    "call_id": "call_1",
-    "execution": "client",
-    "arguments": {"query": "add and multiply"},
-}
-# Its value of `type`; all other keys are those of other calls.
-_SEARCH = SEARCH_EXAMPLE["type"]
-
-
-@dataclass(slots=True)
-class ReceivedCall:
-    """A call as it was understood, the dialect it came in, and what stood beside it.
-
-    `is_async` says that the model does not wait for the answer, `hash` which contract of the tool the program knows.
-    """
-
-    call: ToolCall
-    dialect: WrittenForm
-    state: Any
-    context: Mapping[str, Any]
-    callback_url: str | None = None
-    is_async: bool = False
-    hash: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Shared:
     """What the program sends once for all calls of a batch."""
@@ -119,6 +91,7 @@ class _Plain(ToolCall):
     model_config = ConfigDict(extra="forbid")
 
     args: dict[str, Any]
+    item: SkipJsonSchema[None] = None
     state: Any = None
     context: dict[str, Any] | None = None
     hash: Annotated[str, Field(max_length=128)] | None = None
@@ -127,8 +100,8 @@ class _Plain(ToolCall):
 _read_plain = _Plain.__pydantic_validator__.validate_json
 
 
-def read_call_text(body: bytes) -> ReceivedCall:
-    """Understand JSON text as one call.
+def read_call_text(body: bytes, registry: Registry) -> ReceivedCall:
+    """Understand JSON text as one call of a tool of this registry.
 
     Raises:
         MalformedJSON: It is not JSON.
@@ -137,49 +110,45 @@ def read_call_text(body: bytes) -> ReceivedCall:
     # Words that pydantic takes for numbers; where they stand in a text, the long way finds out. It is quicker for large
     # bodies, too, of which pydantic makes a tree of its own before it makes ours.
     if len(body) > LARGE or body.find(b"NaN") >= 0 or body.find(b"Infinity") >= 0:  # `in` takes seven times as long.
-        return read_call(parse_body(body))
+        return read_call(parse_body(body), registry)
     try:
         plain: _Plain = _read_plain(body)
     except ValidationError:
-        return read_call(parse_body(body))  # Another dialect, or one of the many things that it knows how to explain.
+        return read_call(
+            parse_body(body), registry
+        )  # Another dialect, or one of the many things that it knows how to explain.
     # pydantic takes numbers that round to infinity.
     sent = plain.__dict__  # At once, since a model looks far for each attribute.
     state, context = sent["state"], sent["context"]
     if not (is_finite(sent["args"]) and (state is context is None or is_finite([state, context]))):
-        return read_call(parse_body(body))
+        return read_call(parse_body(body), registry)
     return ReceivedCall(plain, "langchain", state, context or {}, hash=sent["hash"])
 
 
-def read_call(body: Any) -> ReceivedCall:
-    """Understand a request body as one call.
+def read_call(body: Any, registry: Registry) -> ReceivedCall:
+    """Understand a request body as one call of a tool of this registry.
 
     Raises:
         NotAToolCall: It is none, or mixes two dialects; the error says what was expected and shows a right one.
     """
     if not isinstance(body, dict):
         raise NotAToolCall(_not_an_object(body), example=EXAMPLES["langchain"])
-    if body.get("type") == _SEARCH:
-        return _read_search(body)
+    sent = read_item_call(body) or _read_function_call(body)
+    aim(sent, registry)
+    return sent
+
+
+def _read_function_call(body: dict[str, Any]) -> ReceivedCall:
     dialect = _recognize(body)
     try:
         sent = _MODELS[dialect].model_validate(body)
     except ValidationError as error:
-        raise _unfit(dialect, error) from None
+        raise explain_unfit(dialect, error, EXAMPLES[dialect]) from None
     name, args, call_id = _READERS[dialect](sent)
-    call = ToolCall(name=name, args={} if args is None else args, id=_call_id(call_id))
+    item = _ITEMS[dialect](sent) if dialect in _ITEMS else None
+    call = ToolCall(name=name, args={} if args is None else args, id=choose_call_id(call_id), item=item)
     is_async = isinstance(sent, ResponsesFunctionCall) and sent.is_async is True
     return ReceivedCall(call, dialect, sent.state, sent.context or {}, sent.callback_url, is_async, sent.hash)
-
-
-def _read_search(body: dict[str, Any]) -> ReceivedCall:
-    try:
-        sent = ToolSearchCall.model_validate(body)
-    except ValidationError as error:
-        raise _unfit("openai-responses", error, SEARCH_EXAMPLE) from None
-    args = {} if sent.arguments is None else sent.arguments
-    name = SEARCH_BY_PATTERN if "pattern" in args else SEARCH_BY_WORDS
-    call = ToolCall(name=name, args=args, id=_call_id(sent.call_id))
-    return ReceivedCall(call, "tool-search", sent.state, sent.context or {}, sent.callback_url)
 
 
 def _not_an_object(body: Any) -> str:
@@ -204,18 +173,6 @@ def _recognize(body: dict[str, Any]) -> DialectName:
     raise NotAToolCall(text, example=example)
 
 
-def _unfit(dialect: DialectName, error: ValidationError, example: dict[str, Any] | None = None) -> NotAToolCall:
-    details = error.errors(include_url=False)
-    errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": explain(item)} for item in details]
-    lines = "; ".join(f"`{format_path(item['loc'])}`: {explain(item)}" for item in details)
-    example = example or EXAMPLES[dialect]
-    return NotAToolCall(f"The call has the form of {dialect}, but {lines}.", errors=errors, example=example)
-
-
-def _call_id(sent: str | int | None) -> str:
-    return f"call_{uuid4().hex}" if sent is None else str(sent)
-
-
 _Read = tuple[str, "dict[str, Any] | str | None", "str | int | None"]
 _READERS: Mapping[DialectName, Callable[[Any], _Read]] = {
     "langchain": lambda sent: (sent.name, sent.args, sent.id),
@@ -226,16 +183,38 @@ _READERS: Mapping[DialectName, Callable[[Any], _Read]] = {
 }
 
 
-def write_answer(message: ToolMessage, dialect: WrittenForm) -> BaseModel | dict[str, Any]:
-    """Write a ToolMessage in a dialect."""
+def _read_function(sent: ResponsesFunctionCall) -> dict[str, Any] | None:
+    said = {"caller": sent.caller, "namespace": sent.namespace}
+    kept = {key: value for key, value in said.items() if value is not None}
+    return {"type": "function_call", **kept} if kept else None
+
+
+def _read_tool_use(sent: AnthropicToolUse) -> dict[str, Any] | None:
+    if sent.toolset_name is not None:
+        return {"type": "tool_use", "toolset_name": sent.toolset_name}
+    return {"type": "tool_use"} if sent.name in _NATIVE_NAMES else None
+
+
+_NATIVE_NAMES = frozenset(NAMES.values())
+# What the answers of these repeat of a call beside its id.
+_ITEMS: Mapping[DialectName, Callable[[Any], dict[str, Any] | None]] = {
+    "openai-responses": _read_function,
+    "anthropic": _read_tool_use,
+}
+
+
+def write_answer(message: ToolMessage, dialect: DialectName) -> BaseModel | dict[str, Any]:
+    """Write a ToolMessage in a dialect; in the form of the call's own item where that is of this dialect."""
+    item = message.additional_kwargs.get(ITEM) if message.additional_kwargs else None
+    if isinstance(item, dict) and (write := ITEM_WRITERS.get((dialect, item.get("type", "")))) is not None:
+        return write(message, item)
     return _WRITERS[dialect](message)
 
 
-_WRITERS: Mapping[WrittenForm, Callable[[ToolMessage], BaseModel | dict[str, Any]]] = {
+_WRITERS: Mapping[DialectName, Callable[[ToolMessage], BaseModel | dict[str, Any]]] = {
     "langchain": write_langchain,
     "openai": write_openai,
     "openai-responses": write_responses,
-    "tool-search": write_found_tools,
     "anthropic": write_anthropic,
     "gemini": write_gemini,
 }

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 
 from sidecall.core.calls.entry import CallFilter
-from sidecall.rest.dialects import DialectName
+from sidecall.rest.native.received import DialectName
 from sidecall.rest.parts import Parts
 from sidecall.rest.past_calls import list_calls
 from sidecall.rest.remembered import show_entry

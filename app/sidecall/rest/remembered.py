@@ -18,7 +18,8 @@ from sidecall.jobs.endings import may_repeat
 from sidecall.jobs.keys import make_call_key, make_replay_key
 from sidecall.jobs.submission import Submission, Submitted
 from sidecall.pipeline.visible import is_visible
-from sidecall.rest.dialects import ReceivedCall, WrittenForm, write_answer
+from sidecall.rest.dialects import write_answer
+from sidecall.rest.native.received import DialectName, ReceivedCall
 from sidecall.rest.parts import Parts
 from sidecall.rest.past_calls import find_sent
 
@@ -31,7 +32,7 @@ async def answer_remembered(
     request: CallRequest,
     tool: CompiledTool,
     preferences: Preferences,
-    form: WrittenForm,
+    form: DialectName,
     sent: ReceivedCall,
 ) -> Reply:
     """Accept a call, and answer with its end, or with where to ask for it.
@@ -70,7 +71,7 @@ async def accept_call(
 
 
 async def answer_replay(
-    parts: Parts, call_id: str, context: RequestContext, preferences: Preferences, form: WrittenForm, *, insists: bool
+    parts: Parts, call_id: str, context: RequestContext, preferences: Preferences, form: DialectName, *, insists: bool
 ) -> Reply:
     """Accept a call that was sent before once more, for whoever asks for it, and answer with where to ask for its end.
 
@@ -135,7 +136,7 @@ def _never(_entry: CallEntry) -> bool:
     return False
 
 
-async def write_entry(parts: Parts, entry: CallEntry, form: WrittenForm, headers: dict[str, str]) -> Reply:
+async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Reply:
     """Write the answer of a call that has ended, or what is known of one that has not."""
     if entry.message is not None:
         return Reply(to_json(write_answer(entry.message, form)), 200, headers)
@@ -147,7 +148,7 @@ async def write_entry(parts: Parts, entry: CallEntry, form: WrittenForm, headers
     )
 
 
-def show_entry(entry: CallEntry, form: WrittenForm = "langchain") -> bytes:
+def show_entry(entry: CallEntry, form: DialectName = "langchain") -> bytes:
     """Write what is known of a call, its message in this dialect."""
     shown: dict[str, Any] = entry.model_dump(mode="json", exclude={"message"})
     return to_json({**shown, "message": None if entry.message is None else write_answer(entry.message, form)})

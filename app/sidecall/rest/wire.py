@@ -1,50 +1,15 @@
 """The shapes of a call that models emit, one per provider, and of the answers each expects."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation, StrictBool, StrictInt
-from pydantic_core import PydanticCustomError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SkipValidation, StrictBool
 
 from sidecall.core.approval import Approval
 from sidecall.core.calls.entry import CallEntry
 from sidecall.core.messages import ToolMessage
-
-JsonObject = dict[str, Any]
-
-
-def _be_whole(number: Any) -> Any:
-    return int(number) if isinstance(number, float) and number.is_integer() else number
-
-
-def _be_arguments(sent: Any) -> Any:
-    if sent is None or isinstance(sent, str | dict):
-        return sent
-    raise PydanticCustomError("arguments_type", "Input should be a JSON object or the text of one")
-
-
-Arguments = Annotated[str | JsonObject | None, BeforeValidator(_be_arguments)]
-
-# JSON has one kind of number: 3.0 is an integer, too.
-_CallId = Annotated[str | StrictInt | None, BeforeValidator(_be_whole)]
-
-
-class CallBody(BaseModel):
-    """What the calling program, never the model, may send beside a call."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    state: Any = Field(default=None, description="What parameters marked InjectedState get.")
-    context: dict[str, Any] | None = Field(default=None, description="What other injected parameters get, by name.")
-    hash: str | None = Field(
-        default=None,
-        max_length=128,
-        description="What `GET /tools/{name}` says is the tool's `hash`; where it is another one by now, nothing runs.",
-    )
-    callback_url: str | None = Field(
-        default=None,
-        max_length=2048,
-        description="Where to tell that the call has ended; it is then remembered, and answered with 202.",
-    )
+from sidecall.rest.native.answers import AnswerBody, ItemAnswer
+from sidecall.rest.native.body import Arguments, CallBody, JsonObject, SentId
+from sidecall.rest.native.calls import ItemCall
 
 
 class LangChainToolCall(CallBody):
@@ -52,7 +17,7 @@ class LangChainToolCall(CallBody):
 
     name: str = Field(description="The tool to run.")
     args: Arguments = Field(description="Its arguments; some models write them as JSON text.")
-    id: _CallId = Field(default=None, description="Echoed as `tool_call_id`; minted when absent.")
+    id: SentId = Field(default=None, description="Echoed as `tool_call_id`; minted when absent.")
     type: Literal["tool_call"] | None = "tool_call"
 
 
@@ -66,7 +31,7 @@ class OpenAIFunction(BaseModel):
 class OpenAIToolCall(CallBody):
     """A tool call of the Chat Completions API; answered with a message of role `tool`."""
 
-    id: _CallId = Field(default=None, description="Echoed as `tool_call_id`; minted when absent.")
+    id: SentId = Field(default=None, description="Echoed as `tool_call_id`; minted when absent.")
     type: Literal["function"] | None = "function"
     function: OpenAIFunction
 
@@ -75,9 +40,11 @@ class ResponsesFunctionCall(CallBody):
     """A function call of the Responses API; answered with a `function_call_output` item."""
 
     type: Literal["function_call"]
-    call_id: _CallId = Field(default=None, description="Echoed; minted when absent.")
+    call_id: SentId = Field(default=None, description="Echoed; minted when absent.")
     name: str
     arguments: Arguments = Field(description="A JSON object, as text or as it is.")
+    namespace: str | None = Field(default=None, description="Echoed.")
+    caller: JsonObject | None = Field(default=None, description="Echoed: the program to which the answer goes.")
     # The second is what OpenAI's library writes where it is not asked for aliases.
     is_async: StrictBool | None = Field(
         default=None,
@@ -90,9 +57,10 @@ class AnthropicToolUse(CallBody):
     """A tool_use block of the Messages API; answered with a tool_result block."""
 
     type: Literal["tool_use"]
-    id: _CallId = Field(default=None, description="Echoed as `tool_use_id`; minted when absent.")
+    id: SentId = Field(default=None, description="Echoed as `tool_use_id`; minted when absent.")
     name: str
     input: Arguments = Field(description="The arguments; some models write them as JSON text.")
+    toolset_name: str | None = Field(default=None, description="Of a member of a toolset; echoed.")
 
 
 class GeminiFunctionCall(BaseModel):
@@ -100,7 +68,7 @@ class GeminiFunctionCall(BaseModel):
 
     name: str
     args: Arguments = Field(default=None, description="The arguments; some models write them as JSON text.")
-    id: _CallId = Field(default=None, description="Echoed; minted when absent.")
+    id: SentId = Field(default=None, description="Echoed; minted when absent.")
 
 
 class GeminiFunctionCallPart(CallBody):
@@ -109,23 +77,7 @@ class GeminiFunctionCallPart(CallBody):
     function_call: GeminiFunctionCall = Field(validation_alias=AliasChoices("functionCall", "function_call"))
 
 
-class ToolSearchCall(CallBody):
-    """A search for tools of the Responses API that the program runs; answered with a `tool_search_output` item."""
-
-    type: Literal["tool_search_call"]
-    call_id: _CallId = Field(default=None, description="Echoed; minted when absent.")
-    execution: Literal["client"] | None = "client"
-    arguments: Arguments = Field(description='`{"query": …}` or `{"pattern": …}`, with `limit`.')
-
-
-Call = (
-    LangChainToolCall
-    | OpenAIToolCall
-    | ResponsesFunctionCall
-    | ToolSearchCall
-    | AnthropicToolUse
-    | GeminiFunctionCallPart
-)
+Call = LangChainToolCall | OpenAIToolCall | ResponsesFunctionCall | AnthropicToolUse | GeminiFunctionCallPart | ItemCall
 
 
 def _hide_callback(schema: dict[str, Any]) -> None:
@@ -163,12 +115,6 @@ class DryRun(BaseModel):
     )
 
 
-class AnswerBody(BaseModel):
-    """An answer, of which every key is there."""
-
-    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
-
-
 class OpenAIToolMessage(AnswerBody):
     """The message that answers a tool call of the Chat Completions API."""
 
@@ -177,31 +123,24 @@ class OpenAIToolMessage(AnswerBody):
     content: str | list[Any]
 
 
-class ResponsesFunctionCallOutput(AnswerBody):
+class ResponsesFunctionCallOutput(BaseModel):
     """The item that answers a function call of the Responses API."""
 
-    type: Literal["function_call_output"] = "function_call_output"
+    type: Literal["function_call_output"]
     call_id: str
     output: str | list[Any]
+    caller: JsonObject = Field(default_factory=dict, description="That of the call, where it has one.")
+    namespace: str = Field(default="", description="That of the call, where it has one.")
 
 
-class ToolSearchOutput(AnswerBody):
-    """The item that answers a search for tools of the Responses API."""
-
-    type: Literal["tool_search_output"] = "tool_search_output"
-    call_id: str
-    execution: Literal["client"] = "client"
-    status: Literal["completed"] = "completed"
-    tools: list[JsonObject] = Field(description="The definitions of what was found; none where the search failed.")
-
-
-class AnthropicToolResult(AnswerBody):
+class AnthropicToolResult(BaseModel):
     """The block that answers a tool_use block."""
 
-    type: Literal["tool_result"] = "tool_result"
+    type: Literal["tool_result"]
     tool_use_id: str
     content: str | list[Any]
-    is_error: bool = False
+    is_error: bool
+    toolset_name: str = Field(default="", description="That of the call, where it has one.")
 
 
 class GeminiFunctionResponse(BaseModel):
@@ -224,9 +163,9 @@ Answer = (
     ToolMessage
     | OpenAIToolMessage
     | ResponsesFunctionCallOutput
-    | ToolSearchOutput
     | AnthropicToolResult
     | GeminiFunctionResponsePart
+    | ItemAnswer
 )
 
 

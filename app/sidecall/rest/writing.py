@@ -56,18 +56,6 @@ def _write_responses_part(part: Part) -> dict[str, Any]:
     return {"type": "input_file", **_without_none(said)}
 
 
-def write_found_tools(message: ToolMessage) -> dict[str, Any]:
-    """Write what a search for tools has found as an item of the Responses API; it has no place for a failure."""
-    found = _list_found(message, "tools")
-    return {
-        "type": "tool_search_output",
-        "call_id": message.tool_call_id,
-        "execution": "client",
-        "status": "completed",
-        "tools": found,
-    }
-
-
 def _list_found(message: ToolMessage, key: Literal["names", "tools"]) -> list[Any]:
     """Return what our own search has found, if the message is of one."""
     if message.name not in _SEARCHES or not isinstance(message.artifact, dict):
@@ -77,6 +65,18 @@ def _list_found(message: ToolMessage, key: Literal["names", "tools"]) -> list[An
 
 
 _SEARCHES = frozenset(OWN_SEARCHES.values())
+
+
+def word(message: ToolMessage) -> str:
+    """Put all that the model reads in words."""
+    content = _read_content(message)
+    return content if isinstance(content, str) else "\n".join(_say(read_block(block)) for block in content)
+
+
+def find_media(message: ToolMessage) -> list[Media]:
+    """Find the images and files in what the model reads."""
+    content = [] if isinstance(message.content, str) else message.content
+    return [part for block in content if isinstance(part := read_block(block), Media)]
 
 
 def write_anthropic(message: ToolMessage) -> dict[str, Any]:

@@ -17,6 +17,8 @@ def find_implementers(tools: Iterable[CompiledTool]) -> Mapping[NativeKind, Comp
     found: dict[NativeKind, CompiledTool] = {}
     for tool in known.values():
         for kind in tool.options.native:
+            if kind == "computer_use":  # Which has many functions.
+                continue
             other = found.setdefault(kind, tool)
             if other is not tool:
                 raise ToolAlreadyRegistered(

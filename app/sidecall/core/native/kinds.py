@@ -4,9 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-# `computer` is OpenAI's, with a list of actions; `computer_action` is Anthropic's, with one.
+# `computer` is OpenAI's, with a list of actions; `computer_action` is Anthropic's, with one; `computer_use` is any of
+# Gemini's functions, each under its own name.
 NativeKind = Literal[
-    "shell", "apply_patch", "computer", "tool_search", "bash", "text_editor", "memory", "computer_action"
+    "shell",
+    "apply_patch",
+    "computer",
+    "tool_search",
+    "bash",
+    "text_editor",
+    "memory",
+    "computer_action",
+    "computer_use",
 ]
 GrammarSyntax = Literal["lark", "regex"]
 
@@ -40,6 +49,7 @@ ARGUMENTS: Mapping[NativeKind, NativeArguments] = {
     "text_editor": NativeArguments(("command", "path")),
     "memory": NativeArguments(("command",)),
     "computer_action": NativeArguments(("action",)),
+    "computer_use": NativeArguments(),
 }
 # The names under which Anthropic's models call theirs.
 NAMES: Mapping[NativeKind, str] = {

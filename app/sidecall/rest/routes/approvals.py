@@ -17,8 +17,9 @@ from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
 from sidecall.pipeline.decide import Terms, decide, is_own
 from sidecall.rest.deadline import DeadlineDep
-from sidecall.rest.dialects import DialectName, write_answer
+from sidecall.rest.dialects import write_answer
 from sidecall.rest.examples import APPROVAL, DECISIONS
+from sidecall.rest.native.received import DialectName
 from sidecall.rest.openapi import CALLER_PROBLEM, json_body
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.rest.wire import Answer

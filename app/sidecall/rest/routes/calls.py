@@ -22,8 +22,8 @@ from sidecall.http.preferences import PREFER, read_preferences
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
 from sidecall.rest.call_events import EVENT, LAST, read_last, write_call_events
-from sidecall.rest.dialects import DialectName
 from sidecall.rest.lines import LINES, export_calls, wait_for_first
+from sidecall.rest.native.received import DialectName
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, ContextDep, PartsDep
 from sidecall.rest.past_calls import cancel_call, find_call, list_calls

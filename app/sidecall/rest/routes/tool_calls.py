@@ -18,9 +18,11 @@ from sidecall.http.preferences import DOCUMENTED as PREFERENCES
 from sidecall.http.preferences import PARAMETERS, PINS, read_preferences, refuse_for_batch, refuse_for_events
 from sidecall.http.problems import Problem
 from sidecall.http.quota import DOCUMENTED
+from sidecall.registry import Registry
 from sidecall.rest.answers import answer_call, answer_calls, rehearse_call, rehearse_calls, require_context
-from sidecall.rest.dialects import DialectName, ReceivedCall, Shared, read_call, read_call_text
+from sidecall.rest.dialects import Shared, read_call, read_call_text
 from sidecall.rest.examples import ANSWERS, BATCH, CALLS
+from sidecall.rest.native.received import DialectName, ReceivedCall
 from sidecall.rest.openapi import array_of, one_of
 from sidecall.rest.parts import ContextDep, PartsDep
 from sidecall.rest.served import naming_served
@@ -102,7 +104,7 @@ async def create_tool_call(
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
     if dry_run or wants_events(request):
         with naming_served(parts.registry, context.caller):
-            sent = read_call_text(body)
+            sent = read_call_text(body, parts.registry)
         if dry_run:
             return (await rehearse_call(parts, sent, context, format)).to_response()
         refuse_for_events(preferences)
@@ -137,7 +139,7 @@ async def create_tool_call_batch(
     refuse_for_batch(read_preferences(request.headers, parts.jobs.limits.wait))
     body = await read_json(request, parts.bounds)
     with naming_served(parts.registry, context.caller):
-        calls = _read_batch(body, parts.max_batch)
+        calls = _read_batch(body, parts.max_batch, parts.registry)
     _refuse_callbacks(calls)
     if context.pinned is not None:
         raise InvalidParameter("`If-Match` goes with one call; in a batch each call has its own `hash`.")
@@ -173,7 +175,7 @@ def _open_batch(body: Any) -> tuple[list[Any], Shared]:
     return batch.calls, Shared(batch.state, batch.context or {}, batch.callback_url)
 
 
-def _read_batch(body: Any, limit: int) -> list[ReceivedCall]:
+def _read_batch(body: Any, limit: int, registry: Registry) -> list[ReceivedCall]:
     items, shared = _open_batch(body)
     if len(items) > limit:
         raise BatchTooLarge(f"The batch holds {len(items)} calls; this server takes {limit} at once.")
@@ -182,7 +184,7 @@ def _read_batch(body: Any, limit: int) -> list[ReceivedCall]:
     example: Any = None
     for index, item in enumerate(items):
         try:
-            calls.append(shared.complete(read_call(item)))
+            calls.append(shared.complete(read_call(item, registry)))
         except NotAToolCall as error:
             errors.append({"loc": [index], "type": "not_a_tool_call", "msg": error.message})
             example = example or error.members.get("example")

@@ -1,0 +1,1 @@
+"""The calls of providers' built-in tools on the wire."""

@@ -1,0 +1,43 @@
+"""What every call may have beside itself, and the types that calls have in common."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
+from pydantic_core import PydanticCustomError
+
+JsonObject = dict[str, Any]
+
+
+def _be_whole(number: Any) -> Any:
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _be_arguments(sent: Any) -> Any:
+    if sent is None or isinstance(sent, str | dict):
+        return sent
+    raise PydanticCustomError("arguments_type", "Input should be a JSON object or the text of one")
+
+
+Arguments = Annotated[str | JsonObject | None, BeforeValidator(_be_arguments)]
+
+# JSON has one kind of number: 3.0 is an integer, too.
+SentId = Annotated[str | StrictInt | None, BeforeValidator(_be_whole)]
+
+
+class CallBody(BaseModel):
+    """What the calling program, never the model, may send beside a call."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    state: Any = Field(default=None, description="What parameters marked InjectedState get.")
+    context: dict[str, Any] | None = Field(default=None, description="What other injected parameters get, by name.")
+    hash: str | None = Field(
+        default=None,
+        max_length=128,
+        description="What `GET /tools/{name}` says is the tool's `hash`; where it is another one by now, nothing runs.",
+    )
+    callback_url: str | None = Field(
+        default=None,
+        max_length=2048,
+        description="Where to tell that the call has ended; it is then remembered, and answered with 202.",
+    )
