@@ -53,6 +53,18 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ),
     ),
     (
+        "Workspaces",
+        "The [files of conversations](workspaces.md), which tools share.",
+        (
+            "workspace_dir",
+            "workspace_idle_ttl",
+            "workspace_ttl",
+            "workspace_max_bytes",
+            "workspace_max_file_bytes",
+            "workspace_max_entries",
+        ),
+    ),
+    (
         "MCP servers",
         "Servers whose tools are offered beside the own: [MCP servers](mcp-servers.md).",
         ("mcp_servers", "mcp_connect_timeout", "mcp_max_tools", "mcp_pin", "mcp_pins_file"),

@@ -16,6 +16,7 @@ from sidecall.rest.parts import Parts
 from sidecall.rest.remembered import show_entry
 from sidecall.settings import Settings
 from sidecall.telemetry.calls import CallTelemetry
+from sidecall.workspace.sweeping import sweeping
 
 
 def build_lifespan(
@@ -42,6 +43,7 @@ def build_lifespan(
             await parts.operation.upstream.open(tell_of_new_tools)
             async with (
                 parts.documents.following(parts.registry, tell_of_new_tools),
+                sweeping(parts.workspaces),
                 follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=enabled),
             ):
                 parts.lifecycle.begin()

@@ -56,7 +56,15 @@ from sidecall.rest.parts import Parts
 from sidecall.rest.status.reading import Operation
 from sidecall.secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.settings import Settings
-from sidecall.storage import build_history, build_ledger, build_quotas, is_alone, read_locked, surround
+from sidecall.storage import (
+    build_history,
+    build_ledger,
+    build_quotas,
+    build_workspaces,
+    is_alone,
+    read_locked,
+    surround,
+)
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.minutes import Minutes
@@ -93,6 +101,8 @@ def create_app(
     redaction, results = Redaction(settings.log_redact), ResultRoom(settings.max_result_bytes)
     watch = build_telemetry(settings, metrics, redaction, history)
     surroundings = surround(ledger, _look_through(registry, settings), admission, watch, results, keeper)
+    workspaces = build_workspaces(settings)
+    surroundings = replace(surroundings, workspaces=workspaces)
     stages = _list_stages(settings, executors, ledger, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
@@ -113,6 +123,7 @@ def create_app(
         secrets=keeper,
         receivers=AllowedHosts(settings.webhook_hosts),
         toolsets=open_toolsets(settings, registry),
+        workspaces=workspaces,
     )
     return _build_api(settings, parts, ledger, executors, watch)
 
@@ -231,7 +242,12 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
     try:
         ledger = build_ledger(settings.model_copy(update={"store": IN_MEMORY}))
         stages = default_stages(executors, ledger.approvals)
-        surroundings = Surroundings(ItemStore(ledger.items), secrets_in(settings.secrets_dir), contents=ledger.contents)
+        surroundings = Surroundings(
+            ItemStore(ledger.items),
+            secrets_in(settings.secrets_dir),
+            contents=ledger.contents,
+            workspaces=build_workspaces(settings),
+        )
         yield Pipeline(registry, stages, settings.tool_timeout, surroundings)
     finally:
         await close_all(executors)

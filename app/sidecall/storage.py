@@ -29,6 +29,8 @@ from sidecall.schema.contract.lock import LOCK, LockedTool, LockUnfit, parse_loc
 from sidecall.settings import Settings
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.redact import Redaction
+from sidecall.workspace.allowance import Allowance
+from sidecall.workspace.places import Expiry, Workspaces
 
 logger = logging.getLogger("sidecall")
 
@@ -100,6 +102,13 @@ def build_history(settings: Settings) -> History | NoHistory:
     database = open_history(settings.store or IN_MEMORY)
     blocks = MemoryBlocks(bounds) if database is None else SqlBlocks(database, bounds)
     return History(NotedCalls(settings.history_buffer_bytes, showing), Packer(), blocks, settings.history_ttl)
+
+
+def build_workspaces(settings: Settings) -> Workspaces:
+    """Make what keeps the files of conversations; nothing is made on the disk before there are some."""
+    most = settings.workspace_max_bytes, settings.workspace_max_file_bytes, settings.workspace_max_entries
+    expiry = Expiry(settings.workspace_idle_ttl, settings.workspace_ttl)
+    return Workspaces(settings.workspace_dir, Allowance(*most), expiry)
 
 
 def build_quotas(settings: Settings, ledger: Ledger) -> Quotas:

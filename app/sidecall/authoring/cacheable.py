@@ -11,6 +11,7 @@ _OF_ONE_CALL: Mapping[Source, str] = {
     "call_id": "the call's id",
     "tool_context": "a ToolContext, which knows the whole call",
     "store": "the store, whose items change",
+    "workspace": "the workspace, whose files change",
     "user_token": "a person's token, which changes",
     "made": "what is made for each call",
 }

@@ -34,6 +34,10 @@ class InjectedStore(InjectedToolArg):
     """Hide a parameter and fill it with the store."""
 
 
+class InjectedWorkspace(InjectedToolArg):
+    """Hide a parameter and fill it with the files of the conversation; its type, `Workspace`, asks for the same."""
+
+
 class Secret(InjectedToolArg):
     """Hide a parameter and fill it with a secret: `Annotated[str, Secret("API_KEY")]`."""
 
@@ -68,7 +72,9 @@ class FromCaller(InjectedToolArg):
 
 ABSENT = object()
 
-Source = Literal["context", "call_id", "state", "store", "secret", "user_token", "tool_context", "caller", "made"]
+Source = Literal[
+    "context", "call_id", "state", "store", "secret", "user_token", "workspace", "tool_context", "caller", "made"
+]
 
 
 def find_no_token(_provider: str) -> str | None:
@@ -92,6 +98,7 @@ class Supply:
     options: ToolOptions
     is_async: bool
     tokens: Callable[[str], str | None] = find_no_token
+    workspace: Any = None
 
 
 class FromFunction(InjectedToolArg):
@@ -129,6 +136,8 @@ class Injection:
             values[self.parameter] = supply.call_id
         elif self.source == "tool_context":
             values[self.parameter] = supply.tool_context
+        elif self.source == "workspace":
+            values[self.parameter] = supply.workspace
         elif self.source == "store":
             self._fill_store(values, supply.tool_context.store)
         elif self.source == "secret":

@@ -15,6 +15,7 @@ from sidecall.core.decisions.rules import ApprovalRule
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.results.room import ResultRoom, Share
+from sidecall.core.run.workspaces import ConversationFiles
 from sidecall.core.secrecy.mask import SecretMask
 from sidecall.core.secrecy.places import OwnSecrets, SecretOwner
 from sidecall.core.secrecy.user_tokens import UserTokens
@@ -82,7 +83,7 @@ class Surroundings:
     `abandon` is told when something of a call runs on although the call has been answered. `trace` names the span that
     is current, as headers. Without `results` it does not matter how large results are. `deny` is
     told of callers who ask for a tool, by its name, and lack a scope of it. `own_secrets` finds those of callers,
-    and `user_tokens` with what tools act for their persons.
+    and `user_tokens` with what tools act for their persons. `workspaces` have the files of conversations.
     """
 
     store: Store | SyncStore | None = None
@@ -94,6 +95,7 @@ class Surroundings:
     deny: Callable[[Caller, str], None] = _deny_nothing
     own_secrets: OwnSecrets | None = None
     user_tokens: UserTokens | None = None
+    workspaces: ConversationFiles | None = None
 
 
 NOWHERE = Surroundings()
@@ -121,6 +123,8 @@ class Invocation:
     args: dict[str, Any] = field(default_factory=dict)  # decode
     own_secrets: Mapping[str, str] = field(default_factory=dict)  # look_up_secrets
     user_tokens: Mapping[str, str] = field(default_factory=dict)  # look_up_tokens: by provider
+    conversation: str | None = None  # open_workspace
+    workspace: Any = None  # open_workspace, for a tool that takes it
     mask: SecretMask | None = None  # inject: of the secrets that the tool is given
     repaired: list[str] = field(default_factory=list)  # decode, validate
     ignored: list[str] = field(default_factory=list)  # inject, validate
@@ -256,6 +260,7 @@ class Invocation:
             self.tool.options,
             self.tool.is_async,
             self._find_token,
+            self.workspace,
         )
 
 

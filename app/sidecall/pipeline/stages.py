@@ -30,6 +30,7 @@ from sidecall.pipeline.signing_in.ask import AskAgain, RequireSignIn, look_up_to
 from sidecall.pipeline.stage import Stage, Stages
 from sidecall.pipeline.tell import has_callbacks, tell_end, tell_error, tell_start
 from sidecall.pipeline.validate import validate
+from sidecall.pipeline.workspaces import leave_workspace, list_files, open_workspace, takes_workspace
 
 
 def default_stages(
@@ -50,6 +51,7 @@ def default_stages(
         Stage(Recall(approvals), may_ask),
         Stage(look_up_secrets, takes_own_secrets),
         Stage(look_up_tokens, takes_user_tokens),
+        Stage(open_workspace, takes_workspace),
         Stage(inject, has_injections),
         Stage(hide_in_events, takes_secrets),
         Stage(validate),
@@ -61,11 +63,13 @@ def default_stages(
         Stage(guard_output, has_output_guardrails),
         write,
         *run_cached,
+        Stage(list_files, takes_workspace),
         Stage(hide_in_answer, takes_secrets),
         Stage(tell_ignored, tells_ignored),
         Stage(tell_deprecated, is_deprecated),
         *keep_to_budget,
         Stage(tell_end, has_callbacks),
+        Stage(leave_workspace, takes_workspace),
     )
     return Stages(success, _list_failure(approvals, rules, keep_to_budget))
 
@@ -73,6 +77,7 @@ def default_stages(
 def _list_failure(approvals: Approvals, rules: ApprovalRules | None, keep_to_budget: list[Stage]) -> tuple[Stage, ...]:
     return (
         Stage(contain),
+        Stage(leave_workspace, takes_workspace),
         Stage(ApproveInside(approvals, rules)),
         Stage(AskAgain(approvals), takes_user_tokens),
         Stage(log_failure),

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -36,6 +37,7 @@ from sidecall.rest.listing import Listings
 from sidecall.rest.status.reading import Operation
 from sidecall.schema.forms.structures import Structures
 from sidecall.telemetry.metrics import Metrics
+from sidecall.workspace.places import Workspaces
 
 
 def _keep_none() -> SecretKeeper:
@@ -66,6 +68,7 @@ class Parts:
     results: ResultRoom = field(default_factory=lambda: ResultRoom(16 * 1024 * 1024))
     structures: Structures = field(default_factory=Structures)
     documents: OpenAPIDocuments = field(default_factory=OpenAPIDocuments)
+    workspaces: Workspaces = field(default_factory=lambda: Workspaces(Path(".sidecall/workspaces")))
 
     @property
     def trouble(self) -> str | None:

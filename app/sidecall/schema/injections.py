@@ -18,6 +18,7 @@ from sidecall.core.injection import (
     InjectedStore,
     InjectedToolArg,
     InjectedToolCallId,
+    InjectedWorkspace,
     Injection,
     Secret,
     Source,
@@ -36,6 +37,7 @@ from sidecall.schema.supplied import (
     make_sync_run,
     plan_runtime,
 )
+from sidecall.workspace.workspace import Workspace
 
 
 def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
@@ -43,6 +45,8 @@ def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
     plain = typing.get_origin(annotation) or annotation
     if isinstance(plain, type) and issubclass(plain, ToolContext):
         return plan_context(annotation)
+    if isinstance(plain, type) and issubclass(plain, Workspace):
+        return InjectedWorkspace()
     known = match_type(plain)
     if known is not None:
         return _TYPED[known](annotation)
@@ -171,16 +175,20 @@ def _choose_rest(marker: InjectedToolArg | type[ToolContext]) -> tuple[Callable[
 def _choose_source(name: str, marker: InjectedToolArg | type[ToolContext]) -> tuple[Source, str | None]:
     if isinstance(marker, type):
         return "tool_context", None
-    if isinstance(marker, InjectedToolCallId):
-        return "call_id", None
     if isinstance(marker, InjectedState):
         return "state", marker.field
-    if isinstance(marker, InjectedStore):
-        return "store", None
     if isinstance(marker, Secret):
         return "secret", marker.name
     if isinstance(marker, UserToken):
         return "user_token", marker.provider
-    if isinstance(marker, FromFunction):
-        return "made", None
-    return "caller" if isinstance(marker, FromCaller) else "context", name
+    if isinstance(marker, FromCaller):
+        return "caller", name
+    return next(((source, None) for kind, source in _MADE_HERE.items() if isinstance(marker, kind)), ("context", name))
+
+
+_MADE_HERE: Mapping[type[InjectedToolArg], Source] = {
+    InjectedToolCallId: "call_id",
+    InjectedStore: "store",
+    InjectedWorkspace: "workspace",
+    FromFunction: "made",
+}

@@ -19,6 +19,7 @@ from sidecall.settings.history import HistorySettings
 from sidecall.settings.secrets import SecretSettings
 from sidecall.settings.toolkits import ToolSettings
 from sidecall.settings.webhooks import WebhookSettings
+from sidecall.settings.workspaces import WorkspaceSettings
 from sidecall.telemetry.modes import LogFormat, TracingMode
 from sidecall.upstream.settings import UpstreamFields
 
@@ -44,6 +45,7 @@ class Settings(
     ToolSettings,
     UpstreamFields,
     WebhookSettings,
+    WorkspaceSettings,
     OutgoingSettings,
 ):
     """What an operator may set; each is read from the variable `SIDECALL_` plus its name in capitals.

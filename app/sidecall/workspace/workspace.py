@@ -34,8 +34,9 @@ class Workspace:
         root_fd: The same, opened.
     """
 
-    def __init__(self, directory: Path, allowance: Allowance = _NO_ALLOWANCE) -> None:
-        """Open the workspace in a folder that is there; close it after use, or use it in a `with`."""
+    def __init__(self, directory: Path, allowance: Allowance = _NO_ALLOWANCE, claim: object = None) -> None:
+        """Open the workspace in a folder that is there, and keep `claim` for as long as this is used."""
+        self.claim = claim
         self.directory = directory
         self.allowance = allowance
         self.root_fd = os.open(directory, FOLDER | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -1,8 +1,9 @@
 """A call as it crosses to a tool's process."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from sidecall.core.contents import ReachableContents
@@ -14,6 +15,8 @@ from sidecall.core.store.tenant import ItemStore
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.finder import Home
 from sidecall.executors.process.output import ResultBounds
+from sidecall.workspace.allowance import Allowance
+from sidecall.workspace.workspace import Workspace
 
 # Bytes of JSON that are made a value again where nobody asks for one.
 _TEXT_FROM = 262_144
@@ -50,9 +53,22 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         "approved": context.approved,
         "has_store": context.store is not None,
         "has_contents": context.contents is not None,
+        "workspace": _write_workspace(invocation.workspace),
         "is_heard": invocation.request.listener is not None,
         "trace": dict(invocation.surroundings.trace()),
     }
+
+
+def _write_workspace(workspace: Workspace | None) -> tuple[str, int, int, int] | None:
+    if workspace is None:
+        return None
+    most = workspace.allowance
+    return str(workspace.directory), most.total_bytes, most.file_bytes, most.entries
+
+
+def _open_workspace(written: Sequence[Any] | None) -> Workspace | None:
+    """Open in this process what is open in the server."""
+    return None if written is None else Workspace(Path(written[0]), Allowance(*written[1:]))
 
 
 def _asks(injection: Injection, own: Mapping[str, str]) -> bool:
@@ -87,5 +103,6 @@ def read_request(
         surroundings=Surroundings(store, request["secrets"].get, contents=contents),
         args=request["args"],
     )
+    made.workspace = _open_workspace(request["workspace"])
     made.own_secrets, made.user_tokens = request["own_secrets"], request["user_tokens"]
     return made

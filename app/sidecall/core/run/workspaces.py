@@ -1,0 +1,36 @@
+"""Where the files of conversations are, as calls ask for them."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from sidecall.core.errors import MissingContext
+
+HEADER = "Sidecall-Conversation"
+FIELD = "conversation_id"
+LONGEST = 256
+
+
+class ConversationFiles(Protocol):
+    """The workspaces of all conversations."""
+
+    def open(self, tenant: str, conversation: str | None) -> Any:
+        """Open the workspace of a tenant's conversation; None: a fresh one, which goes with its call."""
+
+    def end(self, workspace: Any) -> None:
+        """Note that a call that had this workspace has ended."""
+
+
+def find_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) -> str | None:
+    """Find which conversation a call belongs to: by its header, else by the context beside it; None: to none.
+
+    Raises:
+        MissingContext: It is said in a way that cannot be used.
+    """
+    named = headers.get(HEADER.lower()) or context.get(FIELD)
+    if named is None or named == "":
+        return None
+    if not isinstance(named, str) or len(named) > LONGEST or not named.isprintable():
+        raise MissingContext(
+            f"The conversation (`{HEADER}` or `context.{FIELD}`) must be a text of 1 to {LONGEST} printable characters."
+        )
+    return named

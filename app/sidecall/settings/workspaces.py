@@ -1,0 +1,28 @@
+"""What an operator may set about the files of conversations."""
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+
+class WorkspaceSettings(BaseSettings):
+    """Where they are kept, how much, and for how long."""
+
+    workspace_dir: Path = Field(
+        default=Path(".sidecall/workspaces"),
+        description="Folder in which the files of conversations are kept; workers and servers of one machine share it.",
+    )
+    workspace_idle_ttl: float = Field(
+        default=1200.0, ge=1, allow_inf_nan=False, description="Seconds without use until a workspace is removed."
+    )
+    workspace_ttl: float = Field(
+        default=86_400.0, ge=1, allow_inf_nan=False, description="Seconds until a workspace is removed in any case."
+    )
+    workspace_max_bytes: int = Field(
+        default=256 * 1024 * 1024, ge=1024, description="Most bytes that the files of one workspace have together."
+    )
+    workspace_max_file_bytes: int = Field(
+        default=32 * 1024 * 1024, ge=1024, description="Most bytes of one file in a workspace."
+    )
+    workspace_max_entries: int = Field(default=10_000, ge=1, description="Most files and folders in one workspace.")

@@ -1,0 +1,105 @@
+"""The workspaces of all conversations: found by tenant and conversation, and removed when their time is over."""
+
+import hashlib
+import secrets
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sidecall.workspace.allowance import Allowance
+from sidecall.workspace.claims import FILES, Claim, claim_folder, clear, discard, remove_if
+from sidecall.workspace.paths import UNFINISHED
+from sidecall.workspace.workspace import Workspace
+
+_NO_ALLOWANCE = Allowance()
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """After how many seconds a workspace is removed: when nobody has used it, and in any case."""
+
+    idle: float = 20 * 60.0
+    hard: float = 24 * 3600.0
+
+
+_NO_EXPIRY = Expiry()
+
+
+class Workspaces:
+    """The workspaces in one folder, which several processes may share."""
+
+    def __init__(self, root: Path, allowance: Allowance = _NO_ALLOWANCE, expiry: Expiry = _NO_EXPIRY) -> None:
+        """Take a folder, which is made when there is something to keep in it."""
+        self.root = root.absolute()
+        self.allowance = allowance
+        self.expiry = expiry
+
+    def open(self, tenant: str, conversation: str | None) -> Workspace:
+        """Open the workspace of a tenant's conversation, and make it where there is none.
+
+        Without a conversation it is a fresh one, which is removed when its call ends.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        if conversation is None:
+            return self._open(claim_folder(self.root / f"call-{secrets.token_hex(16)}", make=True, is_passing=True))
+        folder = self._place(tenant, conversation)
+        remove_if(folder, self.expiry.idle, self.expiry.hard)
+        return self._open(claim_folder(folder, make=True))
+
+    def find(self, tenant: str, conversation: str) -> Workspace | None:
+        """Open the workspace of a tenant's conversation where there is one."""
+        folder = self._place(tenant, conversation)
+        remove_if(folder, self.expiry.idle, self.expiry.hard)
+        try:
+            return self._open(claim_folder(folder, make=False))
+        except FileNotFoundError:
+            return None
+
+    def end(self, workspace: Workspace) -> None:
+        """Note that a call that had this workspace has ended."""
+        claim = workspace.claim
+        if isinstance(claim, Claim):
+            claim.end()
+
+    def remove(self, tenant: str, conversation: str) -> bool:
+        """Remove a workspace before its time, also where it is in use; return whether there was one."""
+        with suppress(FileNotFoundError):
+            discard(self._place(tenant, conversation))
+            return True
+        return False
+
+    def sweep(self) -> int:
+        """Remove the workspaces whose time is over, and what is left of others; return how many they were."""
+        removed = 0
+        with suppress(FileNotFoundError):
+            for folder in list(self.root.iterdir()):
+                if folder.name.startswith(UNFINISHED):
+                    clear(folder)
+                else:
+                    removed += remove_if(folder, self.expiry.idle, self.expiry.hard)
+        return removed
+
+    def _open(self, claim: Claim) -> Workspace:
+        claim.touch()
+        return Workspace(claim.folder / FILES, self.allowance, claim)
+
+    def _place(self, tenant: str, conversation: str) -> Path:
+        # Hashed, so that no name leads anywhere, and none is told from another by its length or its letters.
+        return self.root / hashlib.sha256(f"{len(tenant)}:{tenant}:{conversation}".encode()).hexdigest()
+
+
+class PassingWorkspaces:
+    """Fresh workspaces, each for one call, where there is no server that keeps any."""
+
+    def open(self, tenant: str, conversation: str | None) -> Workspace:  # noqa: ARG002  there are no conversations
+        """Make one; it goes when nothing refers to it."""
+        made = tempfile.TemporaryDirectory(prefix="sidecall-")
+        return Workspace(Path(made.name), claim=made)
+
+    def end(self, workspace: Workspace) -> None:
+        """Remove it."""
+        if isinstance(workspace.claim, tempfile.TemporaryDirectory):
+            workspace.claim.cleanup()

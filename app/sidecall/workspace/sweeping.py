@@ -1,0 +1,36 @@
+"""Remove workspaces whose time is over, while a server runs."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from sidecall.workspace.places import Workspaces
+
+_EVERY = 60.0
+
+logger = logging.getLogger("sidecall")
+
+
+@asynccontextmanager
+async def sweeping(places: Workspaces) -> AsyncIterator[None]:
+    """Remove those whose time is over now, and every minute while the body runs."""
+    task = asyncio.create_task(_sweep_on(places))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _sweep_on(places: Workspaces) -> None:
+    while True:
+        if places.root.is_dir():  # Most servers have none, and need no thread for it.
+            try:
+                removed = await asyncio.to_thread(places.sweep)
+            except OSError as error:
+                logger.warning("workspaces cannot be removed: %s", error)
+            else:
+                logger.debug("%s workspaces removed", removed)
+        await asyncio.sleep(_EVERY)
