@@ -35,4 +35,17 @@ TOOLKITS: tuple[ShippedToolkit, ...] = (
         extra="fetch",
         modules=("html_to_markdown",),
     ),
+    ShippedToolkit(
+        name="files",
+        file="files",
+        tools="apply_patch, edit, glob, grep, ls, memory, read, str_replace_based_edit_tool, write",
+        risk="A model may overwrite or garble files of its workspace, and believe what it reads there.",
+        asks="deleting a file",
+    ),
+    ShippedToolkit(
+        name="files-read-only",
+        file="files_read_only",
+        tools="read, glob, grep, ls",
+        risk="Files of a workspace may hold instructions that the model follows.",
+    ),
 )

@@ -8,6 +8,7 @@ from sidecall.authoring.native import find_text
 from sidecall.core.messages import ToolCall, make_unchecked
 from sidecall.core.native.items import DECISION
 from sidecall.core.native.kinds import NAMES, NativeKind, name_member
+from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.finding.provider_approval import APPROVAL
 from sidecall.registry import Registry
 from sidecall.rest.native.received import ReceivedCall
@@ -81,8 +82,15 @@ def _aim_at_anthropic(call: ToolCall, registry: Registry) -> ToolCall:
 def _place_text(call: ToolCall, registry: Registry) -> dict[str, Any] | str:
     """Make the text the one argument of a tool that takes one; for others it is the JSON text of all of them."""
     tool = registry.get(call.name)
-    name = None if tool is None else find_text(tool.args_schema.flat)
+    name = None if tool is None else _name_text(tool)
     return call.args if name is None else {name: call.args}
+
+
+def _name_text(tool: CompiledTool) -> str | None:
+    schema = tool.args_schema.flat
+    # Agents declare a tool of this name for whole patches, which models write as they are.
+    takes_patches = "apply_patch" in tool.options.native and "input" in schema.get("properties", {})
+    return "input" if takes_patches else find_text(schema)
 
 
 def _read_question(args: Any) -> dict[str, Any]:
