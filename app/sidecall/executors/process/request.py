@@ -48,6 +48,7 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         "memory_limit_mb": invocation.tool.options.memory_limit_mb or memory_limit_mb,
         "bounds": bounds,
         "approved": context.approved,
+        "asked": {"rejection": context.rejection, "resumed": context.resumed, "reply": context.reply},
         "has_store": context.store is not None,
         "has_contents": context.contents is not None,
         "is_heard": invocation.request.listener is not None,
@@ -76,6 +77,7 @@ def read_request(
         context=request["context"],
         headers=HeaderMap(request["headers"]),
         approved=request["approved"],
+        **request["asked"],
         listener=listener,
     )
     made = Invocation(
