@@ -35,4 +35,10 @@ TOOLKITS: tuple[ShippedToolkit, ...] = (
         extra="fetch",
         modules=("html_to_markdown",),
     ),
+    ShippedToolkit(
+        name="image_generation",
+        file="images",
+        tools="image_generation",
+        risk="Prompts and images that the model names go to the service in SIDECALL_IMAGES_URL, which bills for it.",
+    ),
 )

@@ -3,13 +3,11 @@
 import asyncio
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import uvicorn
 from a2a.helpers.proto_helpers import new_task_from_user_message, new_text_message
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
@@ -22,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
-PATIENCE = 30.0
+from tests.outgoing.peers import PATIENCE, serving_app
 
 
 @dataclass
@@ -186,25 +184,18 @@ def _offer_responses(heard: Heard) -> list[Route]:
 def serving_agents() -> Iterator[Heard]:
     """Serve all of them on one socket of this machine."""
     heard = Heard()
-    app = Starlette()
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="off", timeout_graceful_shutdown=1))
-    socket = server.config.bind_socket()
-    heard.url = f"http://127.0.0.1:{socket.getsockname()[1]}"
-    for prefix, binding, version, streams in (
-        ("/rpc", "JSONRPC", "1.0", True),
-        ("/polled", "JSONRPC", "1.0", False),
-        ("/rest", "HTTP+JSON", "1.0", True),
-        ("/old", "JSONRPC", "0.3", True),
-    ):
-        app.routes.extend(_offer_a2a(heard, heard.url, binding, version, prefix, streams=streams))
-    app.routes.extend([_offer_chat(heard), *_offer_responses(heard)])
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
-    thread.start()
-    ends = time.monotonic() + PATIENCE
-    while not server.started and time.monotonic() < ends:
-        time.sleep(0.01)
-    try:
+
+    def make(url: str) -> Starlette:
+        heard.url = url
+        routes: list[Any] = [_offer_chat(heard), *_offer_responses(heard)]
+        for prefix, binding, version, streams in (
+            ("/rpc", "JSONRPC", "1.0", True),
+            ("/polled", "JSONRPC", "1.0", False),
+            ("/rest", "HTTP+JSON", "1.0", True),
+            ("/old", "JSONRPC", "0.3", True),
+        ):
+            routes += _offer_a2a(heard, url, binding, version, prefix, streams=streams)
+        return Starlette(routes=routes)
+
+    with serving_app(make):
         yield heard
-    finally:
-        server.should_exit = True
-        thread.join(PATIENCE)
