@@ -175,6 +175,10 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "outgoing_proxy",
             "fetch_allowed_domains",
             "fetch_blocked_domains",
+            "images_url",
+            "images_model",
+            "images_secret",
+            "images_partials",
         ),
     ),
     (

@@ -92,6 +92,7 @@ _HOMES = {
     "function_tool": "sidecall.authoring.function_tool",
     "guarded_async_client": "sidecall.outgoing.clients",
     "guarded_client": "sidecall.outgoing.clients",
+    "remote_agent": "sidecall.authoring.remote.factory",
     "tool": "sidecall.authoring.decorators",
     "tool_input_guardrail": "sidecall.core.guardrails",
     "tool_namespace": "sidecall.authoring.function_tool",

@@ -15,6 +15,7 @@ from sidecall.authoring.hosted import (
 from sidecall.authoring.names import ArgsSchema, BaseStore, RunContextWrapper
 from sidecall.authoring.openapi.credentials import ForwardedHeader
 from sidecall.authoring.openapi.toolkit import OpenAPIToolkit, from_openapi
+from sidecall.authoring.remote.factory import remote_agent
 from sidecall.authoring.retriever import RetrieverInput, create_retriever_tool
 from sidecall.authoring.single import Tool
 from sidecall.authoring.structured import StructuredTool
@@ -160,6 +161,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "function_tool",
     "guarded_async_client",
     "guarded_client",
+    "remote_agent",
     "tool",
     "tool_input_guardrail",
     "tool_namespace",

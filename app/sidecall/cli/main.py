@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from sidecall.cli import approvals, audit, call, calls, check, keys, mcp, new, openapi, serve, status, tools
+from sidecall.cli.agents.talk import agent
 from sidecall.cli.built_in import toolkits
 from sidecall.cli.contract.lock import lock
 from sidecall.cli.refusals import word_refusal
@@ -35,6 +36,7 @@ cli.add_typer(mcp.mcp_servers, name="mcp-servers")
 cli.command()(tools.tools)
 cli.command()(toolkits.toolkits)
 cli.command()(call.call)
+cli.command()(agent)
 cli.add_typer(calls.calls, name="calls")
 cli.command()(status.status)
 cli.add_typer(approvals.approvals, name="approvals")

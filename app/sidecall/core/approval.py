@@ -1,6 +1,7 @@
 """Calls that wait for a person's word."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Self
@@ -11,12 +12,14 @@ from uuid_utils import uuid7
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.rules import DecisionName
 from sidecall.core.errors import ApprovalConflict, SidecallError
+from sidecall.core.jsonable import to_text
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 from sidecall.core.secrecy.user_tokens import SignIn
 
 ApprovalStatus = Literal["pending", "approved", "rejected"]
 
+_LONGEST_STATE = 16 * 1024
 _STATUS: Mapping[DecisionName, ApprovalStatus] = {"approve": "approved", "reject": "rejected"}
 
 
@@ -25,8 +28,8 @@ class Preview:
     """What a person should know who decides, as the tool's author says it.
 
     `shown` is what the call would do, in text or JSON, or `error` why there is nothing to show. A tool that asks while
-    it runs says in `description` what is to be decided, and in `payload` what else belongs to that. With `sign_in`
-    there is nothing to decide: a person has to sign in first.
+    it runs says in `description` what is to be decided, in `payload` what else belongs to that, and in `state` what it
+    wants back. With `sign_in` there is nothing to decide: a person has to sign in first.
     """
 
     shown: Any = None
@@ -34,6 +37,7 @@ class Preview:
     description: str | None = None
     payload: Any = None
     sign_in: SignIn | None = None
+    state: Any = None
 
 
 NO_PREVIEW = Preview()
@@ -74,34 +78,6 @@ class Approval(ApprovalState):
     message: ToolMessage | None = Field(default=None, description="The answer to the call, once there is one.")
 
 
-class ListedCall(BaseModel):
-    """A call in a list."""
-
-    name: str
-    args: dict[str, Any] | None = Field(description="null where they are too large for a list.")
-    id: str
-    type: Literal["tool_call"] = "tool_call"
-
-
-class ListedApproval(ApprovalState):
-    """An approval in a list, without what is large; the approval itself has the whole."""
-
-    tool_call: ListedCall = Field(description="The call as it will run; hidden arguments are not shown.")
-    args_bytes: int = Field(description="How long its arguments are, as JSON.")
-    message: ToolMessage | None = Field(
-        default=None, description="The answer to the call; null where there is none yet, or it is too large for a list."
-    )
-    message_bytes: int | None = Field(default=None, description="How long the answer is, as JSON; null without one.")
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalPage:
-    """A part of a list, and where the next one begins; None where there is nothing more."""
-
-    approvals: Sequence[ListedApproval]
-    cursor: str | None = None
-
-
 class Decision(BaseModel):
     """What a person decides; a member that is spelled wrong is refused, lest something else be approved."""
 
@@ -136,18 +112,27 @@ class ApprovalRequired(SidecallError):
 
     approval: Approval
 
-    def __init__(self, message: str | None = None, *, preview: Any = None, payload: Any = None) -> None:
+    def __init__(
+        self, message: str | None = None, *, preview: Any = None, payload: Any = None, state: Any = None
+    ) -> None:
         """Ask for a person's word.
 
         Args:
             message: What there is to decide.
             preview: What the call would do, in text or JSON; instead of what the tool's `preview` says.
             payload: What else the person should see, as JSON.
+            state: What the tool wants back as `context.resumed`, as JSON of 16 KiB at most; nobody is shown it. With
+                one the tool runs again whatever the person decides, `context.reply` has their words,
+                `context.rejection` is None unless they have rejected, and it may ask again.
+
+        Raises:
+            ValueError: The state is too long, or JSON cannot say it.
         """
         super().__init__(message or "A person has to approve this call.")
         self.description = message
         self.preview = preview
         self.payload = payload
+        self.state = None if state is None else _copy_state(state)
 
     @classmethod
     def of(cls, approval: Approval) -> "ApprovalRequired":
@@ -160,6 +145,13 @@ class ApprovalRequired(SidecallError):
     def is_new(self) -> bool:
         """Whether a tool has raised it, and nobody was asked yet."""
         return "approval" not in vars(self)
+
+
+def _copy_state(state: Any) -> Any:
+    text = to_text(state)
+    if len(text.encode()) > _LONGEST_STATE:
+        raise ValueError(f"A tool's state takes {_LONGEST_STATE:,} bytes at most.")
+    return json.loads(text)
 
 
 def _describe_wait(approval: Approval) -> str:
@@ -199,6 +191,7 @@ class ApprovalRecord(BaseModel):
     tenant: str = Field(description="Whose call it is.")
     fingerprint: str = Field(description="The same for calls that need to be asked about only once.")
     call: CallRecord | None = Field(default=None, description="The call to run; None once it is answered.")
+    state: Any = Field(default=None, description="What the tool gets back that has asked.")
 
     @classmethod
     def of(cls, call: CallRecord, asked: ToolCall, ttl: float, preview: Preview = NO_PREVIEW) -> Self:
@@ -229,6 +222,7 @@ class ApprovalRecord(BaseModel):
             tenant=call.caller.tenant,
             fingerprint=compute_fingerprint(call, asked),
             call=call,
+            state=preview.state,
         )
 
     @property
@@ -240,6 +234,11 @@ class ApprovalRecord(BaseModel):
     def is_inside(self) -> bool:
         """Whether what waits is a call that the tool wants to make itself."""
         return self.call is not None and self.asked.name != self.call.tool_call.name
+
+    @property
+    def tells_tool(self) -> bool:
+        """Whether the tool runs again whatever the person decides."""
+        return self.is_inside or self.state is not None
 
     def as_error(self) -> ApprovalRequired | AnsweredBefore:
         """Make what ends the same call when it comes again: it never runs a second time."""
@@ -288,11 +287,12 @@ class ApprovalRecord(BaseModel):
         if preview is not None:
             undecided |= {"preview": preview.shown, "preview_error": preview.error, "sign_in": preview.sign_in}
             undecided |= {"description": preview.description, "payload": preview.payload}
-        return self._change(status="pending", tool_call=self.asked, **undecided)
+        reopened = self._change(status="pending", tool_call=self.asked, **undecided)
+        return reopened if preview is None else reopened.model_copy(update={"state": preview.state})
 
     def answer(self, message: ToolMessage) -> Self:
         """Note the call's answer, and let go of the call, which may be large or secret."""
-        return self._change(message=message).model_copy(update={"call": None})
+        return self._change(message=message).model_copy(update={"call": None, "state": None})
 
     def _change(self, **members: Any) -> Self:
         return self.model_copy(update={"approval": self.approval.model_copy(update=members)})

@@ -140,7 +140,8 @@ class ToolContext(Generic[Context]):
     `state` and `context` are what the calling program sent beside the call; as `ToolContext[User]` the tool gets the
     context as a User. `deadline` is a reading of `time.monotonic()`, or None when the tool may run for ever. `approved`
     says that a person has approved the call, `rejection` why one has rejected what the tool wanted to do itself, and
-    `args` is what the model wrote.
+    `args` is what the model wrote. Of a tool that has asked a person, with a state, `resumed` is that state and `reply`
+    what they have said.
 
     The OpenAI Agents SDK has more: here is no `agent`, no `run_config` and no namespace, and the model's `usage` is the
     program's to count.
@@ -158,6 +159,8 @@ class ToolContext(Generic[Context]):
     deadline: float | None = None
     approved: bool = False
     rejection: str | None = None
+    resumed: Any = None
+    reply: str | None = None
     args: Mapping[str, Any] | str = field(default_factory=dict, repr=False)
     signals: Signals = field(default_factory=Signals, repr=False)
     usage: Usage = field(default_factory=Usage, repr=False)

@@ -15,6 +15,7 @@ from sidecall.core.decisions.rules import ApprovalRule
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.results.room import ResultRoom, Share
+from sidecall.core.run.usage import Usage
 from sidecall.core.run.workspaces import ConversationFiles
 from sidecall.core.secrecy.mask import SecretMask
 from sidecall.core.secrecy.places import OwnSecrets, SecretOwner
@@ -29,9 +30,10 @@ class CallRequest:
 
     `approved` says that a person has approved the call, where its tool requires that, and `rule` is the one that has
     decided about it, if one has; `rejection` are a person's words
-    about what the tool wanted to do itself, and has to do without. `resumes` is the id of the approval with which the
-    call waited before it went on. `listener` hears of its progress. `deadline` is when
-    the sender wants an answer; it only ever shortens what the tool has. `id` is that of
+    about what the tool wanted to do itself, and has to do without. `resumed` is what a tool wanted back that has asked
+    a person, and `reply` what they have said. `resumes` is the id of the approval with which the call waited before it
+    went on. `listener` hears of its progress. `deadline` is when the sender wants an answer; it only ever shortens what
+    the tool has. `id` is that of
     the invocation, where the call has one already; `is_counted` says that its caller's quota was asked before, and
     `is_remembered` that the call is written down elsewhere. `holder` is under what the result counts until the sender
     releases it; without one it counts while it is made. `pinned` are the hashes of which the tool has to have one.
@@ -46,6 +48,8 @@ class CallRequest:
     rule: ApprovalRule | None = None
     rejection: str | None = None
     resumes: str | None = None
+    resumed: Any = None
+    reply: str | None = None
     listener: EventListener | None = None
     presence: Presence | None = None
     deadline: Deadline | None = None
@@ -164,6 +168,8 @@ class Invocation:
                 deadline=self.deadline,
                 approved=self.request.approved,
                 rejection=self.request.rejection,
+                resumed=self.request.resumed,
+                reply=self.request.reply,
                 args=self.call.args,
                 signals=Signals(listener=self.request.listener, presence=self.request.presence),
             )
@@ -279,3 +285,8 @@ def new_invocation(
     if request.deadline is not None and (deadline is None or request.deadline.moment < deadline):
         deadline = request.deadline.moment
     return Invocation(request.id or new_invocation_id(), request, tool, now, deadline, surroundings)
+
+
+def find_usage(invocation: Invocation) -> Usage | None:
+    """Return what models have used that a tool has asked itself, None where it has not even asked for its context."""
+    return None if invocation._context is None else invocation._context.usage

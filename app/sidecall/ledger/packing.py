@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from sidecall.core.approval import ApprovalRecord, ApprovalState, ListedApproval, ListedCall
+from sidecall.core.approval import ApprovalRecord, ApprovalState
+from sidecall.core.decisions.listed import ListedApproval, ListedCall
 from sidecall.core.messages import ToolMessage
 
 # Arguments and answers up to this length are shown in lists.

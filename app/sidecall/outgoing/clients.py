@@ -28,6 +28,7 @@ def guarded_client(
     block: Iterable[str] = (),
     max_bytes: int | None = None,
     max_seconds: float | None = None,
+    may_exceed: bool = False,
     **options: Any,
 ) -> httpx.Client:
     """Return a client of HTTPX that reaches public addresses only, as the settings `SIDECALL_OUTGOING_…` say.
@@ -42,6 +43,7 @@ def guarded_client(
         block: Hosts not to reach, also where an answer leads there.
         max_bytes: Most bytes of an answer, also unpacked, if less than the operator allows.
         max_seconds: Most seconds of a request as a whole, if less than the operator allows.
+        may_exceed: Whether these two hold although the operator allows less: of a host that they have chosen.
         options: Those of `httpx.Client`: `headers`, `auth`, `base_url`, `timeout` of each step, `verify` and others.
 
     Raises:
@@ -51,7 +53,10 @@ def guarded_client(
     settings = OutgoingSettings()
     options = _complete(options)
     tls = _choose_trust(options.pop("verify", True))
-    rules, bounds = _read_rules(settings, allow, private, block), _read_bounds(settings, max_bytes, max_seconds)
+    rules, bounds = (
+        _read_rules(settings, allow, private, block),
+        _read_bounds(settings, max_bytes, max_seconds, may_exceed),
+    )
     transport = GuardedTransport(rules, bounds, tls, settings.outgoing_proxy)
     return httpx.Client(transport=transport, trust_env=False, **options)
 
@@ -63,11 +68,15 @@ def guarded_async_client(
     block: Iterable[str] = (),
     max_bytes: int | None = None,
     max_seconds: float | None = None,
+    may_exceed: bool = False,
     **options: Any,
 ) -> httpx.AsyncClient:
     """Return what `guarded_client` returns, for async tools."""
     settings = OutgoingSettings()
-    rules, bounds = _read_rules(settings, allow, private, block), _read_bounds(settings, max_bytes, max_seconds)
+    rules, bounds = (
+        _read_rules(settings, allow, private, block),
+        _read_bounds(settings, max_bytes, max_seconds, may_exceed),
+    )
     return open_client(rules, bounds, settings.outgoing_proxy, **_complete(options))
 
 
@@ -118,8 +127,10 @@ def _read_rules(
     )
 
 
-def _read_bounds(settings: OutgoingSettings, max_bytes: int | None, max_seconds: float | None) -> AnswerBounds:
-    return AnswerBounds(
-        min(settings.outgoing_max_bytes, max_bytes or settings.outgoing_max_bytes),
-        min(settings.outgoing_timeout, max_seconds or settings.outgoing_timeout),
-    )
+def _read_bounds(
+    settings: OutgoingSettings, max_bytes: int | None, max_seconds: float | None, may_exceed: bool
+) -> AnswerBounds:
+    most, longest = max_bytes or settings.outgoing_max_bytes, max_seconds or settings.outgoing_timeout
+    if may_exceed:
+        return AnswerBounds(most, longest)
+    return AnswerBounds(min(settings.outgoing_max_bytes, most), min(settings.outgoing_timeout, longest))

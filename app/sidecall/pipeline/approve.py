@@ -158,7 +158,8 @@ def _show_checks(call: ToolCall, preview: Preview) -> Preview:
 class ApproveInside:
     """Ask for approval of what a tool is about to do, once it has said so; when it is given, the tool runs again.
 
-    A tool that asks a second time about the same call has failed, so that no call asks for ever.
+    A tool that asks a second time about the same call has failed, so that no call asks for ever, unless it is one that
+    has more to say each time, with a state.
     """
 
     def __init__(self, approvals: Approvals, rules: ApprovalRules | None = None) -> None:
@@ -173,13 +174,14 @@ class ApproveInside:
             return self._ask(invocation, wanted.tool_call)
         if not isinstance(wanted, ApprovalRequired) or not wanted.is_new:
             return None
-        if invocation.request.approved:
+        if invocation.request.approved and wanted.state is None:
             wanted.add_note("The call was approved already; a tool that sees `context.approved` has to go on.")
             return None
         return self._ask_about(invocation, wanted)
 
     async def _ask_about(self, invocation: Invocation, wanted: ApprovalRequired) -> None:
-        await self._rules.follow(invocation)
+        if wanted.state is None:  # What somebody has decided about all calls answers no question.
+            await self._rules.follow(invocation)
         raise (
             await ask_person(self._approvals, invocation, await show_question(invocation, wanted))
         ).as_error() from None

@@ -74,9 +74,9 @@ async def decide(
 ) -> Approval:
     """Run an approved call from the top of the pipeline, or answer a rejected one with the person's reason.
 
-    Where what was rejected is a call that the tool wanted to make itself, the tool runs and is told of it. The call's
-    own deadline was for the answer that it waits; that of the terms is for its end. What holds for later calls too is
-    kept before anything runs.
+    Where what was rejected is a call that the tool wanted to make itself, or the tool has asked in the middle of its
+    work, it runs and is told of it. The call's own deadline was for the answer that it waits; that of the terms is for
+    its end. What holds for later calls too is kept before anything runs.
 
     Raises:
         UnknownApproval: There is none in the tenant of whoever decides.
@@ -94,13 +94,21 @@ async def decide(
     _refuse_unclear(record, decision)
     _refuse_instead_of_sign_in(record, decision)
     keeping = _Keeping(terms, _make_rule(pipeline, record, decision, by.subject), approval_id, decision, by)
-    if decision.decision == "reject" and not record.is_inside:
+    if decision.decision == "reject" and not record.tells_tool:
         await approvals.decide(approval_id, decision, by.subject)
         async with reopening(approvals, approval_id):
             await keeping.keep()
         return await keep_answer(approvals, approval_id, refuse(CallRejected(decision.reason), call.tool_call), call)
     rejection = CallRejected(decision.reason).message if decision.decision == "reject" else None
-    sent = replace(call.to_request(), approved=True, rejection=rejection, resumes=approval_id, deadline=terms.deadline)
+    sent = replace(
+        call.to_request(),
+        approved=True,
+        rejection=rejection,
+        resumes=approval_id,
+        deadline=terms.deadline,
+        resumed=record.state,
+        reply=decision.reason,
+    )
     request = await _edit(pipeline, sent, decision)
     await approvals.decide(approval_id, decision, by.subject)
     async with reopening(approvals, approval_id):
@@ -157,6 +165,8 @@ def _refuse_unclear(record: ApprovalRecord, decision: Decision) -> None:
     if decision.args is not None and record.is_inside:
         sent = record.require_pending().tool_call.name
         raise InvalidDecision(f"{record.asked.name} is called inside {sent}, with its own arguments.")
+    if record.state is not None and (decision.always or decision.args is not None):
+        raise InvalidDecision("The tool has asked in the middle of its work: decide about this alone, in `reason`.")
     if decision.expires_in is not None and not decision.always:
         raise InvalidDecision("`expires_in` goes with `always`: a decision about one call holds as long as its answer.")
     if decision.always and decision.args is not None:

@@ -3,11 +3,12 @@
 import asyncio
 import time
 from collections.abc import Awaitable
+from dataclasses import asdict
 from typing import Any
 
 from sidecall.core.command import CommandParts, MessageParts, is_command, is_message, is_series, read_series
 from sidecall.core.errors import RequestError, ToolExecutionError, ToolFailure
-from sidecall.core.invocation import Invocation, new_invocation_id
+from sidecall.core.invocation import Invocation, find_usage, new_invocation_id
 from sidecall.core.jsonable import (
     Lose,
     is_bulky,
@@ -220,6 +221,9 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
         said["guardrails"] = list(invocation.verdicts)
     if invocation.attempts:
         said["attempts"] = invocation.attempts
+    usage = find_usage(invocation)
+    if usage is not None and usage.requests:
+        said["usage"] = asdict(usage)
     if invocation.request.rule is not None:
         said["approval_rule"] = invocation.request.rule.describe()
     if invocation.notes:

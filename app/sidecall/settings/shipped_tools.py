@@ -22,6 +22,27 @@ class ShippedToolSettings(BaseSettings):
         default=(), description="Domains that `web_fetch` does not read, nor anything below them, whatever is allowed."
     )
 
+    images_url: str | None = Field(
+        default=None,
+        description="Service in whose Images API `image_generation` makes images, such as `https://api.openai.com/v1`.",
+    )
+    images_model: str | None = Field(
+        default=None, description="Which of its models; the service's own choice when not set."
+    )
+    images_secret: str = Field(
+        default="OPENAI_API_KEY", min_length=1, description="Name of the secret that it is shown as a bearer token."
+    )
+    images_partials: int = Field(
+        default=0, ge=0, le=3, description="How many unfinished images are shown as progress; each is a content."
+    )
+
+    @field_validator("images_url")
+    @classmethod
+    def _is_service(cls, text: str | None) -> str | None:
+        if text is not None and not text.startswith(("http://", "https://")):
+            raise ValueError("write the address of a service, such as https://api.openai.com/v1")
+        return text
+
     @field_validator("fetch_allowed_domains", "fetch_blocked_domains", mode="before")
     @classmethod
     def _split_domains(cls, value: Any) -> Any:

@@ -48,4 +48,10 @@ TOOLKITS: tuple[ShippedToolkit, ...] = (
         tools="read, glob, grep, ls",
         risk="Files of a workspace may hold instructions that the model follows.",
     ),
+    ShippedToolkit(
+        name="image_generation",
+        file="images",
+        tools="image_generation",
+        risk="Prompts and images that the model names go to the service in SIDECALL_IMAGES_URL, which bills for it.",
+    ),
 )

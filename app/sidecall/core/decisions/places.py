@@ -2,8 +2,9 @@
 
 from typing import Protocol
 
-from sidecall.core.approval import NO_PREVIEW, ApprovalPage, ApprovalRecord, ApprovalStatus, Decision, Preview
+from sidecall.core.approval import NO_PREVIEW, ApprovalRecord, ApprovalStatus, Decision, Preview
 from sidecall.core.context import Caller
+from sidecall.core.decisions.listed import ApprovalPage
 from sidecall.core.decisions.rules import ApprovalRule, RulePage
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord

@@ -61,7 +61,7 @@ def write_failure(error: BaseException) -> dict[str, Any]:
 def _write_question(asked: ApprovalRequired) -> dict[str, Any]:
     """Write what a tool asks; what JSON cannot say of it is left out, as its text says."""
     shown: dict[str, Any] = {}
-    for name in ("preview", "payload"):
+    for name in ("preview", "payload", "state"):
         try:
             shown[name] = to_plain(getattr(asked, name))
         except ValueError:
@@ -147,7 +147,9 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any]], Exception]] = {
     ToolException.kind: _read_exception,
     InvalidArguments.kind: lambda answer: InvalidArguments(answer["errors"]),
     ToolOutputError.kind: lambda answer: ToolOutputError(answer["message"]),
-    _APPROVAL: lambda answer: ApprovalRequired(answer["message"], preview=answer["preview"], payload=answer["payload"]),
+    _APPROVAL: lambda answer: ApprovalRequired(
+        answer["message"], preview=answer["preview"], payload=answer["payload"], state=answer["state"]
+    ),
     _REFUSED: lambda answer: UserTokenRefused(answer["provider"]),
     "crash": _read_crash,
 }

@@ -51,6 +51,7 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         "memory_limit_mb": invocation.tool.options.memory_limit_mb or memory_limit_mb,
         "bounds": bounds,
         "approved": context.approved,
+        "asked": {"rejection": context.rejection, "resumed": context.resumed, "reply": context.reply},
         "has_store": context.store is not None,
         "has_contents": context.contents is not None,
         "workspace": _write_workspace(invocation.workspace),
@@ -92,6 +93,7 @@ def read_request(
         context=request["context"],
         headers=HeaderMap(request["headers"]),
         approved=request["approved"],
+        **request["asked"],
         listener=listener,
     )
     made = Invocation(

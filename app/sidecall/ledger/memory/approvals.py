@@ -5,16 +5,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sidecall.core.approval import (
-    NO_PREVIEW,
-    ApprovalPage,
-    ApprovalRecord,
-    ApprovalStatus,
-    Decision,
-    ListedApproval,
-    Preview,
-)
+from sidecall.core.approval import NO_PREVIEW, ApprovalRecord, ApprovalStatus, Decision, Preview
 from sidecall.core.decisions.fingerprint import compute_fingerprint
+from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
 from sidecall.core.errors import UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.overload import TooManyApprovals

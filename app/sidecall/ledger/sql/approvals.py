@@ -6,17 +6,10 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 
-from sidecall.core.approval import (
-    NO_PREVIEW,
-    ApprovalPage,
-    ApprovalRecord,
-    ApprovalStatus,
-    Decision,
-    ListedApproval,
-    Preview,
-)
+from sidecall.core.approval import NO_PREVIEW, ApprovalRecord, ApprovalStatus, Decision, Preview
 from sidecall.core.calls.errors import OutcomeUnknown
 from sidecall.core.decisions.fingerprint import compute_fingerprint
+from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
 from sidecall.core.errors import CallRejected, ToolFailure, UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.overload import StoreUnavailable, TooManyApprovals

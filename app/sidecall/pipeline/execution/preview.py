@@ -36,7 +36,7 @@ async def show_question(invocation: Invocation, asked: ApprovalRequired) -> Prev
     beside = NO_PREVIEW if asked.payload is None else _show(invocation, asked.payload, "payload")
     text = _hide(invocation, asked.description)
     description = None if text is None else replace_surrogates(text[:_LONGEST_QUESTION])
-    return Preview(shown.shown, shown.error or beside.error, description, beside.shown)
+    return Preview(shown.shown, shown.error or beside.error, description, beside.shown, state=asked.state)
 
 
 def _show(invocation: Invocation, said: Any, what: str = "preview") -> Preview:

@@ -8,7 +8,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from sidecall.auth.scopes import DECIDE
-from sidecall.core.approval import Approval, ApprovalStatus, Decision, ListedApproval
+from sidecall.core.approval import Approval, ApprovalStatus, Decision
+from sidecall.core.decisions.listed import ListedApproval
 from sidecall.core.errors import InvalidDecision, UnknownApproval
 from sidecall.core.pointer import format_path
 from sidecall.http.body import read_json

@@ -1,0 +1,1 @@
+"""Agents of other programs, offered as tools."""

@@ -1,0 +1,1 @@
+"""Agents elsewhere, from the command line."""
