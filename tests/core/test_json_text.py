@@ -1,12 +1,13 @@
 """JSON text from outside is parsed strictly, with a bound on everything."""
 
+import json
 import math
 from typing import Any
 
 import pytest
 from pydantic_core import from_json
 
-from sidecall.core.json_text import MOST_VALUES, holds_more, is_finite, name_json_type, parse_json
+from sidecall.core.json_text import MOST_VALUES, holds_more, is_finite, name_json_type, parse_json, quote_text
 
 
 @pytest.mark.parametrize(
@@ -141,3 +142,9 @@ def test_deep_values_are_looked_through() -> None:
 
     assert is_finite(parse_json(text % b"1.5")) is True
     assert is_finite(from_json(text % b"NaN")) is False
+
+
+@pytest.mark.parametrize("text", ["", "call_1", 'a "quote"', "a\\b", "ü", "\x7f", "\n", "/", "\ud800", "😀"])
+def test_a_text_is_quoted_as_pythons_own_module_does(text: str) -> None:
+    """What was hashed or kept once is found again."""
+    assert quote_text(text) == json.dumps(text)

@@ -8,6 +8,7 @@ from typing import Any
 
 from sidecall.core.context import Caller
 from sidecall.core.decisions.fingerprint import read_args
+from sidecall.core.json_text import quote_text
 from sidecall.core.messages import ToolCall
 
 
@@ -31,15 +32,15 @@ def make_key(kind: str, caller: Caller, text: str, call: ToolCall, beside: Seque
         beside: What came with the call and makes it another one: state and context.
         expires_at: Until when the key is known, in seconds since 1970.
     """
-    whose = [kind, caller.tenant, caller.subject, text]
+    whose = ", ".join(map(quote_text, (kind, caller.tenant, caller.subject, text)))
     # Not its id, which programs that send none get anew each time.
     what = [call.name, read_args(call.args), *beside]
-    return CallKey(_hash(whose), _hash(what), expires_at)
+    return CallKey(_hash(f"[{whose}]"), _hash(_write(what)), expires_at)
 
 
 # To make one takes as long as to use it.
 _write = json.JSONEncoder(sort_keys=True).encode
 
 
-def _hash(value: Any) -> str:
-    return hashlib.sha256(_write(value).encode()).hexdigest()
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -11,6 +11,7 @@ from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter
 from sidecall.core.calls.errors import KeyReused, UnknownCall
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.calls.places import EndedCalls
+from sidecall.core.json_text import quote_text
 from sidecall.core.messages import ToolMessage, make_unchecked
 from sidecall.core.record import CallRecord
 from sidecall.ledger.sql.clauses import write_where
@@ -51,7 +52,7 @@ class SqlCalls:
         try:
             row = await self._database.write(
                 "accept_call",
-                *(call.id, caller.tenant, caller.subject, sent.name, _quote(sent.id), status, attempt, owner),
+                *(call.id, caller.tenant, caller.subject, sent.name, quote_text(sent.id), status, attempt, owner),
                 *(created, started, acceptance.args, record, *known, acceptance.replay_of, size),
                 *(acceptance.callback_url, None if acceptance.callback_url is None else created),
             )
@@ -75,7 +76,7 @@ class SqlCalls:
         if key is not None:
             known = (key.text, key.fingerprint, key.expires_at, max(free_at, key.expires_at))
         size = _measure(record) + _measure(acceptance.args or "") + _measure(message) + _BESIDE
-        whose = (call.id, call.caller.tenant, call.caller.subject, sent.name, _quote(sent.id))
+        whose = (call.id, call.caller.tenant, call.caller.subject, sent.name, quote_text(sent.id))
         texts = (acceptance.args, record, message)
         row: Row | None = None
         self._kept.take(1, size)
@@ -219,12 +220,6 @@ def _write_message(end: CallEnd) -> str:
     # As pydantic's own method does, with less around it.
     text: bytes = end.message.__pydantic_serializer__.to_json(end.message)
     return text.decode()
-
-
-def _quote(text: str) -> str:
-    # Most ids are plain; JSON's own way takes five times as long.
-    is_plain = text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
-    return f'"{text}"' if is_plain else json.dumps(text)
 
 
 def _measure(text: str) -> int:
