@@ -48,15 +48,23 @@ export class ApprovalDesk {
   /** Ask whoever is to decide, or wait, and return the answer in a dialect. */
   async settle(id, format, { ask, approvalWait = 0, signal } = {}) {
     let approval = await this.show(id, format, signal);
-    if (approval.status === "pending" && ask) {
-      const verdict = readVerdict(await ask(approval));
-      approval = verdict ? await this.decide(id, verdict, format, signal) : await this.show(id, format, signal);
-    }
-    for (let left = approvalWait, wait = 0.25; approval.message == null; wait = Math.min(wait * 1.5, 5)) {
+    // A call may wait for a person's signing in, and then for a decision.
+    const asked = new Set();
+    for (let left = approvalWait, wait = 0.25; approval.message == null; ) {
+      const kind = approval.sign_in != null;
+      if (approval.status === "pending" && ask && !asked.has(kind)) {
+        asked.add(kind);
+        const verdict = readVerdict(await ask(approval));
+        // Nobody can say in the person's place that they have signed in.
+        const isSeen = !verdict || (kind && verdict.decision === "approve");
+        approval = isSeen ? await this.show(id, format, signal) : await this.decide(id, verdict, format, signal);
+        continue;
+      }
       // One that is approved runs, and has its answer soon.
       if (approval.status === "pending" && left <= 0) throw new ApprovalNeeded([approval]);
       await pause(wait, signal);
       left -= wait;
+      wait = Math.min(wait * 1.5, 5);
       approval = await this.show(id, format, signal);
     }
     return approval.message;

@@ -61,6 +61,11 @@ export interface CallOptions extends TurnOptions {
   key?: string;
 }
 
+export interface JobOptions extends StreamOptions {
+  /** Sent again with the same key, the call runs once. */
+  key?: string;
+}
+
 export interface RunOptions extends TurnOptions {
   /** Leave out what the model has said, for conversations that the provider keeps. */
   answersOnly?: boolean;
@@ -167,8 +172,23 @@ export class Sidecall {
   run<T = any>(response: unknown, options?: RunOptions): Promise<T[]>;
   stream(name: string, args?: Json, options?: StreamOptions): AsyncGenerator<CallEvent, void>;
   stream(call: object | object[], args?: null, options?: StreamOptions): AsyncGenerator<CallEvent, void>;
+  /** Have a call remembered and run, without waiting for it. */
+  job(name: string, args?: Json, options?: JobOptions): Promise<Job>;
+  job(call: object, args?: null, options?: JobOptions): Promise<Job>;
+  /** Take up a remembered call by its id. */
+  findJob(id: string): Job;
   /** Return the tools for the Vercel AI SDK. */
   aiTools(options?: AiOptions): Promise<Record<string, any>>;
+}
+
+/** A remembered call. */
+export class Job {
+  readonly id: string;
+  /** Show how it stands, as soon as it has ended or after so many seconds. */
+  show(wait?: number, signal?: AbortSignal): Promise<Json>;
+  /** Show how it stands as soon as it has ended; `message` is its answer. */
+  wait(seconds?: number, signal?: AbortSignal): Promise<Json>;
+  cancel(signal?: AbortSignal): Promise<Json>;
 }
 
 export class ClientError extends Error {}

@@ -5,8 +5,10 @@ import { ApprovalDesk } from "./approvals.js";
 import { Connection, readJson } from "./connection.js";
 import { readEvents } from "./events.js";
 import { ApprovalNeeded, UnknownAnswer } from "./failures.js";
+import { Job } from "./jobs.js";
 import { Turn, readTurn } from "./turns.js";
 
+export { Job } from "./jobs.js";
 export * from "./failures.js";
 export { Turn } from "./turns.js";
 
@@ -16,8 +18,7 @@ const OF_MANY = [...BESIDE, "timeout"];
 const OF_TURNS = [...OF_MANY, "ask", "approvalWait"];
 const OF_CALLS = [...OF_TURNS, "key"];
 const FILTERS = ["strict", "tags", "names", "toolset", "context", "signal"];
-// How long one request waits for a call that another one has begun.
-const LONG_POLL = 20;
+const OF_JOBS = [...OF_MANY, "key"];
 const KEPT_LISTS = 16;
 
 /** A server of tools. */
@@ -78,18 +79,32 @@ export class Sidecall {
     const params = [...(format ? [["format", format]] : []), ...(timeout === undefined ? [] : [["timeout", `${timeout}`]])];
     const headers = key === undefined ? {} : { "Idempotency-Key": `"${key}"` };
     if (options.accept) headers.Accept = options.accept;
+    if (options.prefer) headers.Prefer = options.prefer;
     return this.#connection.send("POST", path, { params, headers, body, isSafe: key !== undefined, signal });
   }
 
   async #waitFor(id, signal) {
-    const request = { params: [["format", "langchain"]], headers: { Prefer: `wait=${LONG_POLL}` }, isSafe: true, signal };
-    for (;;) {
-      const state = await readJson(await this.#connection.send("GET", `/tool_calls/${encodeURIComponent(id)}`, request));
-      if (state.message) return state.message;
-      if (["succeeded", "failed", "cancelled", "expired", "outcome_unknown"].includes(state.status)) {
-        throw new UnknownAnswer(`the call ended as ${state.status}, without an answer`);
-      }
-    }
+    const state = await new Job(id, this.#connection).wait(Infinity, signal);
+    if (state.message) return state.message;
+    throw new UnknownAnswer(`the call ended as ${state.status}, without an answer`);
+  }
+
+  /** Have a call remembered and run, without waiting for it. */
+  async job(call, args, options = {}) {
+    requireOptions(options, OF_JOBS, "a job");
+    // What is remembered costs a row anyway, and sent twice it would run twice.
+    const key = options.key ?? globalThis.crypto.randomUUID();
+    const body = { ...nameCall(call, args), ...beside(options) };
+    const response = await this.#post("/tool_calls", body, { ...options, prefer: "respond-async" }, key);
+    const place = response.headers.get("Location") ?? "";
+    const said = await readJson(response);
+    if (place.startsWith("/approvals/")) throw new ApprovalNeeded([said]);
+    return new Job(said.id, this.#connection);
+  }
+
+  /** Take up a remembered call by its id, which may have been sent by another program. */
+  findJob(id) {
+    return new Job(id, this.#connection);
   }
 
   /** Ask what a call would do, without running it. */

@@ -142,3 +142,15 @@ test("nobody has to wait for a call", async () => {
 
   await assert.rejects(wait, { name: "TimeoutError" });
 });
+
+test("a job runs on, is found by its id, and is cancelled", async () => {
+  const job = await server.job("double", { number: 4 });
+  const state = await server.findJob(job.id).wait(60);
+  const slow = await server.job("sleep", { seconds: 60 });
+  const cancelled = await slow.cancel();
+
+  assert.deepEqual([state.status, state.message.content], ["succeeded", "8"]);
+  assert.equal((await slow.wait(60)).status, "cancelled");
+  assert.ok(cancelled.id);
+  await assert.rejects(server.job("double", { number: 4 }, { ask: () => true }), TypeError);
+});

@@ -1,0 +1,40 @@
+// Calls that a server remembers and runs on.
+
+import { pause, readJson } from "./connection.js";
+
+// How long one request waits for a call.
+const LONG_POLL = 20;
+const ENDED = new Set(["succeeded", "failed", "cancelled", "expired", "outcome_unknown"]);
+
+/** A remembered call. */
+export class Job {
+  #connection;
+
+  constructor(id, connection) {
+    this.id = id;
+    this.#connection = connection;
+  }
+
+  /** Show how it stands, as soon as it has ended or after so many seconds; the server bounds them. */
+  async show(wait = 0, signal) {
+    const headers = wait >= 1 ? { Prefer: `wait=${Math.floor(wait)}` } : {};
+    const request = { params: [["format", "langchain"]], headers, isSafe: true, signal };
+    return readJson(await this.#connection.send("GET", `/tool_calls/${encodeURIComponent(this.id)}`, request));
+  }
+
+  /** Show how it stands as soon as it has ended, or after so many seconds. */
+  async wait(seconds = Infinity, signal) {
+    for (let left = seconds; ; left -= LONG_POLL) {
+      const state = await this.show(Math.min(left, LONG_POLL), signal);
+      if (ENDED.has(state.status) || left <= LONG_POLL) return state;
+      // A server that is told not to wait so long answers at once.
+      await pause(0.2, signal);
+    }
+  }
+
+  /** Cancel it. */
+  async cancel(signal) {
+    const path = `/tool_calls/${encodeURIComponent(this.id)}/cancel`;
+    return readJson(await this.#connection.send("POST", path, { params: [["format", "langchain"]], signal }));
+  }
+}
