@@ -166,6 +166,31 @@ async def test_what_parsers_add_goes_not_back() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("item", "is_ours"),
+    [
+        ({"type": "shell_call", "call_id": "c", "action": {"commands": ["ls"]}}, True),
+        ({"type": "shell_call", "call_id": "c", "environment": {"type": "local"}}, True),
+        ({"type": "shell_call", "call_id": "c", "environment": {"type": "container_reference"}}, False),
+        ({"type": "apply_patch_call", "call_id": "c"}, True),
+        ({"type": "custom_tool_call", "call_id": "c", "name": "double", "input": "4"}, True),
+        ({"type": "mcp_approval_request", "id": "c"}, True),
+        ({"type": "tool_search_call", "call_id": "c", "execution": "server"}, False),
+        ({"type": "web_search_call", "id": "c"}, False),
+        ({"type": "reasoning", "id": "c"}, False),
+    ],
+)
+def test_built_in_tools_are_run_where_the_provider_does_not(item: dict[str, Any], is_ours: bool) -> None:
+    """As they are."""
+    assert read_turn({"output": [item]}).calls == ([item] if is_ours else [])
+
+
+def test_a_custom_tool_of_a_chat_is_run() -> None:
+    """As a function is."""
+    call = {"id": "c", "type": "custom", "custom": {"name": "double", "input": "4"}}
+    assert read_turn({"role": "assistant", "content": None, "tool_calls": [call]}).calls == [call]
+
+
 @pytest.mark.parametrize("said", ["text", 4, {}, [], [{"a": 1}], {"role": "user", "content": "Hello"}, [1]])
 def test_anything_else_is_refused(said: Any) -> None:
     """Lest a loop end in silence."""

@@ -143,7 +143,7 @@ def read_answer(response: httpx.Response) -> ToolAnswer:
 def id_of(answer: Mapping[str, Any]) -> str:
     """Return the id of the call that an answer of any dialect is for."""
     inner = answer.get("functionResponse") or answer
-    found = (inner.get(key) for key in ("tool_call_id", "call_id", "tool_use_id", "id"))
+    found = (inner.get(key) for key in ("tool_call_id", "call_id", "tool_use_id", "approval_request_id", "id"))
     return str(next(filter(None, found), ""))
 
 

@@ -107,7 +107,7 @@ def _read_message(message: Mapping[str, Any], response: Any) -> Turn:
         return _read_blocks(message["content"])
     if message.get("role") == "assistant":
         message = _tidy(_drop_parsed(message))
-        calls = [call for call in message.get("tool_calls") or () if call.get("type", "function") == "function"]
+        calls = [call for call in message.get("tool_calls") or () if call.get("type", "function") in _CHAT]
         return Turn("openai", [message], calls)
     if "parts" in message:
         return _read_parts(message, response)
@@ -127,10 +127,19 @@ def _read_graph_output(plain: Mapping[str, Any], _response: Any) -> Turn:
 
 
 def _is_ours(item: Mapping[str, Any]) -> bool:
-    """Return whether the server is to answer an item; a search for tools it may be that the provider has run."""
-    if item.get("type") == "tool_search_call":
+    """Return whether the server is to answer an item; some the provider may have run, in a place of its own."""
+    kind = item.get("type")
+    if kind == "tool_search_call":
         return item.get("execution") == "client"
-    return item.get("type") == "function_call"
+    if kind == "shell_call":
+        return bool((item.get("environment") or {}).get("type", "local") == "local")
+    return kind in _ITEMS
+
+
+_CHAT = ("function", "custom")
+_ITEMS = frozenset(
+    "function_call custom_tool_call local_shell_call apply_patch_call computer_call mcp_approval_request".split()
+)
 
 
 def _read_blocks(blocks: list[Any]) -> Turn:

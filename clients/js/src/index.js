@@ -192,7 +192,7 @@ function writeAscii(value) {
 
 function idOf(answer) {
   const inner = answer.functionResponse ?? answer;
-  return inner.tool_call_id || inner.call_id || inner.tool_use_id || inner.id || "";
+  return inner.tool_call_id || inner.call_id || inner.tool_use_id || inner.approval_request_id || inner.id || "";
 }
 
 function readWaiting(header) {

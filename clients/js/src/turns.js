@@ -60,9 +60,21 @@ function readWhole(given) {
   }
   if ("output" in plain) {
     const items = plain.output.map(dropParsed);
-    return new Turn("openai-responses", items, items.filter((item) => item.type === "function_call"));
+    return new Turn("openai-responses", items, items.filter(isOurs));
   }
   return readMessage(plain);
+}
+
+const CHAT = new Set(["function", "custom"]);
+const ITEMS = new Set(
+  "function_call custom_tool_call local_shell_call apply_patch_call computer_call mcp_approval_request".split(" "),
+);
+
+/** Return whether the server is to answer an item; some the provider may have run, in a place of its own. */
+function isOurs(item) {
+  if (item.type === "tool_search_call") return item.execution === "client";
+  if (item.type === "shell_call") return (item.environment?.type ?? "local") === "local";
+  return ITEMS.has(item.type);
 }
 
 function readMessage(message) {
@@ -71,7 +83,7 @@ function readMessage(message) {
   }
   if (message.role === "assistant") {
     const said = tidy(dropParsed(message));
-    const calls = (said.tool_calls ?? []).filter((call) => (call.type ?? "function") === "function");
+    const calls = (said.tool_calls ?? []).filter((call) => CHAT.has(call.type ?? "function"));
     return new Turn("openai", [said], calls);
   }
   if ("parts" in message) return readParts(message);

@@ -18,13 +18,26 @@ from sidecall.schema.forms.deferred import (
     render_deferred,
     render_search,
 )
-from sidecall.schema.forms.definitions import DefinitionFormat, list_fitting, render_definitions
+from sidecall.schema.forms.definitions import (
+    DefinitionFormat,
+    has_room_for_hosted,
+    list_fitting,
+    render_definitions,
+)
+from sidecall.schema.forms.native import Declared, HostedTools, choose_hosted, declare_native
 
 Format = Annotated[DefinitionFormat, Query(description="Whose form the definitions have.")]
 Strict = Annotated[bool, Query(description="Say the schemas in OpenAI's strict form where that is possible.")]
 Tags = Annotated[list[str] | None, Query(alias="tag", description="Only tools with one of these tags.")]
 Names = Annotated[list[str] | None, Query(alias="name", description="Only the tools of these names.")]
 OfToolset = Annotated[str | None, Query(description="Only the tools of this toolset, as the operator has named it.")]
+Hosted = Annotated[
+    HostedTools,
+    Query(
+        description="What becomes of what the provider has of its own: `keep` lists its declarations, `replace`"
+        " functions of this server that do the same."
+    ),
+]
 MostTools = Annotated[
     int | None, Query(ge=1, le=1000, description="Most tools of one page; all of them when left out."), WHOLE_NUMBER
 ]
@@ -50,6 +63,13 @@ class ToolChoice:
     tags: list[str] | None
     names: list[str] | None
     toolset: Toolset | None = None
+    hosted: HostedTools = "keep"
+
+    def declare(self, tools: list[CompiledTool]) -> Declared:
+        """Choose among tools, and declare those that implement what the provider has of its own."""
+        chosen = [tool for tool in tools if self.has(tool)]
+        chosen = choose_hosted(chosen, self.hosted, has_room=has_room_for_hosted(self.form))
+        return Declared(chosen) if self.hosted == "replace" else declare_native(chosen, self.form)
 
     def has(self, tool: CompiledTool) -> bool:
         """Return whether a tool is among them."""
@@ -83,13 +103,14 @@ def write_page(
     Raises:
         InvalidParameter: The cursor leads nowhere, or models of this provider cannot search.
     """
-    chosen = [tool for tool in tools if choice.has(tool)]
+    declared = choice.declare(tools)
+    chosen, by_name = declared.tools, declared.by_name
     if stretch.search is None:
         page, cursor = _cut(list_fitting(chosen, choice.form), stretch)
-        return render_definitions(page, choice.form, strict=choice.strict), cursor
+        return render_definitions(page, choice.form, strict=choice.strict, declared=by_name), cursor
     own = _find_search(stretch.search, choice.form, registry)
-    page, cursor = _cut(list_deferred(chosen, choice.form, own), stretch)
-    definitions = render_deferred(page, choice.form, strict=choice.strict)
+    page, cursor = _cut(list_deferred(chosen, choice.form, own, by_name), stretch)
+    definitions = render_deferred(page, choice.form, strict=choice.strict, declared=by_name)
     return ([] if stretch.cursor is not None else [render_search(choice.form, own)]) + definitions, cursor
 
 

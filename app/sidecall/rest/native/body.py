@@ -22,6 +22,7 @@ Arguments = Annotated[str | JsonObject | None, BeforeValidator(_be_arguments)]
 
 # JSON has one kind of number: 3.0 is an integer, too.
 WholeNumber = Annotated[StrictInt, BeforeValidator(_be_whole)]
+CharacterCount = Annotated[StrictInt, Field(ge=0), BeforeValidator(_be_whole)]
 SentId = Annotated[str | StrictInt | None, BeforeValidator(_be_whole)]
 
 

@@ -1,10 +1,10 @@
 """The calls of built-in tools as providers' models emit them, where they are no calls of functions."""
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import AliasChoices, BaseModel, Field, StrictBool
 
-from sidecall.rest.native.body import Arguments, CallBody, JsonObject, SentId, WholeNumber
+from sidecall.rest.native.body import Arguments, CallBody, CharacterCount, JsonObject, SentId, WholeNumber
 
 
 class OpenAICustomInput(BaseModel):
@@ -48,7 +48,7 @@ class ShellAction(BaseModel):
 
     commands: list[str]
     timeout_ms: WholeNumber | None = None
-    max_output_length: Annotated[WholeNumber, Field(ge=0)] | None = Field(
+    max_output_length: CharacterCount | None = Field(
         default=None, description="Echoed; holds for each and for all of them."
     )
 

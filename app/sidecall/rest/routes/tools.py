@@ -16,6 +16,7 @@ from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.rest.catalog.choice import (
     Format,
+    Hosted,
     Names,
     OfToolset,
     Stretch,
@@ -105,14 +106,16 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
     tag: Tags = None,
     name: Names = None,
     toolset: OfToolset = None,
+    hosted: Hosted = "keep",
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """List the tools in the order they were registered.
 
-    The array is what the provider's client takes as `tools` as it stands; for Gemini it has one element, which holds
-    all `functionDeclarations`. Tools that their provider runs are in the forms that have room for them. Send the `ETag`
-    back as `If-None-Match` to be told 304 while nothing has changed. With `limit` the list comes in pages; the header
-    `Link` leads to the next one.
+    The array is what the provider's client takes as `tools` as it stands; for Gemini its first element holds all
+    `functionDeclarations`. Tools that their provider runs are in the forms that have room for them, and tools that
+    implement what it has of its own are declared as that, unless `hosted=replace`. Send the `ETag` back as
+    `If-None-Match` to be told 304 while nothing has changed. With `limit` the list comes in pages; the header `Link`
+    leads to the next one.
     """
     query = request.scope["query_string"]
     listing = parts.listings.find(query, caller)
@@ -120,7 +123,7 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
         version = parts.registry.version
         wanted = None if toolset is None else parts.toolsets.find(toolset)
         seen = await parts.pipeline.visible(caller, context)
-        choice = ToolChoice(format, strict, tag, name, wanted)
+        choice = ToolChoice(format, strict, tag, name, wanted, hosted)
         definitions, cursor = write_page(seen, choice, stretch, parts.registry)
         listing = make_listing(to_json(definitions), _link(request, cursor))
         parts.listings.keep(query, listing, version, caller)

@@ -1,10 +1,10 @@
 """List tools that a model has to find first, beside the search that finds them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from sidecall.core.tool import CompiledTool
-from sidecall.schema.forms.definitions import DefinitionFormat, list_fitting, render_definitions
+from sidecall.core.tool import CompiledTool, Schema
+from sidecall.schema.forms.definitions import NONE_DECLARED, DefinitionFormat, list_fitting, render_definitions
 
 # Who searches: the provider, or this server, by words or by regular expressions.
 SearchBy = Literal["provider", "bm25", "regex"]
@@ -21,24 +21,31 @@ _ANTHROPIC_SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": SEARCH_BY
 
 
 def list_deferred(
-    tools: Sequence[CompiledTool], form: DefinitionFormat, own: CompiledTool | None
+    tools: Sequence[CompiledTool],
+    form: DefinitionFormat,
+    own: CompiledTool | None,
+    declared: Collection[str] = (),
 ) -> list[CompiledTool]:
     """List the tools whose definitions a provider is sent; what our own search finds for OpenAI is sent when found."""
     fitting = [tool for tool in list_fitting(tools, form) if (tool.declaration or {}).get("type") != _OPENAI_SEARCH]
     if own is None or form == "anthropic":
         return fitting
-    return [tool for tool in fitting if not _is_deferred(tool)]
+    return [tool for tool in fitting if tool.name in declared or not _is_deferred(tool)]
 
 
 def render_deferred(
-    tools: Sequence[CompiledTool], form: DefinitionFormat, *, strict: bool = False
+    tools: Sequence[CompiledTool],
+    form: DefinitionFormat,
+    *,
+    strict: bool = False,
+    declared: Mapping[str, list[Schema]] = NONE_DECLARED,
 ) -> list[dict[str, Any]]:
     """Render tools so that models do not see them until they are found.
 
     One with `extras={"defer_loading": False}` they see at once.
     """
-    definitions = render_definitions(tools, form, strict=strict)
-    deferred = {tool.name for tool in tools if _is_deferred(tool)}
+    definitions = render_definitions(tools, form, strict=strict, declared=declared)
+    deferred = {tool.name for tool in tools if _is_deferred(tool) and tool.name not in declared}
     return [_defer(definition, deferred) for definition in definitions]
 
 

@@ -1,7 +1,7 @@
 """Render one tool in the form each provider's API takes."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -17,6 +17,8 @@ from sidecall.schema.walk import map_children
 DefinitionFormat = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp", "json_schema"]
 FORMATS: tuple[DefinitionFormat, ...] = get_args(DefinitionFormat)
 
+NONE_DECLARED: Mapping[str, list[Schema]] = {}
+
 # The subset of JSON Schema that Gemini's `Schema` object has.
 _GEMINI_KEYWORDS = frozenset(
     "type format title description nullable enum items minItems maxItems properties required minimum maximum"
@@ -30,15 +32,30 @@ def list_fitting(tools: Iterable[CompiledTool], form: DefinitionFormat) -> list[
     return [tool for tool in tools if tool.declaration is None or form in _WITH_DECLARATIONS]
 
 
-def render_definitions(tools: Iterable[CompiledTool], form: DefinitionFormat, *, strict: bool = False) -> list[Any]:
-    """Render tools as the array that the provider takes as `tools`."""
+def has_room_for_hosted(form: DefinitionFormat) -> bool:
+    """Return whether a form has room for tools that the provider runs."""
+    return form in _WITH_DECLARATIONS
+
+
+def render_definitions(
+    tools: Iterable[CompiledTool],
+    form: DefinitionFormat,
+    *,
+    strict: bool = False,
+    declared: Mapping[str, list[Schema]] = NONE_DECLARED,
+) -> list[Any]:
+    """Render tools as the array that the provider takes as `tools`; by their names, those `declared` as what it has."""
     fitting = list_fitting(tools, form)
-    definitions = [_RENDERERS[form](tool, *_choose_parameters(tool, strict)) for tool in fitting]
-    if form == "openai-responses":
-        return _group(fitting, definitions)
     if form == "gemini":
-        return [{"functionDeclarations": definitions}] if definitions else []
-    return definitions
+        functions = [_render(tool, form, strict) for tool in fitting if tool.name not in declared]
+        others = [it for tool in fitting for it in declared.get(tool.name, ())]
+        return ([{"functionDeclarations": functions}] if functions else []) + others
+    each = [(tool, it) for tool in fitting for it in declared.get(tool.name) or [_render(tool, form, strict)]]
+    return _group(each) if form == "openai-responses" else [it for _, it in each]
+
+
+def _render(tool: CompiledTool, form: DefinitionFormat, strict: bool) -> dict[str, Any]:
+    return _RENDERERS[form](tool, *_choose_parameters(tool, strict))
 
 
 def render_definition(tool: CompiledTool) -> Any:
@@ -96,10 +113,10 @@ _SAID_TO_RESPONSES = {
 }
 
 
-def _group(tools: list[CompiledTool], definitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _group(definitions: list[tuple[CompiledTool, dict[str, Any]]]) -> list[dict[str, Any]]:
     """Put the tools of a namespace together, where the first of them stands."""
     listed: dict[int | str, dict[str, Any]] = {}
-    for number, (tool, definition) in enumerate(zip(tools, definitions, strict=True)):
+    for number, (tool, definition) in enumerate(definitions):
         space = tool.options.extras.get("tool_namespace")
         if space is None:
             listed[number] = definition
