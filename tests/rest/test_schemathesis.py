@@ -1,6 +1,7 @@
 """What the server does is what its OpenAPI document says, for whatever Schemathesis makes of the document."""
 
 import asyncio
+import tempfile
 from typing import Any
 
 import pytest
@@ -50,7 +51,8 @@ async def delete_order(order: int) -> str:
     return f"Deleted order {order}."
 
 
-app = create_app(Settings(), Registry([calculator, current_time, delete_order]))
+FILES = tempfile.TemporaryDirectory()
+app = create_app(Settings(workspace_dir=FILES.name), Registry([calculator, current_time, delete_order]))
 schema = schemathesis.openapi.from_asgi("/openapi.json", app)
 
 # The same cases in every run: what fails here fails for everybody. The trials try more, and others.

@@ -1,6 +1,6 @@
 """Read a file that a program sends: a form of `multipart/form-data`, or the id of a content in JSON."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from fastapi import Request
@@ -51,7 +51,7 @@ async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
 
 
 async def _read_form(request: Request, body: bytes) -> SentFile:
-    async def give() -> AsyncIterator[bytes]:
+    async def give() -> AsyncGenerator[bytes, None]:
         yield body
 
     try:
