@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
-from sidecall.core.errors import InvalidParameter
+from sidecall.core.run.file_errors import UnknownWorkspace
 from sidecall.core.run.workspaces import LONGEST
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.pieces import InPieces
@@ -83,7 +83,7 @@ _BYTES = "application/octet-stream"
 
 async def _files(parts: PartsDep, caller: CallerDep, workspace_id: WorkspaceId) -> FilesOf:
     if not workspace_id.isprintable():
-        raise InvalidParameter("The conversation must be a text of printable characters.")
+        raise UnknownWorkspace("No conversation is called so: its name has printable characters only.")
     return FilesOf(parts.workspaces, caller, workspace_id)
 
 
