@@ -60,6 +60,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "workspace_dir",
             "workspace_idle_ttl",
             "workspace_ttl",
+            "max_workspaces",
             "workspace_max_bytes",
             "workspace_max_file_bytes",
             "workspace_max_entries",

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -97,7 +98,9 @@ def is_door_open() -> bool:
 
 
 @pytest.fixture
-async def make_client(is_door_open: bool, anyio_backend: Any) -> AsyncIterator[MakeClient]:
+async def make_client(
+    is_door_open: bool, anyio_backend: Any, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[MakeClient]:
     """Give a function that makes a client of an application with these tools and settings, in this process.
 
     Where time is virtual no history is written: its thread would keep real time.
@@ -107,6 +110,7 @@ async def make_client(is_door_open: bool, anyio_backend: Any) -> AsyncIterator[M
         async def make(*tools: BaseTool, **settings: Any) -> httpx.AsyncClient:
             if anyio_backend is VIRTUAL:
                 settings.setdefault("history", "off")
+            settings.setdefault("workspace_dir", tmp_path_factory.getbasetemp() / "workspaces" / uuid4().hex)
             app = create_app(Settings(**settings), Registry(tools))
             if not is_door_open:
                 app.add_middleware(Passing)

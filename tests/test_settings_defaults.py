@@ -12,6 +12,7 @@ DEFAULTS = {
     "workspace_dir": Path(".sidecall/workspaces"),
     "workspace_idle_ttl": 1200.0,
     "workspace_ttl": 86_400.0,
+    "max_workspaces": 1000,
     "workspace_max_bytes": 268_435_456,
     "workspace_max_file_bytes": 33_554_432,
     "workspace_max_entries": 10_000,

@@ -104,8 +104,7 @@ def create_app(
     redaction, results = Redaction(settings.log_redact), ResultRoom(settings.max_result_bytes)
     watch = build_telemetry(settings, metrics, redaction, history)
     surroundings = surround(ledger, _look_through(registry, settings), admission, watch, results, keeper)
-    workspaces = build_workspaces(settings)
-    surroundings = replace(surroundings, workspaces=workspaces)
+    surroundings = replace(surroundings, workspaces=build_workspaces(settings))
     stages = _list_stages(settings, executors, ledger, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
@@ -127,7 +126,6 @@ def create_app(
         receivers=AllowedHosts(settings.webhook_hosts),
         toolsets=open_toolsets(settings, registry),
         documents=documents,
-        workspaces=workspaces,
     )
     return _build_api(settings, parts, ledger, executors, watch)
 
@@ -147,6 +145,7 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
 def _build_api(
     settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry
 ) -> Application:
+    parts = replace(parts, workspaces=build_workspaces(settings))
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
     changes = ListChanges(is_fed=is_fed)
     lifespan = build_lifespan(settings, parts, ledger, executors, watch, changes)

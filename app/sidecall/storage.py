@@ -108,7 +108,7 @@ def build_workspaces(settings: Settings) -> Workspaces:
     """Make what keeps the files of conversations; nothing is made on the disk before there are some."""
     most = settings.workspace_max_bytes, settings.workspace_max_file_bytes, settings.workspace_max_entries
     expiry = Expiry(settings.workspace_idle_ttl, settings.workspace_ttl)
-    return Workspaces(settings.workspace_dir, Allowance(*most), expiry)
+    return Workspaces(settings.workspace_dir, Allowance(*most), expiry, settings.max_workspaces)
 
 
 def build_quotas(settings: Settings, ledger: Ledger) -> Quotas:

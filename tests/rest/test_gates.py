@@ -194,7 +194,9 @@ def _check_documented(paths: dict[str, Any], gate: Gate, answers: list[httpx.Res
     assert {str(answer.status_code) for answer in answers} | {"401"} <= set(operation["responses"]), gate
 
 
-_NAMES = ("tool", "call", "held", "content", "approval", "rule", "secret", "new", "provider")
+_NAMES = (
+    "tool", "call", "held", "content", "approval", "rule", "secret", "new", "provider", "workspace", "file",
+)  # fmt: skip
 
 
 async def _ask(client: httpx.AsyncClient, gate: Gate, names: dict[str, str], headers: dict[str, str]) -> httpx.Response:
@@ -226,7 +228,7 @@ async def test_guesses_take_the_same_way(make_client: MakeClient, tmp_path: Path
         ways = [await _follow(_ask(client, gate, names, other)) for names in (planted, missing)]
         assert ways[0] == ways[1], gate
 
-    assert len(gates) == 11
+    assert len(gates) == 17
 
 
 async def _follow(asking: Coroutine[Any, Any, httpx.Response]) -> list[str]:

@@ -1,6 +1,7 @@
 """What the server does is what its OpenAPI document says, for whatever Schemathesis makes of the document."""
 
 import asyncio
+import tempfile
 from typing import Any
 
 import pytest
@@ -50,15 +51,16 @@ async def delete_order(order: int) -> str:
     return f"Deleted order {order}."
 
 
-app = create_app(Settings(), Registry([calculator, current_time, delete_order]))
+FILES = tempfile.TemporaryDirectory()
+app = create_app(Settings(workspace_dir=FILES.name), Registry([calculator, current_time, delete_order]))
 schema = schemathesis.openapi.from_asgi("/openapi.json", app)
 
 # The same cases in every run: what fails here fails for everybody. The trials try more, and others.
 reproducible = settings(max_examples=20, derandomize=True, database=None, deadline=None)
 # Their filters may come several times.
 _LISTS = ["list_tool_calls", "export_tool_calls", "get_tools_document"]
-# A body may be anything, and `ignore_case` goes with `grep`, which the document cannot say.
-_CONTENTS = ["create_content", "get_content"]
+# A body may be anything, a path may lead elsewhere, and `ignore_case` goes with `grep`, which the document cannot say.
+_CONTENTS = ["create_content", "get_content", "create_workspace_file"]
 # A cursor goes with a limit, a search with some forms, and what is a regular expression no document says.
 _TOOLS = ["list_tools", "search_tools"]
 # Which arguments are right is for each tool to say, and one that does not answer in time has a status of its own.

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from sidecall.cli import approvals, audit, call, calls, check, keys, mcp, new, openapi, serve, status, tools
 from sidecall.cli.agents.talk import agent
-from sidecall.cli.built_in import toolkits
+from sidecall.cli.built_in import toolkits, workspace
 from sidecall.cli.contract.lock import lock
 from sidecall.cli.refusals import word_refusal
 from sidecall.core.errors import SidecallError
@@ -40,6 +40,7 @@ cli.command()(agent)
 cli.add_typer(calls.calls, name="calls")
 cli.command()(status.status)
 cli.add_typer(approvals.approvals, name="approvals")
+cli.add_typer(workspace.workspace, name="workspace")
 cli.add_typer(keys.keys, name="keys")
 cli.command()(audit.audit)
 cli.command()(new.new)

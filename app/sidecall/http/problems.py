@@ -53,6 +53,14 @@ from sidecall.core.errors import (
     UnsupportedMediaType,
 )
 from sidecall.core.overload import Overloaded, QuotaExceeded, StoreUnavailable, TooManyApprovals, TooManyCalls
+from sidecall.core.run.file_errors import (
+    FileConflict,
+    InvalidFile,
+    TooManyFiles,
+    TooManyWorkspaces,
+    UnknownFile,
+    UnknownWorkspace,
+)
 from sidecall.core.secrecy.places import InvalidSecret, SecretsOff, TooManySecrets, UnknownSecret
 from sidecall.core.secrecy.user_tokens import UnknownUserToken
 from sidecall.http.preferences import InvalidKey, InvalidPreference
@@ -83,10 +91,13 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     UnknownApproval: (404, "unknown-approval"),
     UnknownContent: (404, "unknown-content"),
     UnknownCall: (404, "unknown-call"),
+    UnknownWorkspace: (404, "unknown-workspace"),
+    UnknownFile: (404, "unknown-file"),
     HistoryOff: (404, "history-off"),
     ApprovalConflict: (409, "approval-conflict"),
     TooManyRules: (409, "too-many-rules"),
     TooManySecrets: (409, "too-many-secrets"),
+    FileConflict: (409, "file-conflict"),
     CallEnded: (409, "call-ended"),
     ContractChanged: (409, "contract-changed"),
     NotRepeatable: (409, "not-repeatable"),
@@ -105,11 +116,14 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     InvalidDecision: (422, "invalid-decision"),
     InvalidSecret: (422, "invalid-secret"),
     InvalidReplay: (422, "invalid-replay"),
+    InvalidFile: (422, "invalid-file"),
     ToolCallFailed: (500, "tool-call-failed"),
     TooManyCalls: (429, "too-many-calls"),
     QuotaExceeded: (429, "quota-exceeded"),
     TooManyContents: (429, "too-many-contents"),
+    TooManyFiles: (429, "too-many-files"),
     Overloaded: (503, "overloaded"),
+    TooManyWorkspaces: (503, "too-many-workspaces"),
     TooManyApprovals: (503, "too-many-approvals"),
     TooManyJobs: (503, "too-many-jobs"),
     StoreUnavailable: (503, "store-unavailable"),

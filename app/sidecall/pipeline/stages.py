@@ -30,7 +30,7 @@ from sidecall.pipeline.signing_in.ask import AskAgain, RequireSignIn, look_up_to
 from sidecall.pipeline.stage import Stage, Stages
 from sidecall.pipeline.tell import has_callbacks, tell_end, tell_error, tell_start
 from sidecall.pipeline.validate import validate
-from sidecall.pipeline.workspaces import leave_workspace, list_files, open_workspace, takes_workspace
+from sidecall.pipeline.workspaces.opening import leave_workspace, list_files, open_workspace, takes_workspace
 
 
 def default_stages(

@@ -49,6 +49,7 @@ from sidecall.rest.routes import (
     tools,
     user_tokens,
     whoami,
+    workspaces,
 )
 from sidecall.rest.routes.permissions import permit
 from sidecall.rest.security_schemes import add_security
@@ -86,6 +87,7 @@ _TAGS = {
     "callers": "Who calls.",
     "tool calls": "Calling it.",
     "contents": "What was cut out of answers, and what was sent for tools.",
+    "workspaces": "The files of a conversation, which its tools share.",
     "approvals": "Deciding about it.",
     "operations": "For orchestrators, and for those who operate it.",
 }
@@ -168,6 +170,7 @@ def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp]) -> 
         calls,
         replays,
         contents,
+        workspaces,
         rules,
         approvals,
         audit,

@@ -19,6 +19,11 @@ class WorkspaceSettings(BaseSettings):
     workspace_ttl: float = Field(
         default=86_400.0, ge=1, allow_inf_nan=False, description="Seconds until a workspace is removed in any case."
     )
+    max_workspaces: int = Field(
+        default=1000,
+        ge=1,
+        description="Most workspaces in that folder; calls that need one more are answered with 503.",
+    )
     workspace_max_bytes: int = Field(
         default=256 * 1024 * 1024, ge=1024, description="Most bytes that the files of one workspace have together."
     )

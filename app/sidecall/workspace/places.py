@@ -1,12 +1,14 @@
 """The workspaces of all conversations: found by tenant and conversation, and removed when their time is over."""
 
 import hashlib
+import os
 import secrets
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sidecall.core.run.file_errors import TooManyWorkspaces
 from sidecall.workspace.allowance import Allowance
 from sidecall.workspace.claims import FILES, Claim, claim_folder, clear, discard, remove_if
 from sidecall.workspace.paths import UNFINISHED
@@ -29,8 +31,11 @@ _NO_EXPIRY = Expiry()
 class Workspaces:
     """The workspaces in one folder, which several processes may share."""
 
-    def __init__(self, root: Path, allowance: Allowance = _NO_ALLOWANCE, expiry: Expiry = _NO_EXPIRY) -> None:
-        """Take a folder, which is made when there is something to keep in it."""
+    def __init__(
+        self, root: Path, allowance: Allowance = _NO_ALLOWANCE, expiry: Expiry = _NO_EXPIRY, most: int = 1000
+    ) -> None:
+        """Take a folder, which is made when there is something to keep in it, and keep so many workspaces at most."""
+        self.most = most
         self.root = root.absolute()
         self.allowance = allowance
         self.expiry = expiry
@@ -41,12 +46,16 @@ class Workspaces:
         Without a conversation it is a fresh one, which is removed when its call ends.
 
         Raises:
+            TooManyWorkspaces: There are as many as may be.
             OSError: It cannot be made.
         """
         if conversation is None:
+            self._require_room()
             return self._open(claim_folder(self.root / f"call-{secrets.token_hex(16)}", make=True, is_passing=True))
         folder = self._place(tenant, conversation)
         remove_if(folder, self.expiry.idle, self.expiry.hard)
+        if not folder.exists():
+            self._require_room()
         return self._open(claim_folder(folder, make=True))
 
     def find(self, tenant: str, conversation: str) -> Workspace | None:
@@ -81,6 +90,11 @@ class Workspaces:
                 else:
                     removed += remove_if(folder, self.expiry.idle, self.expiry.hard)
         return removed
+
+    def _require_room(self) -> None:
+        with suppress(FileNotFoundError):
+            if len(os.listdir(self.root)) >= self.most:
+                raise TooManyWorkspaces
 
     def _open(self, claim: Claim) -> Workspace:
         claim.touch()

@@ -30,6 +30,7 @@ async def refund(order: str) -> str:
 
 
 TOOLS = (look, delete_order, refund)
+ALWAYS = {"decision": "approve", "always": True}
 _numbers = count(1)
 
 
@@ -47,10 +48,10 @@ async def plant(client: httpx.AsyncClient, headers: dict[str, str]) -> dict[str,
     assert held.headers["Location"].startswith("/tool_calls/")
     refunded = await send("refund")
     if refunded.status_code == 202:
-        always = {"decision": "approve", "always": True}
-        await client.post(refunded.headers["Location"], json=always, headers=headers)
+        await client.post(refunded.headers["Location"], json=ALWAYS, headers=headers)
     [rule] = (await client.get("/approvals/rules", headers=headers)).json()
     content = await client.post("/contents", content=CANARY.encode(), headers=headers)
+    file = await _send_file(client, order, headers)
     await client.put("/secrets/CANARY_KEY", json={"value": CANARY}, headers=headers)
     return {
         "tool": "look",
@@ -61,5 +62,12 @@ async def plant(client: httpx.AsyncClient, headers: dict[str, str]) -> dict[str,
         "rule": rule["id"],
         "secret": "CANARY_KEY",
         "new": "NEW_KEY",
+        "workspace": order,
+        "file": file.json()["id"],
         "provider": "hub",  # Nobody has signed in there.
     }
+
+
+async def _send_file(client: httpx.AsyncClient, conversation: str, headers: dict[str, str]) -> httpx.Response:
+    files = {"file": (CANARY, CANARY.encode())}
+    return await client.post(f"/workspaces/{conversation}/files", files=files, headers=headers)

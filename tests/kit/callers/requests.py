@@ -13,6 +13,8 @@ NONE = {
     "rule": "none",
     "approval": "none",
     "provider": "none",
+    "workspace": "none",
+    "file": "none",
 }
 
 
@@ -39,7 +41,12 @@ class Gate:
     @property
     def is_about_one(self) -> bool:
         """Whether it is about one of several things that are a caller's."""
-        return "{" in self.path and self.path not in ("/tools/{tool}", "/tools/{tool}/call", "/secrets/{new}")
+        return "{" in self.path and self.path not in (
+            "/tools/{tool}",
+            "/tools/{tool}/call",
+            "/secrets/{new}",
+            "/workspaces/{new}/files",
+        )
 
 
 CALL = {"name": "look", "args": {"word": "tea"}, "id": "call_1", "type": "tool_call"}
@@ -63,6 +70,13 @@ GATES = [
     Gate("POST", "/contents", "tools:call", 201, 403, 201, {"a": 1}),
     Gate("GET", "/contents/{content}", "tools:call", 200, 403, 404),
     Gate("DELETE", "/contents/{content}", "tools:call", 204, 403, 404),
+    Gate("POST", "/workspaces/{new}/files", "tools:call", 404, 403, 404, {"file_id": NO_ID}),
+    Gate("GET", "/workspaces/{workspace}", "tools:call", 200, 403, 404),
+    Gate("GET", "/workspaces/{workspace}/files", "tools:call", 200, 403, 404),
+    Gate("GET", "/workspaces/{workspace}/files/{file}", "tools:call", 200, 403, 404),
+    Gate("GET", "/workspaces/{workspace}/files/{file}/content", "tools:call", 200, 403, 404),
+    Gate("DELETE", "/workspaces/{workspace}/files/{file}", "tools:call", 200, 403, 404),
+    Gate("DELETE", "/workspaces/{workspace}", "tools:call", 204, 403, 404),
     Gate("GET", "/approvals", "approvals:decide", 200, 403, 200),
     Gate("GET", "/approvals/rules", "approvals:decide", 200, 403, 200),
     Gate("DELETE", "/approvals/rules/{rule}", "approvals:decide", 204, 403, 404),

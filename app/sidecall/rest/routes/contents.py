@@ -29,8 +29,8 @@ ContentId = Annotated[str, Path(description="The last part of an answer's `artif
 
 WantedDep = Annotated[Wanted | None, Depends(read_wanted)]
 
-# What tools return and programs send must never be run by a browser that comes here.
-_SAFE = {
+#: What tools return and programs send must never be run by a browser that comes here.
+SAFE = {
     "X-Content-Type-Options": "nosniff",
     "Content-Disposition": "attachment",
     "Content-Security-Policy": "sandbox; default-src 'none'",
@@ -82,7 +82,7 @@ async def get_content(
     if wanted is not None:
         fetch = partial(parts.contents.get, content_id, context.caller)
         response = await context.while_present(parts.excerpts.make(fetch, wanted))
-        response.headers.update({"Cache-Control": "private, no-cache", **_SAFE})
+        response.headers.update({"Cache-Control": "private, no-cache", **SAFE})
         return response
     return _respond(request, await parts.contents.get(content_id, context.caller))
 
@@ -93,7 +93,7 @@ def _respond(request: Request, content: KeptContent) -> Response:
     if has(request.headers.get("if-none-match"), etag):
         return Response(status_code=304, headers=headers)
     # As a header of its own, since the framework would say more of a text than whoever sent it.
-    headers |= {"Content-Type": content.media_type, **_SAFE}
+    headers |= {"Content-Type": content.media_type, **SAFE}
     size = len(content.body)
     wanted = find_range(request.headers, size, etag)
     if wanted is None:

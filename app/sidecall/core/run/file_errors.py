@@ -1,0 +1,32 @@
+"""What a program is told of the files of its conversations."""
+
+from sidecall.core.errors import RequestError
+from sidecall.core.overload import Overloaded
+
+
+class UnknownWorkspace(RequestError):
+    """There is no workspace of this conversation of yours, or it has expired."""
+
+
+class UnknownFile(RequestError):
+    """There is no such file in a workspace of yours, or it has expired."""
+
+
+class FileConflict(RequestError):
+    """There is something else in the place of this file."""
+
+
+class InvalidFile(RequestError):
+    """What was sent cannot be a file of a workspace."""
+
+
+class TooManyFiles(RequestError):
+    """The workspace is full."""
+
+
+class TooManyWorkspaces(Overloaded):
+    """So many conversations have files here that this server takes no more of them."""
+
+    def __init__(self, message: str | None = None) -> None:
+        # Some expire every few minutes.
+        super().__init__(message, retry_after=60)

@@ -1,0 +1,212 @@
+"""Show programs the files of their conversations, and take some from them: in the shapes of OpenAI's containers."""
+
+import asyncio
+import hashlib
+import mimetypes
+from functools import partial
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+
+from sidecall.core.run.file_errors import UnknownWorkspace
+from sidecall.core.run.workspaces import LONGEST
+from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
+from sidecall.http.pieces import InPieces
+from sidecall.http.problems import Problem
+from sidecall.http.ranges import find_range
+from sidecall.http.reply import Reply
+from sidecall.rest.listing import has
+from sidecall.rest.openapi import CALLER_PROBLEM
+from sidecall.rest.parts import CallerDep, PartsDep
+from sidecall.rest.routes.contents import SAFE
+from sidecall.rest.workspaces.files import FilesOf
+from sidecall.rest.workspaces.forms import FileOfContent, read_sent_file
+from sidecall.rest.workspaces.shown import DeletedFile, FileListing, ShownFile, ShownWorkspace
+from sidecall.workspace.entries import Entry
+
+router = APIRouter(tags=["workspaces"], dependencies=[Depends(refuse_unknown_parameters)])
+
+WorkspaceId = Annotated[
+    str, Path(description="The conversation, as in the header `Sidecall-Conversation`.", max_length=LONGEST)
+]
+FileId = Annotated[str, Path(description="The `id` of the file.")]
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **CALLER_PROBLEM,
+    404: {"model": Problem, "description": "There is no such workspace or file of yours, or it has expired."},
+    422: {"model": Problem, "description": "A parameter is wrong."},
+}
+_SENT: dict[int | str, dict[str, Any]] = {
+    **CALLER_PROBLEM,
+    404: {"model": Problem, "description": "There is no such content of yours, or it has expired."},
+    409: {"model": Problem, "description": "There is a folder in its place, or a file on the way to it."},
+    413: {"model": Problem, "description": "It is larger than this server takes, or a file may be."},
+    415: {"model": Problem, "description": "It is compressed, or neither a form nor JSON."},
+    422: {"model": Problem, "description": "There is no file in it, or it cannot be put there."},
+    429: {"model": Problem, "description": "The workspace is full."},
+    503: {"model": Problem, "description": "There are as many workspaces as may be."},
+}
+_CONTENT: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The file as it is.",
+        "content": {"*/*": {}},
+        "headers": {"ETag": {"description": "Another one once the file has changed.", "schema": {"type": "string"}}},
+    },
+    206: {"description": "The bytes that `Range` asks for.", "content": {"*/*": {}}},
+    304: {"description": "You have this file already."},
+    **_RESPONSES,
+    413: {"model": Problem, "description": "It is too large to be sent at once: ask for parts of it with `Range`."},
+    416: {"model": Problem, "description": "None of its bytes is in `Range`."},
+}
+_FORM = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        "path": {"type": "string", "description": "Where to put it; without one, under its name."},
+                    },
+                    "required": ["file"],
+                }
+            },
+            "application/json": {"schema": FileOfContent.model_json_schema()},
+        },
+    }
+}
+# What a browser might run, whatever else is said.
+_RUN = frozenset(("text/html", "image/svg+xml", "application/xhtml+xml", "text/xml", "application/xml"))
+_BYTES = "application/octet-stream"
+
+
+async def _files(parts: PartsDep, caller: CallerDep, workspace_id: WorkspaceId) -> FilesOf:
+    if not workspace_id.isprintable():
+        raise UnknownWorkspace("No conversation is called so: its name has printable characters only.")
+    return FilesOf(parts.workspaces, caller, workspace_id)
+
+
+FilesDep = Annotated[FilesOf, Depends(_files)]
+
+
+@router.get(
+    "/workspaces/{workspace_id}",
+    operation_id="get_workspace",
+    summary="Look at a workspace",
+    response_model=ShownWorkspace,
+    responses=_RESPONSES,
+)
+async def get_workspace(files: FilesDep) -> Response:
+    """Show when the workspace of a conversation was made, was used, and will be removed."""
+    return Reply((await asyncio.to_thread(files.show)).model_dump_json().encode()).to_response()
+
+
+@router.delete(
+    "/workspaces/{workspace_id}",
+    operation_id="delete_workspace",
+    summary="Remove a workspace",
+    status_code=204,
+    responses=_RESPONSES,
+)
+async def delete_workspace(files: FilesDep) -> Response:
+    """Remove the workspace of a conversation with all its files, before its time."""
+    await asyncio.to_thread(files.remove)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/workspaces/{workspace_id}/files",
+    operation_id="create_workspace_file",
+    summary="Send a file",
+    response_model=ShownFile,
+    responses=_SENT,
+    openapi_extra=_FORM,
+)
+async def create_workspace_file(request: Request, parts: PartsDep, files: FilesDep) -> Response:
+    """Put a file into the workspace of a conversation, which is made where there is none.
+
+    It comes as a form, or as the `file_id` of what is kept at `/contents`. One that is there is replaced.
+    """
+    sent = await read_sent_file(request, parts.bounds)
+    body = sent.body
+    if body is None:
+        body = bytes((await parts.contents.get(sent.content_id, files.caller)).body)
+    shown = await asyncio.to_thread(files.put, sent.path, body)
+    return Reply(shown.model_dump_json().encode()).to_response()
+
+
+@router.get(
+    "/workspaces/{workspace_id}/files",
+    operation_id="list_workspace_files",
+    summary="List files",
+    response_model=FileListing,
+    responses=_RESPONSES,
+)
+async def list_workspace_files(
+    files: FilesDep,
+    after: Annotated[str | None, Query(description="The `last_id` of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000, description="Most files that are listed."), WHOLE_NUMBER] = 100,
+) -> Response:
+    """List the files of a conversation, in the order of their paths."""
+    listing = await asyncio.to_thread(files.list, after, limit)
+    return Reply(listing.model_dump_json().encode()).to_response()
+
+
+@router.get(
+    "/workspaces/{workspace_id}/files/{file_id}",
+    operation_id="get_workspace_file",
+    summary="Look at a file",
+    response_model=ShownFile,
+    responses=_RESPONSES,
+)
+async def get_workspace_file(files: FilesDep, file_id: FileId) -> Response:
+    """Show what a file of a conversation is."""
+    _, _, shown = await asyncio.to_thread(files.find, file_id)
+    return Reply(shown.model_dump_json().encode()).to_response()
+
+
+@router.delete(
+    "/workspaces/{workspace_id}/files/{file_id}",
+    operation_id="delete_workspace_file",
+    summary="Delete a file",
+    response_model=DeletedFile,
+    responses=_RESPONSES,
+)
+async def delete_workspace_file(files: FilesDep, file_id: FileId) -> Response:
+    """Delete a file of a conversation."""
+    deleted = await asyncio.to_thread(files.delete, file_id)
+    return Reply(deleted.model_dump_json().encode()).to_response()
+
+
+@router.get(
+    "/workspaces/{workspace_id}/files/{file_id}/content",
+    operation_id="get_workspace_file_content",
+    summary="Read a file",
+    response_class=Response,
+    responses=_CONTENT,
+)
+async def get_workspace_file_content(request: Request, files: FilesDep, file_id: FileId) -> Response:
+    """Answer with a file as it is, or with those of its bytes that `Range` asks for; no browser shows it."""
+    _, entry, _ = await asyncio.to_thread(files.find, file_id)
+    etag = f'"{_hash(entry)}"'
+    headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes"}
+    if has(request.headers.get("if-none-match"), etag):
+        return Response(status_code=304, headers=headers)
+    headers |= {**SAFE, "Content-Type": _guess_type(entry.name)}
+    headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(entry.name, safe='')}"
+    wanted = find_range(request.headers, entry.size, etag)
+    body = await asyncio.to_thread(partial(files.read, file_id, wanted))
+    if wanted is None:
+        return InPieces(body, headers=headers)
+    headers["Content-Range"] = f"bytes {wanted.start}-{wanted.start + len(body) - 1}/{entry.size}"
+    return InPieces(body, 206, headers)
+
+
+def _hash(entry: Entry) -> str:
+    return hashlib.sha256(f"{entry.path} {entry.size} {entry.modified!r}".encode()).hexdigest()[:32]
+
+
+def _guess_type(name: str) -> str:
+    guessed, packed = mimetypes.guess_type(name)
+    return _BYTES if guessed is None or packed or guessed in _RUN else guessed

@@ -1,0 +1,72 @@
+"""Workspaces and their files in the shapes of OpenAI's containers."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from sidecall.workspace.claims import Claim
+from sidecall.workspace.places import Expiry
+from sidecall.workspace.workspace import Workspace
+
+
+class ExpiresAfter(BaseModel):
+    """When a workspace is removed: so many minutes after it was last used."""
+
+    anchor: Literal["last_active_at"] = "last_active_at"
+    minutes: int
+
+
+class ShownWorkspace(BaseModel):
+    """The files of one conversation, as OpenAI shows a container."""
+
+    id: str = Field(description="The conversation.")
+    object: Literal["container"] = "container"
+    created_at: int = Field(description="Seconds since 1970.")
+    last_active_at: int
+    status: Literal["running"] = "running"
+    expires_after: ExpiresAfter
+    expires_at: int = Field(description="When it is removed if nobody uses it again.")
+
+
+class ShownFile(BaseModel):
+    """A file of a workspace, as OpenAI shows one of a container."""
+
+    id: str
+    object: Literal["container.file"] = "container.file"
+    container_id: str = Field(description="The conversation.")
+    path: str = Field(description="As models know it.")
+    bytes: int
+    created_at: int = Field(description="When it was written last, in seconds since 1970.")
+    source: Literal["user", "assistant"] = Field(description="Whether a program has sent it, or a tool made it.")
+    url: str = Field(description="Where its content is.")
+
+
+class FileListing(BaseModel):
+    """Some of the files, in the order of their paths."""
+
+    object: Literal["list"] = "list"
+    data: list[ShownFile]
+    first_id: str | None
+    last_id: str | None = Field(description="What `after` takes to go on.")
+    has_more: bool
+
+
+class DeletedFile(BaseModel):
+    """A file that is not there any more."""
+
+    id: str
+    object: Literal["container.file.deleted"] = "container.file.deleted"
+    deleted: Literal[True] = True
+
+
+def show_workspace(workspace: Workspace, conversation: str, expiry: Expiry) -> ShownWorkspace:
+    """Describe a workspace."""
+    assert isinstance(workspace.claim, Claim)
+    created, active = workspace.claim.span
+    return ShownWorkspace(
+        id=conversation,
+        created_at=int(created),
+        last_active_at=int(active),
+        expires_after=ExpiresAfter(minutes=max(1, round(expiry.idle / 60))),
+        expires_at=int(min(active + expiry.idle, created + expiry.hard)),
+    )
