@@ -66,6 +66,7 @@ from sidecall.core.run.outputs import (
     ToolOutputTextDict,
 )
 from sidecall.core.run.runtime import RunnableConfig, ToolRuntime
+from sidecall.core.run.sandbox import CommandSandbox, PythonSandbox
 from sidecall.core.run.usage import Usage
 from sidecall.core.secrecy.user_tokens import UserTokenRefused
 from sidecall.core.store.protocol import Store
@@ -98,6 +99,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "Caller",
     "CodeInterpreterTool",
     "Command",
+    "CommandSandbox",
     "FileSearchTool",
     "ForwardedHeader",
     "FunctionTool",
@@ -112,6 +114,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "OpenAPIToolkit",
     "OutgoingRefused",
     "ProgrammaticToolCallingTool",
+    "PythonSandbox",
     "REMOVE_ALL_MESSAGES",
     "Registry",
     "RemoveMessage",
