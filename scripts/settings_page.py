@@ -83,6 +83,18 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("tool_timeout", "threads", "processes", "memory_limit_mb", "process_env"),
     ),
     (
+        "Sandbox",
+        "What programs of models may take, and which run unasked: [the sandbox](sandbox.md).",
+        (
+            "sandbox_memory_mb",
+            "sandbox_processes",
+            "sandbox_file_mb",
+            "shell_allow",
+            "shell_output_bytes",
+            "python",
+        ),
+    ),
+    (
         "Limits",
         "How many calls run and wait, and how large a request may be: [limits](limits.md).",
         (

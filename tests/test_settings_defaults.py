@@ -126,6 +126,12 @@ DEFAULTS = {
     "log_redact": (),
     "log_buffer_bytes": 8388608,
     "otel": "auto",
+    "sandbox_memory_mb": 512,
+    "sandbox_processes": 64,
+    "sandbox_file_mb": 32,
+    "shell_allow": (),
+    "shell_output_bytes": 65536,
+    "python": "monty",
 }
 
 

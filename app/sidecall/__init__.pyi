@@ -67,6 +67,7 @@ from sidecall.core.run.outputs import (
     ToolOutputTextDict,
 )
 from sidecall.core.run.runtime import RunnableConfig, ToolRuntime
+from sidecall.core.run.sandbox import CommandSandbox, PythonSandbox
 from sidecall.core.run.usage import Usage
 from sidecall.core.secrecy.user_tokens import UserTokenRefused
 from sidecall.core.store.protocol import Store
@@ -99,6 +100,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "Caller",
     "CodeInterpreterTool",
     "Command",
+    "CommandSandbox",
     "FileSearchTool",
     "ForwardedHeader",
     "FunctionTool",
@@ -113,6 +115,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "OpenAPIToolkit",
     "OutgoingRefused",
     "ProgrammaticToolCallingTool",
+    "PythonSandbox",
     "REMOVE_ALL_MESSAGES",
     "Registry",
     "RemoveMessage",

@@ -20,11 +20,13 @@ from sidecall.core.decisions.fingerprint import read_args
 from sidecall.core.invocation import Surroundings
 from sidecall.core.messages import ToolCall
 from sidecall.core.results.room import ResultRoom
+from sidecall.core.run.sandbox import SandboxLimits
 from sidecall.core.store.tenant import ItemStore
 from sidecall.discovery import discover
 from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import refuse_unfit
-from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all
+from sidecall.executors.sandbox.local import LocalSandbox
+from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, sandbox_of
 from sidecall.history.showing import Showing
 from sidecall.http.application import Application
 from sidecall.http.backlog import Backlog
@@ -104,7 +106,8 @@ def create_app(
     redaction, results = Redaction(settings.log_redact), ResultRoom(settings.max_result_bytes)
     watch = build_telemetry(settings, metrics, redaction, history)
     surroundings = surround(ledger, _look_through(registry, settings), admission, watch, results, keeper)
-    surroundings = replace(surroundings, workspaces=build_workspaces(settings))
+    workspaces, sandbox = build_workspaces(settings), sandbox_of(executors)
+    surroundings = replace(surroundings, workspaces=workspaces, sandbox=sandbox)
     stages = _list_stages(settings, executors, ledger, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
@@ -251,11 +254,21 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
             ItemStore(ledger.items),
             secrets_in(settings.secrets_dir),
             contents=ledger.contents,
+            sandbox=sandbox_of(executors),
             workspaces=build_workspaces(settings),
         )
         yield Pipeline(registry, stages, settings.tool_timeout, surroundings)
     finally:
         await close_all(executors)
+
+
+def _make_sandbox(settings: Settings) -> LocalSandbox:
+    limits = SandboxLimits(
+        memory_mb=settings.sandbox_memory_mb,
+        processes=settings.sandbox_processes,
+        file_mb=settings.sandbox_file_mb,
+    )
+    return LocalSandbox(limits, settings.python, settings.shell_allow, settings.shell_output_bytes)
 
 
 def build_executors(settings: Settings) -> Executors:
@@ -268,5 +281,6 @@ def build_executors(settings: Settings) -> Executors:
         max_result_bytes=settings.max_result_bytes,
         traces=settings.otel != "off",
         process_env=settings.process_env,
+        sandbox=_make_sandbox(settings),
     )
     return build_all(made_with)

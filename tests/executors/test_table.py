@@ -23,6 +23,7 @@ def test_each_is_made_as_the_settings_say() -> None:
         "inline": Occupancy(),
         "thread": Occupancy(size=3),
         "process": Occupancy(size=2),
+        "sandbox": Occupancy(size=2),
     }
     assert EXECUTORS["process"](ExecutorSettings(tools_of=TOOLS_OF)).occupancy == Occupancy(size=1)
 

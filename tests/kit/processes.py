@@ -2,6 +2,7 @@
 
 import os
 import select
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -28,3 +29,20 @@ def _read_command(process: int) -> bytes:
         return Path(f"/proc/{process}/cmdline").read_bytes()
     except OSError:  # It has ended meanwhile.
         return b""
+
+
+def list_descendants(process: int, program: str) -> list[int]:
+    """List the processes that descend from one and run this program."""
+    found = [process]
+    for pid in found:  # It grows meanwhile.
+        for task in Path(f"/proc/{pid}/task").glob("*/children"):
+            with suppress(OSError):
+                found.extend(map(int, task.read_text().split()))
+    return [pid for pid in found[1:] if _read_program(pid) == program]
+
+
+def _read_program(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/comm").read_text().strip()
+    except OSError:
+        return ""

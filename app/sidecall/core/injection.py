@@ -10,6 +10,7 @@ from sidecall.core.context import ToolContext
 from sidecall.core.errors import MissingContext, SidecallError, ToolExecutionError
 from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
+from sidecall.core.run.sandbox import CommandSandbox, PythonSandbox, Sandbox
 from sidecall.core.secrecy.places import SecretOwner
 from sidecall.core.store.protocol import Store
 
@@ -224,6 +225,31 @@ _NOWHERE: Mapping[SecretOwner, str] = {
     "server": "neither as a variable nor as a file",
     "either": "neither by this caller nor as a variable nor as a file",
 }
+
+
+def find_commands(supply: Supply) -> CommandSandbox:
+    """Find the sandbox of the server, for commands.
+
+    Raises:
+        ToolExecutionError: There is none, as where a tool is called without a server or runs in a process.
+    """
+    return _find_sandbox(supply)
+
+
+def find_python(supply: Supply) -> PythonSandbox:
+    """Find the sandbox of the server, for Python.
+
+    Raises:
+        ToolExecutionError: There is none.
+    """
+    return _find_sandbox(supply)
+
+
+def _find_sandbox(supply: Supply) -> Sandbox:
+    found = supply.tool_context.sandbox
+    if found is None:
+        raise _make_error(supply, "There is no sandbox where a tool is called without a server, or in a process.")
+    return found
 
 
 def _make_error(supply: Supply, reason: str) -> ToolExecutionError:

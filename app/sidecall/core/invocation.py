@@ -15,6 +15,7 @@ from sidecall.core.decisions.rules import ApprovalRule
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.results.room import ResultRoom, Share
+from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.run.usage import Usage
 from sidecall.core.run.workspaces import ConversationFiles
 from sidecall.core.secrecy.mask import SecretMask
@@ -99,6 +100,7 @@ class Surroundings:
     deny: Callable[[Caller, str], None] = _deny_nothing
     own_secrets: OwnSecrets | None = None
     user_tokens: UserTokens | None = None
+    sandbox: Sandbox | None = None
     workspaces: ConversationFiles | None = None
 
 
@@ -165,6 +167,7 @@ class Invocation:
                 headers=self.request.headers,
                 store=pick_tenant(self.surroundings.store, self.request.caller.tenant),
                 contents=None if contents is None else CallerContents(contents, self.request.caller),
+                sandbox=self.surroundings.sandbox,
                 deadline=self.deadline,
                 approved=self.request.approved,
                 rejection=self.request.rejection,

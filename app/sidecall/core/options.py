@@ -14,7 +14,9 @@ from sidecall.core.results.cache import Cache
 from sidecall.core.retry import Retry
 
 ResponseFormat = Literal["content", "content_and_artifact"]
-ExecutorName = Literal["inline", "thread", "process"]
+ExecutorName = Literal["inline", "thread", "process", "sandbox"]
+# Where a tool runs outside the server's process, which gets what it returns as plain values.
+IN_PROCESSES = frozenset(("process", "sandbox"))
 UnknownArgs = Literal["ignore", "tell", "forbid"]
 Idempotency = Literal["tool_call_id"]
 TimeoutBehavior = Literal["error_as_result", "raise"]

@@ -8,18 +8,23 @@ from typing import Any, Protocol
 
 from sidecall.core.callbacks import Hook
 from sidecall.core.errors import ToolOutputError
-from sidecall.core.injection import Injection
+from sidecall.core.injection import Injection, Supply, find_commands, find_python
 from sidecall.core.messages import ObjectList
 from sidecall.core.native.results import read_native
 from sidecall.core.options import ExecutorName, ToolOptions
 from sidecall.core.parameter import FREE, Parameter
 from sidecall.core.run.outputs import read_outputs
+from sidecall.core.run.sandbox import SandboxUse
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 Schema = dict[str, Any]
 # Where the artifact of a tool that keeps one has the value that its content says.
 STRUCTURE = "structured_content"
+
+
+# What the parameters of a tool that are filled so need a sandbox for.
+_SANDBOX_USES: Mapping[Callable[[Supply], Any] | None, SandboxUse] = {find_commands: "commands", find_python: "python"}
 
 
 class ArgsSchema(Protocol):
@@ -93,6 +98,13 @@ class CompiledTool:
     mirrored: Mapping[bytes, tuple[str, ...]] = field(default_factory=dict)
     is_own: bool = False
     keeps_structure: bool = False
+
+    @property
+    def sandbox_use(self) -> SandboxUse | None:
+        """What it needs a sandbox for, None where it needs none."""
+        if self.executor == "sandbox":
+            return "functions"
+        return next((_SANDBOX_USES[it.make] for it in self.injections if it.make in _SANDBOX_USES), None)
 
     def bind(self, values: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """Sort values by parameter name into positional and keyword arguments of the function."""

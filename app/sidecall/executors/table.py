@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sidecall.core.options import ExecutorName
 from sidecall.core.tool import CompiledTool
@@ -10,6 +10,8 @@ from sidecall.executors.base import Executor
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.process.environment import choose_variables
 from sidecall.executors.process.executor import ProcessExecutor
+from sidecall.executors.sandbox.executor import SandboxExecutor
+from sidecall.executors.sandbox.local import LocalSandbox
 from sidecall.executors.thread import ThreadExecutor
 
 Executors = Mapping[ExecutorName, Executor]
@@ -32,6 +34,7 @@ class ExecutorSettings:
     max_result_bytes: int | None = None
     traces: bool = False
     process_env: tuple[str, ...] = ()
+    sandbox: LocalSandbox = field(default_factory=lambda: LocalSandbox())
 
 
 def _make_process(settings: ExecutorSettings) -> ProcessExecutor:
@@ -45,12 +48,29 @@ def _make_process(settings: ExecutorSettings) -> ProcessExecutor:
     )
 
 
+def _make_sandbox(settings: ExecutorSettings) -> SandboxExecutor:
+    return SandboxExecutor(
+        settings.sandbox,
+        settings.processes,
+        settings.tools_of,
+        settings.memory_limit_mb,
+        max_result_bytes=settings.max_result_bytes,
+    )
+
+
 # A new kind is a line here, and its name in `ExecutorName`.
 EXECUTORS: Mapping[ExecutorName, Callable[[ExecutorSettings], Executor]] = {
     "inline": lambda _: InlineExecutor(),
     "thread": lambda settings: ThreadExecutor(settings.threads),
     "process": _make_process,
+    "sandbox": _make_sandbox,
 }
+
+
+def sandbox_of(executors: Executors) -> LocalSandbox | None:
+    """Return the sandbox of which one of them runs tools, None where none does."""
+    found = executors.get("sandbox")
+    return found.sandbox if isinstance(found, SandboxExecutor) else None
 
 
 def build_all(settings: ExecutorSettings) -> Executors:
@@ -66,7 +86,8 @@ async def start_all(executors: Executors, tools: Iterable[CompiledTool]) -> None
     """
     offered = list(tools)
     for name, executor in executors.items():
-        await executor.start([tool for tool in offered if tool.executor == name])
+        wants_any = name == "sandbox"  # Which is also for tools that only use what it has.
+        await executor.start([it for it in offered if it.executor == name or (wants_any and it.sandbox_use)])
 
 
 def follow_all(executors: Executors, tools: Iterable[CompiledTool]) -> None:

@@ -13,6 +13,7 @@ from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import is_bulky, too_large
 from sidecall.core.messages import Content, ContentBlock, ToolMessage
 from sidecall.core.native.items import bound_outputs
+from sidecall.core.options import IN_PROCESSES
 from sidecall.core.results.room import SMALL, ResultRoom, Share, estimate_size
 
 # Keeps a caller's body, a text or JSON, and returns where it can be read; None when it cannot be kept.
@@ -70,7 +71,7 @@ class Budget:
     async def _measure(self, invocation: Invocation, artifact: Any) -> int:
         if artifact is None or self._results is None:
             return 0
-        if invocation.tool.executor == "process":  # Which has looked before it sent one.
+        if invocation.tool.executor in IN_PROCESSES:  # Which has looked before it sent one.
             return estimate_size(artifact)
         size = len(await self._write(artifact))
         if size > self._results.most:

@@ -21,6 +21,7 @@ from sidecall.core.jsonable import (
 )
 from sidecall.core.messages import Content, ToolCall, ToolMessage, are_blocks, write_text_message
 from sidecall.core.native.items import settle_item
+from sidecall.core.options import IN_PROCESSES
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.guard import guard_text
 from sidecall.pipeline.handle import ask_handler, has_words
@@ -49,7 +50,7 @@ def format_output(invocation: Invocation) -> Awaitable[None] | None:
         metadata = _make_metadata(invocation)
         invocation.message = write_text_message(text, invocation.request.call.id, tool.name, invocation.id, metadata)
         return None
-    if invocation.tool.executor == "process" and is_bulky(invocation.output):
+    if invocation.tool.executor in IN_PROCESSES and is_bulky(invocation.output):
         # Of plain values, which can be written anywhere, so that others need not wait for it.
         return asyncio.to_thread(_format_structure, invocation)
     _format_structure(invocation)

@@ -11,6 +11,7 @@ from sidecall.core.invocation import NOWHERE, CallRequest, Invocation, Surroundi
 from sidecall.core.messages import ToolMessage
 from sidecall.core.native.items import settle_item
 from sidecall.core.observer import Observer, Unobserved
+from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.batch import run_isolated
@@ -59,6 +60,11 @@ class Pipeline:
         begun = self.gate.begin(request)
         entered = begun if isinstance(begun, Ticket) else await begun
         return await self.answer(entered) if isinstance(entered, Ticket) else entered
+
+    @property
+    def sandbox(self) -> Sandbox | None:
+        """Where programs of models run; None where there is no server."""
+        return self._surroundings.sandbox
 
     def answer(self, ticket: Ticket) -> Coroutine[Any, Any, ToolMessage]:
         """Answer a call that has passed the gate, and leave; raises what `run` does, but Overloaded."""

@@ -24,8 +24,11 @@ from sidecall.core.injection import (
     Source,
     Supply,
     UserToken,
+    find_commands,
+    find_python,
 )
 from sidecall.core.parameter import EMPTY, VARIADIC, Bound, Parameter
+from sidecall.core.run.sandbox import CommandSandbox, PythonSandbox
 from sidecall.core.run.typed_context import plan_context
 from sidecall.core.secrecy.places import SecretOwner
 from sidecall.schema.foreign import ForeignType, match_marker, match_type
@@ -45,6 +48,8 @@ def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
     plain = typing.get_origin(annotation) or annotation
     if isinstance(plain, type) and issubclass(plain, ToolContext):
         return plan_context(annotation)
+    if plain in _SANDBOXES:
+        return FromFunction(_SANDBOXES[plain])
     if isinstance(plain, type) and issubclass(plain, Workspace):
         return InjectedWorkspace()
     known = match_type(plain)
@@ -64,6 +69,7 @@ _TYPED: Mapping[ForeignType, Callable[[Any], InjectedToolArg | type[ToolContext]
     "async_run": lambda _: FromFunction(make_async_run),
     "callbacks": lambda _: FromFunction(make_callbacks),
 }
+_SANDBOXES: Mapping[Any, Callable[[Supply], Any]] = {CommandSandbox: find_commands, PythonSandbox: find_python}
 # What LangChain fills in by its name, where no type says otherwise.
 _NAMED: Mapping[str, Callable[[Supply], Any]] = {"run_manager": make_run, "callbacks": make_callbacks}
 

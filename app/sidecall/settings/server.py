@@ -16,6 +16,7 @@ from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings.access import AccessSettings
 from sidecall.settings.audit import AuditSettings
 from sidecall.settings.history import HistorySettings
+from sidecall.settings.sandbox import SandboxSettings
 from sidecall.settings.secrets import SecretSettings
 from sidecall.settings.shipped_tools import ShippedToolSettings
 from sidecall.settings.toolkits import ToolSettings
@@ -42,6 +43,7 @@ class Settings(
     HistorySettings,
     JobSettings,
     OAuthSettings,
+    SandboxSettings,
     SecretSettings,
     ShippedToolSettings,
     ToolSettings,

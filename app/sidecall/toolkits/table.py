@@ -54,4 +54,19 @@ TOOLKITS: tuple[ShippedToolkit, ...] = (
         tools="image_generation",
         risk="Prompts and images that the model names go to the service in SIDECALL_IMAGES_URL, which bills for it.",
     ),
+    ShippedToolkit(
+        name="shell",
+        file="shell",
+        tools="shell, bash",
+        risk="Programs of a model run on this machine, and only the kernel keeps them in their sandbox.",
+        asks="all but the commands of SIDECALL_SHELL_ALLOW",
+    ),
+    ShippedToolkit(
+        name="python",
+        file="python",
+        tools="run_python",
+        risk="Code of a model runs on this machine; by default in an interpreter that is young and may have gaps.",
+        extra="python",
+        modules=("pydantic_monty",),
+    ),
 )

@@ -14,6 +14,7 @@ from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.child import Child, Listen, ProcessDied
 from sidecall.executors.process.failures import raise_failure
 from sidecall.executors.process.finder import Home
+from sidecall.executors.process.fork_server_process import Launch, launch_plainly
 from sidecall.executors.process.frames import pack
 from sidecall.executors.process.home import find_obstacle, home_of, is_replaced, refuse
 from sidecall.executors.process.output import read_output
@@ -37,7 +38,7 @@ class ProcessExecutor:
     copy of a process that has loaded everything but tools.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what a server says of its processes
         self,
         processes: int,
         tools_of: str,
@@ -46,6 +47,7 @@ class ProcessExecutor:
         max_result_bytes: int | None = None,
         traces: bool = False,
         env: Mapping[str, str] | None = None,
+        launch: Launch = launch_plainly,
     ) -> None:
         """Prepare for calls; no process is started before it is needed.
 
@@ -56,13 +58,14 @@ class ProcessExecutor:
             max_result_bytes: Most bytes of JSON that a result may have as structure; no bound when None.
             traces: Whether the spans of tools go where the environment says.
             env: The environment of tools; that of the server when None.
+            launch: Starts the process that makes the others.
         """
         self._memory_limit_mb = memory_limit_mb
         self._max_result_bytes = max_result_bytes
         self._traces = traces
         self._functions: dict[str, Callable[..., Any]] = {}
         self._homes: dict[str, Home] = {}
-        self._pool = ProcessPool(processes, self._greet, tools_of, env)
+        self._pool = ProcessPool(processes, self._greet, tools_of, env, launch)
         self._killed = 0
 
     @property

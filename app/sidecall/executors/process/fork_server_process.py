@@ -8,7 +8,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from sidecall.executors.process.child import describe_end
@@ -27,16 +27,37 @@ _PROGRAM = (
 _PATIENCE = 2.0
 
 
+# Starts a command, which gets a descriptor of ours, one to write to, and an environment.
+Launch = Callable[[Sequence[str], int, int, Mapping[str, str] | None], subprocess.Popen[bytes]]
+
+
+def launch_plainly(
+    command: Sequence[str], handed: int, out: int, env: Mapping[str, str] | None
+) -> subprocess.Popen[bytes]:
+    """Start it as a child like any other."""
+    return subprocess.Popen(  # noqa: S603  the command is our own
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=out,
+        pass_fds=[handed],
+        start_new_session=True,
+        env=env,
+    )
+
+
 class ForkServerProcess:
     """The fork server as the server sees it: started when the first process is wanted, and again when it has died."""
 
-    def __init__(self, tools_of: str, env: Mapping[str, str] | None = None) -> None:
+    def __init__(self, tools_of: str, env: Mapping[str, str] | None = None, launch: Launch = launch_plainly) -> None:
         """Prepare to start it.
 
         Args:
             tools_of: What it loads for all its children, as `module:function`.
             env: Its environment and theirs; that of the server when None.
+            launch: Starts its process.
         """
+        self._launch = launch
         self._tools_of = tools_of
         self._env = env
         self._numbers = itertools.count(1)
@@ -109,15 +130,8 @@ class ForkServerProcess:
             given = [json.dumps(sys.path), str(handed), str(self._mark), self._tools_of]
             # In a session of its own, where Ctrl-C does not reach it: what runs may end while the server drains. What
             # tools print goes where the log goes, never between the answers that a command writes to its output.
-            self._process = subprocess.Popen(  # noqa: S603  the command is our own
-                [sys.executable, "-P", "-u", "-c", _PROGRAM, *given],
-                stdin=subprocess.DEVNULL,
-                stdout=self._printed.fd,
-                stderr=self._printed.fd,
-                pass_fds=[handed],
-                start_new_session=True,
-                env=self._env,
-            )
+            command = [sys.executable, "-P", "-u", "-c", _PROGRAM, *given]
+            self._process = self._launch(command, handed, self._printed.fd, self._env)
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         """Make sure that it is gone, and what it has left alone as well: it may have been killed itself, or be late."""

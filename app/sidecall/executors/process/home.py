@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from sidecall.core.errors import InvalidToolOption
+from sidecall.core.options import IN_PROCESSES
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.finder import Finder, Home
 from sidecall.executors.process.fork_server_process import can_fork
@@ -59,7 +60,7 @@ def find_obstacle(tool: CompiledTool) -> str | None:
 def find_unfit(tools: Iterable[CompiledTool], finder: Finder) -> Iterator[tuple[CompiledTool, str]]:
     """Yield each tool that wants to run in a process and cannot, with the reason."""
     for tool in tools:
-        reason = find_obstacle(tool) or finder.explain_loss(home_of(tool)) if tool.executor == "process" else None
+        reason = find_obstacle(tool) or finder.explain_loss(home_of(tool)) if tool.executor in IN_PROCESSES else None
         if reason is not None:
             yield tool, reason
 
@@ -81,4 +82,4 @@ def refuse(tool: CompiledTool, reason: str | None) -> None:
         InvalidToolOption: There is.
     """
     if reason is not None:
-        raise InvalidToolOption(f"{tool.source}: tool {tool.name!r} cannot have executor='process': {reason}.")
+        raise InvalidToolOption(f"{tool.source}: tool {tool.name!r} cannot have executor={tool.executor!r}: {reason}.")

@@ -12,7 +12,7 @@ from functools import partial
 from sidecall.core.invocation import Release
 from sidecall.executors.process.child import Child
 from sidecall.executors.process.code import open_code, take_code
-from sidecall.executors.process.fork_server_process import ForkServerProcess
+from sidecall.executors.process.fork_server_process import ForkServerProcess, Launch, launch_plainly
 
 logger = logging.getLogger("sidecall")
 
@@ -24,7 +24,12 @@ class ProcessPool:
     """
 
     def __init__(
-        self, size: int, greet: Callable[[], bytes], tools_of: str, env: Mapping[str, str] | None = None
+        self,
+        size: int,
+        greet: Callable[[], bytes],
+        tools_of: str,
+        env: Mapping[str, str] | None = None,
+        launch: Launch = launch_plainly,
     ) -> None:
         """Prepare for so many; none is made before the first is wanted.
 
@@ -33,10 +38,11 @@ class ProcessPool:
             greet: Makes what a new one is told first.
             tools_of: How they list the tools of a module, as `module:function`.
             env: Their environment; that of the server when None.
+            launch: Starts the process that makes them.
         """
         self.size = size
         self._greet = greet
-        self._fork_server = ForkServerProcess(tools_of, env)
+        self._fork_server = ForkServerProcess(tools_of, env, launch)
         # All processes of a generation load the same code, whenever they start.
         self._code: int | None = None
         # Calls come from any event loop.

@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from sidecall.http.problems import Problem, problem
 from sidecall.rest.parts import PartsDep
+from sidecall.rest.status.sandboxes import SandboxStatus, show_sandbox
 from sidecall.upstream.tending import UpstreamState
 
 router = APIRouter(tags=["operations"])
@@ -34,6 +35,9 @@ class Readiness(BaseModel):
     )
     mcp_tools_waiting: int | None = Field(
         default=None, description="How many of their tools have changed and wait for an operator."
+    )
+    sandbox: SandboxStatus | None = Field(
+        default=None, description="The sandbox, as it was tried, where there are tools that need one."
     )
 
 
@@ -68,11 +72,14 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
     trouble = parts.trouble
     if lifecycle.phase == "ready" and trouble is None:
         missing, upstream = parts.documents.missing or None, parts.operation.upstream
+        uses = [tool.sandbox_use for tool in parts.registry if tool.sandbox_use is not None]
+        sandbox = show_sandbox(parts.pipeline.sandbox, "python" if "python" in uses else uses[0]) if uses else None
         if not upstream.servers:
-            return Readiness(tools=len(parts.registry), missing=missing)
+            return Readiness(tools=len(parts.registry), missing=missing, sandbox=sandbox)
         return Readiness(
             tools=len(parts.registry),
             missing=missing,
+            sandbox=sandbox,
             mcp_servers={server.name: server.state for server in upstream.servers},
             mcp_tools_waiting=sum(map(len, upstream.waiting.values())),
         )

@@ -31,6 +31,7 @@ from sidecall.rest.listing import make_listing
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.rest.shown_context import ShownContextDep
+from sidecall.rest.status.sandboxes import SandboxStatus, show_sandbox
 from sidecall.schema.forms.definitions import hash_definition, render_definition
 from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.lint import lint_tool
@@ -70,6 +71,7 @@ class ToolDetail(BaseModel):
     deprecated: str | None = Field(description="What to use in its place.")
     hosted: bool = Field(description="Whether the model's provider runs it; it is declared here, and cannot be called.")
     notes: list[str] = Field(description="What `sidecall check` says about it.")
+    sandbox: SandboxStatus | None = Field(description="The sandbox that it needs, as it was tried; null: none.")
 
 
 @router.get(
@@ -150,7 +152,8 @@ async def get_tool(parts: PartsDep, caller: CallerDep, context: ShownContextDep,
     tool = tools.get(name)
     if tool is None:
         raise UnknownTool(_unknown(name, find_nearest(name, tools)))
-    return Response(to_json(_detail(tool)), media_type="application/json")
+    shown = show_sandbox(parts.pipeline.sandbox, tool.sandbox_use)
+    return Response(to_json(_detail(tool, shown)), media_type="application/json")
 
 
 def _unknown(name: str, alike: list[str]) -> str:
@@ -158,7 +161,7 @@ def _unknown(name: str, alike: list[str]) -> str:
     return f"There is no tool {name!r}, or it is not visible to you.{hint} GET /tools lists the tools."
 
 
-def _detail(tool: CompiledTool) -> ToolDetail:
+def _detail(tool: CompiledTool, sandbox: SandboxStatus | None) -> ToolDetail:
     definition = render_definition(tool)
     obstacles = find_strict_obstacles(tool.args_schema.flat)
     return ToolDetail(
@@ -187,6 +190,7 @@ def _detail(tool: CompiledTool) -> ToolDetail:
         deprecated=tool.options.deprecated,
         hosted=tool.declaration is not None,
         notes=[f"{finding.level}: {finding.message}" for finding in lint_tool(tool)],
+        sandbox=sandbox,
     )
 
 

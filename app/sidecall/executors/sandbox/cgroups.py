@@ -1,0 +1,129 @@
+"""Groups of processes whose number and memory the kernel bounds together.
+
+Where the server is root, nothing else bounds how many processes there are: `RLIMIT_NPROC` does not count those of root.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+_MOUNTS = Path("/proc/self/mounts")
+_OWN = Path("/proc/self/cgroup")
+_NAME = "sidecall"
+_TRIES, _PAUSE = 50, 0.01
+
+
+class _Kind(NamedTuple):
+    """In which files one of the two forms of groups has its bounds."""
+
+    memory: str
+    processes: str
+
+
+_ONE = _Kind("memory.limit_in_bytes", "pids.max")
+_TWO = _Kind("memory.max", "pids.max")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The folders that stand for one group."""
+
+    folders: tuple[Path, ...]
+
+    def add(self, pid: int) -> None:
+        """Put a process, and all that it will start, into the group."""
+        for folder in self.folders:
+            (folder / "cgroup.procs").write_text(str(pid))
+
+    def remove(self) -> None:
+        """Remove the group as soon as it is empty; what was killed may be in it for a moment."""
+        for folder in self.folders:
+            for _ in range(_TRIES):
+                try:
+                    folder.rmdir()
+                except FileNotFoundError:
+                    break
+                except OSError:
+                    time.sleep(_PAUSE)
+                else:
+                    break
+
+
+class Groups:
+    """Makes groups, each with its own bounds, below those folders of which the server may make any."""
+
+    def __init__(self, places: tuple[tuple[Path, _Kind], ...]) -> None:
+        self._places = places
+        self._numbers = count(1)
+
+    def open(self, memory_bytes: int, processes: int) -> Group:
+        """Make one.
+
+        Raises:
+            OSError: The system refuses it.
+        """
+        name = f"{_NAME}-{os.getpid()}-{next(self._numbers)}"
+        group = Group(tuple(dict.fromkeys(place / name for place, _ in self._places)))
+        try:
+            for folder in group.folders:
+                folder.mkdir()
+            for place, kind in self._places:
+                for file, most in ((kind.memory, memory_bytes), (kind.processes, processes)):
+                    if (place / name / file).exists():
+                        (place / name / file).write_text(str(most))
+        except OSError:
+            group.remove()
+            raise
+        return group
+
+
+def find_groups() -> Groups | None:
+    """Return what makes groups that bound processes and memory, None where this server may not make any."""
+    for places in _list_candidates():
+        groups = Groups(places)
+        with suppress(OSError):
+            group = groups.open(1 << 30, 64)
+            is_complete = _has(group, places[0][1].memory) and _has(group, "pids.max")
+            group.remove()
+            if is_complete:
+                _sweep(place for place, _ in places)
+                return groups
+    return None
+
+
+def _sweep(places: Iterable[Path]) -> None:
+    """Remove the groups of servers that were killed."""
+    for folder in (folder for place in places for folder in place.glob(f"{_NAME}-*-*")):
+        if not Path("/proc", folder.name.split("-")[1]).exists():
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _has(group: Group, file: str) -> bool:
+    return any((folder / file).exists() for folder in group.folders)
+
+
+def _list_candidates() -> Iterator[tuple[tuple[Path, _Kind], ...]]:
+    """List where groups may be made: below the server's own group, and below the uppermost."""
+    with suppress(OSError):
+        mounts = [line.split() for line in _MOUNTS.read_text().splitlines()]
+        own = [line.split(":", 2) for line in _OWN.read_text().splitlines()]
+        for _, place, kind, *_ in mounts:
+            if kind == "cgroup2":
+                path = next((path for number, _, path in own if number == "0"), "/")
+                yield ((Path(place + path.rstrip("/")), _TWO),)
+                yield ((Path(place), _TWO),)
+        paths = {name: path for _, names, path in own for name in names.split(",")}
+        found = {
+            name: Path(place + paths[name].rstrip("/"))
+            for _, place, kind, options, *_ in mounts
+            for name in ("memory", "pids")
+            if kind == "cgroup" and name in options.split(",") and name in paths
+        }
+        if len(found) == len(_ONE):
+            yield tuple((folder, _ONE) for folder in found.values())

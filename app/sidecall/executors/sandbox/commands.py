@@ -1,0 +1,115 @@
+"""Run the commands of a conversation, each in a sandbox of its own, as if one shell ran them all."""
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sidecall.core.run.sandbox import CommandEnd, OpenSpill, SandboxLimits
+from sidecall.executors.sandbox.bubblewrap import HOME, Mount
+from sidecall.executors.sandbox.confined import Confined
+from sidecall.executors.sandbox.kept_output import KeptOutput
+from sidecall.executors.sandbox.order import Means, SandboxOrder
+from sidecall.executors.sandbox.running import run_within
+from sidecall.executors.sandbox.shell_state import MOST, ShellStates
+from sidecall.executors.sandbox.streams import Stream
+
+_START = Path(__file__).with_name("inside") / "start_shell.sh"
+_SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
+_COMMAND, _VARIABLES, _BEGIN = "/run/sidecall/command", "/run/sidecall/variables", "/run/sidecall/start"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellBounds:
+    """How long a command may run, and how much of its output is kept."""
+
+    seconds: float = 30.0
+    output: int = 65_536
+
+
+class Shell:
+    """Runs commands, and carries the folder and the exported variables of one to the next.
+
+    Each has a sandbox of its own, so that one which hangs, or ends its shell, takes nothing else along.
+    """
+
+    def __init__(self, means: Means, limits: SandboxLimits, states: ShellStates) -> None:
+        self._means = means
+        self._limits = limits
+        self._states = states
+        self._program = next(shell for shell in _SHELLS if os.access(shell, os.X_OK))
+        self._start = _START.read_bytes()
+
+    def restart(self, directory: Path) -> None:
+        """Let the next command begin as the first one did."""
+        self._states.forget(directory)
+
+    async def run(self, command: str, directory: Path, bounds: ShellBounds, open_spill: OpenSpill) -> CommandEnd:
+        """Run a command, and end all that it has started with it.
+
+        Args:
+            command: As a person types it, of any length.
+            directory: What it finds as `/workspace`.
+            bounds: Of this command.
+            open_spill: Opens a file for the whole of an output that is cut.
+
+        Raises:
+            SandboxFailed: There is no sandbox to run it in.
+        """
+        out, err = (_Output(name, bounds.output, self._limits.file_bytes, open_spill) for name in ("stdout", "stderr"))
+        told = bytearray()
+        reading, writing = os.pipe()
+        stream = Stream(reading, lambda piece: told.extend(piece[: MOST + 1 - len(told)]))
+        try:
+            order = self._write_order(command, directory, writing, out, err)
+            ended = await run_within(Confined(self._means, order), bounds.seconds)
+            stream.finish()
+        finally:
+            os.close(writing)
+            stream.close()
+            out.kept.close()
+            err.kept.close()
+        if not ended.is_late:
+            with suppress(OSError):
+                self._states.write(directory, bytes(told))
+        return CommandEnd(
+            stdout=out.kept.read(),
+            stderr=err.kept.read(),
+            sizes=(out.kept.size, err.kept.size),
+            exit_code=None if ended.is_late else ended.exit_code,
+            files=tuple(one.name for one in (out, err) if one.name is not None),
+        )
+
+    def _write_order(self, command: str, directory: Path, telling: int, out: "_Output", err: "_Output") -> SandboxOrder:
+        state = self._states.read(directory)
+        flags = ("--noprofile", "--norc") if self._program.endswith("bash") else ()
+        return SandboxOrder(
+            command=[self._program, *flags, _BEGIN, os.fsdecode(state.folder), str(telling)],
+            limits=self._limits,
+            mounts=[Mount(str(directory), HOME, is_writable=True)],
+            files={
+                _BEGIN: self._start,
+                _VARIABLES: state.variables,
+                _COMMAND: command.encode(errors="surrogateescape") + b"\n",
+            },
+            given=[telling],
+            out=out.kept.add,
+            err=err.kept.add,
+        )
+
+
+class _Output:
+    """One output of a command, and the file that takes all of it where it is long."""
+
+    def __init__(self, kind: str, most: int, most_in_file: int, open_spill: OpenSpill) -> None:
+        self._kind = kind
+        self._open_spill = open_spill
+        self.name: str | None = None
+        self.kept = KeptOutput(most, most_in_file, self._open)
+
+    def _open(self) -> int | None:
+        opened = self._open_spill(self._kind)
+        if opened is None:
+            return None
+        fd, self.name = opened
+        return fd

@@ -1,0 +1,215 @@
+"""One program in a sandbox, from its start until nothing of it is left."""
+
+import asyncio
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+
+from sidecall.executors.sandbox.bubblewrap import FILES, write_arguments
+from sidecall.executors.sandbox.cgroups import Group
+from sidecall.executors.sandbox.ending import end_early
+from sidecall.executors.sandbox.order import Means, SandboxFailed, SandboxOrder, list_limits
+from sidecall.executors.sandbox.streams import Stream, wait_until_readable
+
+_MOST_STATUS = 8192
+_MOST_WORDS = 2000
+# Milliseconds after which nobody waits any longer for the end of what was killed.
+_PATIENCE = 1000
+
+
+class Confined:
+    """A program that runs in a sandbox of its own; all that it has started ends with it."""
+
+    def __init__(self, means: Means, order: SandboxOrder) -> None:
+        """Start it; it does nothing before `begin`.
+
+        Raises:
+            SandboxFailed: The system has no room for another process.
+        """
+        self._means, self._order = means, order
+        self._status = bytearray()
+        self._words = bytearray()
+        self._streams: list[Stream] = []
+        self._told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._outer, self._go = -1, -1
+        self._inner: int | None = None
+        self._group: Group | None = None
+        with ExitStack() as theirs, ExitStack() as ours:
+            try:
+                self._start(theirs, ours)
+            except OSError as error:
+                raise SandboxFailed(f"no sandbox can be started: {error.strerror}") from error
+            ours.pop_all()
+
+    async def begin(self) -> None:
+        """Bound what it may take, and let it run.
+
+        Raises:
+            SandboxFailed: It cannot be bounded, or has ended; the message says why.
+        """
+        await self._told
+        pid = self._read_status("child-pid")
+        if pid is None:
+            await self.wait()
+            raise SandboxFailed(self.trouble)
+        try:
+            self._inner = os.pidfd_open(pid)
+            for kind, most in list_limits(self._order.limits, is_grouped=self._means.groups is not None):
+                resource.prlimit(pid, kind, (most, most))
+            if self._means.groups is not None:
+                limits = self._order.limits
+                self._group = self._means.groups.open(limits.memory_bytes, limits.processes)
+                self._group.add(pid)
+            os.write(self._go, b"g")
+        except OSError as error:
+            self.close()
+            raise SandboxFailed(f"a sandbox cannot be bounded: {error}") from error
+
+    async def wait(self) -> int | None:
+        """Wait until nothing of it is left; return its exit code, None where it never began."""
+        try:
+            await wait_until_readable(self._outer)
+            if self._inner is not None:
+                await wait_until_readable(self._inner)
+            for stream in self._streams:
+                stream.finish()
+        finally:
+            self.close()
+        return self._read_status("exit-code")
+
+    def read_on(self) -> None:
+        """Take at once what it has written so far."""
+        for stream in self._streams:
+            stream.read_on()
+
+    def kill(self) -> None:
+        """Kill all of it; whoever waits is told when it is gone."""
+        if self._outer < 0:
+            return
+        if self._inner is None:
+            end_early(self._process)
+            return
+        with suppress(OSError):
+            signal.pidfd_send_signal(self._inner, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Give back what it has taken; it is killed where it still runs."""
+        if self._outer < 0:
+            return
+        self.kill()
+        if self._inner is not None:
+            _wait_here(self._inner)
+            os.close(self._inner)
+        self._process.kill()
+        self._process.wait()
+        for stream in self._streams:
+            stream.close()
+        os.close(self._outer)
+        os.close(self._go)
+        self._outer, self._inner = -1, None
+        if self._group is not None:
+            self._group.remove()
+
+    @property
+    def trouble(self) -> str:
+        """What bubblewrap says of why there is no sandbox."""
+        return self._words.decode(errors="replace").strip().removeprefix("bwrap: ") or "a sandbox did not begin"
+
+    def _start(self, theirs: ExitStack, ours: ExitStack) -> None:
+        (told, status), (read, out), (heard, err) = [_pipe(theirs, ours) for _ in range(3)]
+        block, self._go = os.pipe()
+        theirs.callback(os.close, block)
+        ours.callback(os.close, self._go)
+        files = {place: store_bytes(body, theirs) for place, body in {**FILES, **self._order.files}.items()}
+        words, given = self._write(files, status, block, theirs)
+        stdin = subprocess.DEVNULL if self._order.stdin is None else self._order.stdin
+        # Its environment is empty, since /proc/1/environ shows it to what runs inside.
+        self._process = subprocess.Popen(  # noqa: S603  the program is an operator's
+            words, stdin=stdin, stdout=out, stderr=err, pass_fds=given, env={}, cwd="/", start_new_session=True
+        )
+        self._outer = os.pidfd_open(self._process.pid)
+        self._streams = [
+            Stream(told, self._take_status, self._tell),
+            Stream(read, self._order.out),
+            Stream(heard, self._take_error),
+        ]
+
+    def _write(
+        self, files: dict[str, int], status: int, block: int, theirs: ExitStack
+    ) -> tuple[list[str], tuple[int, ...]]:
+        order = self._order
+        options = write_arguments(order.mounts, order.limits, files, order.folder, order.variables)
+        words, given = write_command(self._means, options, order.command, (status, block), theirs)
+        return words, (*files.values(), *order.given, *given)
+
+    def _take_status(self, piece: bytes) -> None:
+        self._status += piece[: _MOST_STATUS - len(self._status)]
+        if b"\n" in self._status:
+            self._tell()
+
+    def _tell(self) -> None:
+        if not self._told.done():
+            self._told.set_result(None)
+
+    def _take_error(self, piece: bytes) -> None:
+        self._words += piece[: _MOST_WORDS - len(self._words)]
+        self._order.err(piece)
+
+    def _read_status(self, name: str) -> int | None:
+        for line in bytes(self._status).splitlines():
+            with suppress(ValueError):
+                said = json.loads(line)
+                if name in said:
+                    return int(said[name])
+        return None
+
+
+def _pipe(theirs: ExitStack, ours: ExitStack) -> tuple[int, int]:
+    reading, writing = os.pipe()
+    ours.callback(os.close, reading)
+    theirs.callback(os.close, writing)
+    return reading, writing
+
+
+def write_command(
+    means: Means, options: Sequence[str], command: Sequence[str], told: tuple[int, int], theirs: ExitStack
+) -> tuple[list[str], tuple[int, ...]]:
+    """Write the command line of bubblewrap; return it with the descriptors that it needs.
+
+    Args:
+        means: What sandboxes are made with.
+        options: All but those that name descriptors.
+        command: What is to run.
+        told: Where it says how it goes, and where it waits for a word before it begins.
+        theirs: Closes what only bubblewrap needs.
+    """
+    status, block = told
+    more = ["--json-status-fd", str(status), "--block-fd", str(block)]
+    given = [status, block]
+    if means.system_calls is not None:
+        given.append(store_bytes(means.system_calls, theirs))
+        more += ["--seccomp", str(given[-1])]
+    # Not on the command line, which /proc/1/cmdline shows.
+    given.append(store_bytes(b"".join(os.fsencode(option) + b"\0" for option in (*options, *more)), theirs))
+    return [means.program, "--args", str(given[-1]), "--", *command], tuple(given)
+
+
+def store_bytes(body: bytes, theirs: ExitStack) -> int:
+    """Put bytes where another process reads them by a descriptor."""
+    fd = os.memfd_create("sidecall")
+    theirs.callback(os.close, fd)
+    with os.fdopen(os.dup(fd), "wb") as file:
+        file.write(body)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _wait_here(fd: int) -> None:
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    poll.poll(_PATIENCE)

@@ -1,0 +1,1 @@
+"""Programs that run inside a sandbox; the server imports none of them."""

@@ -1,0 +1,171 @@
+"""The sandbox of this machine: found out when it is first needed, and tried before anything runs in it."""
+
+import asyncio
+import logging
+import shlex
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol
+
+from sidecall.core.errors import ToolException
+from sidecall.core.run.sandbox import (
+    CommandEnd,
+    OpenSpill,
+    PythonEnd,
+    PythonTier,
+    SandboxLimits,
+    SandboxReport,
+    SandboxUse,
+)
+from sidecall.executors.sandbox.commands import Shell, ShellBounds
+from sidecall.executors.sandbox.opening import Opened, open_sandbox
+from sidecall.executors.sandbox.order import SandboxFailed
+from sidecall.executors.sandbox.python_sessions import PythonSessions
+from sidecall.executors.sandbox.shell_state import ShellStates
+
+
+class Python(Protocol):
+    """Runs pieces of Python."""
+
+    async def run(self, code: str, directory: Path, seconds: float) -> PythonEnd:
+        """Run one."""
+
+    async def close(self) -> None:
+        """End all that runs."""
+
+
+logger = logging.getLogger("sidecall")
+
+_LIMITS = SandboxLimits()
+_NO_COMMANDS = "Commands cannot be run on this server: {}. Its operator has to change that; go on without them."
+_NO_PYTHON = "Python cannot be run on this server: {}. Its operator has to change that; go on without it."
+_NO_MONTY = "`sidecall[python]` is not installed"
+# With one of these a command may be more than it seems, so that a person is asked.
+_SPECIAL = frozenset(";&|<>()$`\\\n\r*?[]{}~#!\"'=")
+
+
+class LocalSandbox:
+    """Runs commands and Python of models on this machine, confined as well as it can."""
+
+    def __init__(
+        self,
+        limits: SandboxLimits = _LIMITS,
+        python_tier: PythonTier = "monty",
+        allowed: Sequence[str] = (),
+        output: int = 65_536,
+    ) -> None:
+        """Prepare; nothing is tried or started before it is needed.
+
+        Args:
+            limits: What the programs of a sandbox may take.
+            python_tier: Which Python runs.
+            allowed: Beginnings of commands that run without asking a person.
+            output: Bytes that are kept of each output of a command.
+        """
+        self.limits = limits
+        self.python_tier: PythonTier = python_tier
+        self.report = SandboxReport(reason="it was not needed yet")
+        self._allowed = tuple(words for text in allowed if (words := text.split()))
+        self._output = output
+        self._lock = asyncio.Lock()
+        self._opened: Opened | None = None
+        self._shell: Shell | None = None
+        self._python: Python | None = None
+
+    def allows(self, command: str) -> bool:
+        """Return whether a command is plain words that begin as an allowed one."""
+        if not self._allowed or _SPECIAL.intersection(command):
+            return False
+        try:
+            words = shlex.split(command)
+        except ValueError:
+            return False
+        return any(words[: len(allowed)] == allowed for allowed in self._allowed)
+
+    async def open(self) -> Opened:
+        """Return what sandboxes are made with here; the first time, after it has been tried."""
+        async with self._lock:
+            if self._opened is None:
+                self._opened = await open_sandbox(self.limits)
+                self.report = self._opened.report
+                _tell(self.report)
+            return self._opened
+
+    async def explain_lack(self, use: SandboxUse | None) -> str | None:
+        """Return why what a sandbox is used for cannot be done here; None where it can."""
+        if use is None:
+            return None
+        if use == "python" and self.python_tier == "monty":
+            return None if find_spec("pydantic_monty") is not None else _NO_MONTY
+        report = (await self.open()).report
+        runs = report.runs_python if use == "python" else report.runs_commands
+        return None if runs else report.reason
+
+    async def run_command(self, command: str, directory: Path, seconds: float, open_spill: OpenSpill) -> CommandEnd:
+        """Run a command with this directory as `/workspace`, where the last one of this directory has ended.
+
+        Raises:
+            ToolException: There is no sandbox in which commands may run.
+        """
+        if self._shell is None:
+            lack = await self.explain_lack("commands")
+            means = (await self.open()).means
+            if lack is not None or means is None:
+                raise ToolException(_NO_COMMANDS.format(lack))
+            self._shell = Shell(means, self.limits, ShellStates())
+        try:
+            bounds = ShellBounds(seconds=seconds, output=self._output)
+            return await self._shell.run(command, directory, bounds, open_spill)
+        except SandboxFailed as error:
+            raise ToolException(_NO_COMMANDS.format(error.message)) from error
+
+    def restart(self, directory: Path) -> None:
+        """Forget where the last command of this directory has ended."""
+        if self._shell is not None:
+            self._shell.restart(directory)
+
+    async def run_python(self, code: str, directory: Path, seconds: float) -> PythonEnd:
+        """Run Python with this directory as `/workspace`.
+
+        Raises:
+            ToolException: There is no sandbox in which it may run.
+        """
+        try:
+            python = self._python or await self._start_python()
+            return await python.run(code, directory, seconds)
+        except SandboxFailed as error:
+            raise ToolException(_NO_PYTHON.format(error.message)) from error
+
+    async def close(self) -> None:
+        """End all that runs."""
+        if self._python is not None:
+            await self._python.close()
+
+    async def _start_python(self) -> Python:
+        lack = await self.explain_lack("python")
+        if lack is not None:
+            raise ToolException(_NO_PYTHON.format(lack))
+        if self._python is None:
+            self._python = await self._make_python()
+        return self._python
+
+    async def _make_python(self) -> Python:
+        if self.python_tier == "monty":
+            # Loaded by its name, since it is large and most servers run no Python.
+            made: Python = import_module("sidecall.executors.sandbox.monty").MontyPython(self.limits)
+            return made
+        start = (await self.open()).start_python
+        assert start is not None  # It was asked whether Python runs.
+        return PythonSessions(start)
+
+
+def _tell(report: SandboxReport) -> None:
+    if report.profile == "none":
+        logger.warning("there is no sandbox on this machine: %s", report.reason)
+        return
+    passed = ", ".join(check.name for check in report.checks)
+    logger.info("the sandbox is %s: %s", report.profile, passed)
+    if report.reason:
+        logger.warning("the sandbox is not the strongest: %s", report.reason)

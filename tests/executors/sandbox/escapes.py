@@ -1,0 +1,75 @@
+"""Ways out of a sandbox; each is one that must not lead out.
+
+`CANARY` is a file outside, `PID` a process outside, `PORT` and `NAME` are where it listens.
+"""
+
+# Each ends with what is true if it has led out.
+PYTHON = {
+    "read a file outside": "open(CANARY).read()",
+    "read the users' secrets": "open('/etc/shadow').read()",
+    "list a folder outside": "import os\nos.listdir(os.path.dirname(CANARY))",
+    "write a file outside": "open(CANARY, 'a').write('x')",
+    "read through a link": "import os\nos.symlink(CANARY, 'link')\nopen('link').read()",
+    "make a second name of a file outside": "import os\nos.link(CANARY, 'second')\nTrue",
+    "go up from the workspace": "open('../' * 20 + CANARY[1:]).read()",
+    "go through the first process": "open('/proc/1/root' + CANARY).read()",
+    "go through the outer process": "open(f'/proc/{PID}/root' + CANARY).read()",
+    "read the environment of the first process": "open('/proc/1/environ').read()",
+    "read the environment of the outer process": "open(f'/proc/{PID}/environ').read()",
+    "read one's own environment": "import os\nos.environ.get('CANARY')",
+    "read the memory of another": "open(f'/proc/{PID}/mem', 'rb').read(1)",
+    "connect to the machine": "import socket\nsocket.create_connection(('127.0.0.1', PORT), 2)",
+    "send a datagram": "import socket\nsocket.socket(2, 2).sendto(b'x', ('8.8.8.8', 53))",
+    "look a name up": "import socket\nsocket.getaddrinfo('example.com', 80)",
+    "connect to an abstract socket": "import socket\ns = socket.socket(socket.AF_UNIX)\ns.connect('\\0' + NAME)\nTrue",
+    "signal another": "import os\nos.kill(PID, 0)\nTrue",
+    "signal all": "import os, signal\nsignal.signal(10, signal.SIG_IGN)\nos.killpg(PID, 10)\nTrue",
+    "hold another": "import os\nos.pidfd_open(PID)\nTrue",
+    "trace another": "import ctypes\nctypes.CDLL(None).ptrace(16, PID, 0, 0) == 0",
+    "trace oneself": "import ctypes\nctypes.CDLL(None).ptrace(0, 0, 0, 0) == 0",
+    "slow another down": "import os\nos.setpriority(0, PID, 19)\nTrue",
+    "bound another": "import resource\nresource.prlimit(PID, resource.RLIMIT_NOFILE, (8, 8))",
+    "mount": "import ctypes\nctypes.CDLL(None).mount(b'x', b'/tmp', b'tmpfs', 0, None) == 0",
+    "make namespaces": "import ctypes\nctypes.CDLL(None).unshare(0x10000000) == 0",
+    "enter namespaces": ("import ctypes, os\nfd = os.open('/proc/1/ns/net', 0)\nctypes.CDLL(None).setns(fd, 0) == 0"),
+    "change the root": "import os\nos.chroot('/tmp')\nTrue",
+    "become another": "import os\nos.setuid(1)\nTrue",
+    "make a device": "import os, stat\nos.mknod('disk', 0o600 | stat.S_IFBLK, os.makedev(8, 0))\nTrue",
+    "open a device": "open('/dev/kmsg').read(1) or open('/dev/mem', 'rb').read(1)",
+    "set parameters of the kernel": "open('/proc/sys/kernel/core_pattern', 'w').write('x')",
+    "use a descriptor that was left open": (
+        "import os\nfound = False\nfor fd in range(3, 256):\n    try:\n        os.fchdir(fd)\n        found = True\n"
+        "    except OSError:\n        pass\nfound"
+    ),
+    "keep keys in the kernel": "import ctypes\nctypes.CDLL(None).syscall(250, 0, -3, 1) > 0",
+    "make rings of the kernel": "import ctypes\nctypes.CDLL(None).syscall(425, 8, bytes(120)) > 0",
+    "set the clock": "import time\ntime.clock_settime(time.CLOCK_REALTIME, 0)\nTrue",
+}
+# Each succeeds if it has led out.
+SHELL = {
+    "read a file outside": "cat $CANARY",
+    "read the users' secrets": "cat /etc/shadow",
+    "list a folder outside": "ls $(dirname $CANARY)",
+    "write a file outside": "echo x >> $CANARY",
+    "read through a link": "ln -s $CANARY link && cat link",
+    "make a second name of a file outside": "ln $CANARY second",
+    "go through the first process": "cat /proc/1/root$CANARY",
+    "read the environment of the first process": "tr '\\0' '\\n' < /proc/1/environ | grep .",
+    "see the outer process": "ls /proc/$PID",
+    "signal another": "kill -0 $PID",
+    "slow another down": "renice -n 5 -p $PID",
+    "connect to the machine": "exec 8<>/dev/tcp/127.0.0.1/$PORT",
+    "send a datagram away": "echo x > /dev/udp/8.8.8.8/53",
+    "mount": "mount -t tmpfs none /tmp",
+    "remount": "mount -o remount,rw / || mount -o remount,rw /usr",
+    "make namespaces": "unshare -Ur true",
+    "enter namespaces": "nsenter -t 1 -m true || nsenter -t 1 -n true",
+    "change the root": "chroot /tmp /bin/true",
+    "make a device": "mknod disk b 8 0",
+    "open a device": "head -c 1 /dev/mem || head -c 1 /dev/kmsg || head -c 1 /dev/sda || head -c 1 /dev/vda",
+    "set parameters of the kernel": "echo x > /proc/sys/kernel/core_pattern",
+    "become root": "su -c true || setpriv --reuid 0 --clear-groups true",
+    "use a descriptor that was left open": "for fd in /proc/self/fd/*; do cd $fd/.. && exit 0; done 2>/dev/null; false",
+    "type into the terminal": "test -c /dev/tty && echo x > /dev/tty",
+    "set the clock": "date -s 2000-01-01",
+}

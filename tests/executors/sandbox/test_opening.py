@@ -1,0 +1,49 @@
+"""The strongest kind of sandbox is found out by trying, and where there is none it is said why."""
+
+import json
+import subprocess
+import sys
+
+from sidecall.executors.sandbox.landlock import NEEDED, read_version
+from tests.executors.sandbox.machine import contained, open_once
+
+CHECKS = [
+    ("it writes nothing outside", True, ""),
+    ("it reaches no network", True, ""),
+    ("it sees no environment", True, ""),
+    ("its processes are bounded", True, ""),
+    ("its memory is bounded", True, ""),
+    ("it ends at its deadline", True, ""),
+]
+REPORT = """
+import asyncio, json
+from dataclasses import asdict
+from sidecall.core.run.sandbox import SandboxLimits
+from sidecall.executors.sandbox.opening import open_sandbox
+print(json.dumps(asdict(asyncio.run(open_sandbox(SandboxLimits())).report)))
+"""
+
+
+def test_all_that_must_not_succeed_is_tried() -> None:
+    """Before anything relies on it."""
+    report = open_once().report
+
+    assert report.profile == "bubblewrap"
+    assert [(check.name, check.passed, check.found) for check in report.checks] == CHECKS
+
+
+def test_where_namespaces_are_forbidden_there_are_no_commands() -> None:
+    """Python alone runs with Landlock, and the reason says what is missing."""
+    done = subprocess.run(contained("-c", REPORT), capture_output=True, text=True, check=True, cwd="/")
+    report = json.loads(done.stdout)
+
+    assert report["profile"] == ("landlock" if read_version() >= NEEDED else "none")
+    assert "bubblewrap does not start" in report["reason"]
+    assert "it needs user namespaces, which containers forbid by default, as docs/sandbox.md says" in report["reason"]
+
+
+def test_a_python_that_is_closed_in_is_whole() -> None:
+    """The emulated container itself hinders no other program."""
+    done = subprocess.run(contained("-c", "print(6 * 7)"), capture_output=True, text=True, check=True, cwd="/")
+
+    assert (done.stdout, sys.version_info >= (3, 11)) == ("42\n", True)

@@ -1,0 +1,108 @@
+"""Models of every provider run commands in a sandbox, in the files of their conversation."""
+
+from typing import Any
+
+import pytest
+
+from sidecall.discovery import discover
+from sidecall.toolkits.choosing import find_files
+from tests.executors.sandbox.machine import open_once
+from tests.kit.clients import MakeClient
+
+HERE = {"Sidecall-Conversation": "one"}
+pytestmark = pytest.mark.usefixtures("here")
+
+
+@pytest.fixture(autouse=True)
+def _sandbox() -> None:
+    """Skip where there is none."""
+    open_once()
+
+
+def _serve(make_client: MakeClient, **settings: Any) -> Any:
+    allowed = ("seq", "pwd", "cd", "cat", "sleep", "exit", "env")
+    return make_client(*discover(find_files(["shell"])), shell_allow=allowed, **settings)
+
+
+async def _call(client: Any, name: str, args: dict[str, Any]) -> Any:
+    call = {"name": name, "args": args, "id": "call_1", "type": "tool_call"}
+    return await client.post("/tool_calls", json=call, headers=HERE)
+
+
+async def _post_item(client: Any, **action: Any) -> Any:
+    item = {"type": "shell_call", "id": "sh_1", "call_id": "call_1", "status": "completed", "action": action}
+    return await client.post("/tool_calls", json=item, headers=HERE)
+
+
+async def test_commands_are_answered_one_by_one(make_client: MakeClient) -> None:
+    """Each runs where the last one ended; its exit code is exact, and its deadline its own."""
+    client = await _serve(make_client)
+    answer = (await _post_item(client, commands=["cd /tmp", "pwd", "exit 3", "sleep 60"], timeout_ms=900)).json()
+
+    assert (answer["type"], answer["call_id"], answer["status"]) == ("shell_call_output", "call_1", "completed")
+    assert answer["output"] == [
+        {"stdout": "", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}},
+        {"stdout": "/tmp\n", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}},
+        {"stdout": "", "stderr": "", "outcome": {"type": "exit", "exit_code": 3}},
+        {"stdout": "", "stderr": "", "outcome": {"type": "timeout"}},
+    ]
+
+
+async def test_a_long_output_is_cut_and_kept_beside_the_files(make_client: MakeClient) -> None:
+    """The answer says where all of it is, and a command can read it there."""
+    client = await _serve(make_client)
+    answer = (await _call(client, "bash", {"command": "seq 30000"})).json()
+    [path] = answer["artifact"]["files"]
+    again = (await _call(client, "bash", {"command": f"cat {path}"})).json()
+
+    assert answer["content"].startswith("1\n2\n")
+    assert f"[… cut: it has 168894 bytes; all of it is in {path} …]" in answer["content"]
+    assert answer["content"].endswith("29999\n30000")
+    assert len(answer["content"]) < 66_000
+    assert "it has 168894 bytes" in again["content"]
+
+
+async def test_a_model_may_ask_for_less(make_client: MakeClient) -> None:
+    """Of each command, and of all together."""
+    client = await _serve(make_client)
+    outputs = (await _post_item(client, commands=["seq 100", "seq 100"], max_output_length=150)).json()["output"]
+
+    assert "it has 292 bytes" in outputs[0]["stdout"]
+    assert sum(len(it["stdout"]) for it in outputs) <= 150
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["echo hi", "pwd; id", "seq 1 | cat", "cat $(id)", "pwdx 1", "cat 'a'", "cat *", "pwd\nid", "cat < a", "A=1 pwd"],
+)
+async def test_a_person_is_asked_about_other_commands(make_client: MakeClient, command: str) -> None:
+    """Whatever is not plain words that begin as the operator allows."""
+    client = await _serve(make_client)
+    answers = [
+        await _call(client, "bash", {"command": command}),
+        await _call(client, "shell", {"commands": ["pwd", command]}),
+    ]
+
+    assert [answer.status_code for answer in answers] == [202, 202]
+
+
+async def test_bash_begins_anew_when_it_is_asked_to(make_client: MakeClient) -> None:
+    """And says what it lacks where it is asked for nothing."""
+    client = await _serve(make_client)
+    texts = [
+        (await _call(client, "bash", args)).json()["content"]
+        for args in ({"command": "cd /tmp"}, {"command": "pwd"}, {"restart": True}, {"command": "pwd"}, {})
+    ]
+
+    assert texts == ["[no output]", "/tmp", "The shell begins anew.", "/workspace", "Say what to run in `command`."]
+
+
+async def test_the_trials_of_the_sandbox_are_told(make_client: MakeClient) -> None:
+    """By the probe, and with each tool that needs it."""
+    client = await _serve(make_client)
+    ready = (await client.get("/readyz")).json()["sandbox"]
+    shown = (await client.get("/tools/bash")).json()["sandbox"]
+
+    assert (ready["profile"], len(ready["checks"])) == ("bubblewrap", 6)
+    assert all(check["passed"] for check in ready["checks"])
+    assert (shown["profile"], shown["checks"], shown["reason"]) == ("bubblewrap", ready["checks"], None)

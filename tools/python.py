@@ -1,0 +1,71 @@
+"""Run the Python of models: in an interpreter that has no system beneath it, or in a sandbox with libraries."""
+
+import base64
+import time
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from sidecall import PythonSandbox, ToolAnnotations, Workspace, WorkspaceError, tool
+
+SECONDS = 30.0
+MOST_FILES = 100
+MOST_IMAGES = 4
+MOST_IMAGE_BYTES = 1_000_000
+#: File systems note times less exactly than clocks tell them.
+GRAIN = 0.05
+
+
+@tool(
+    response_format="content_and_artifact",
+    timeout=SECONDS + 10,
+    tags=["code"],
+    annotations=ToolAnnotations(read_only=False),
+)
+async def run_python(
+    code: Annotated[str, Field(min_length=1, max_length=200_000)], *, workspace: Workspace, sandbox: PythonSandbox
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run Python for calculations and for files in /workspace; there is no network.
+
+    The answer has what the code prints, the value of its last line where that is an expression, the error that ended
+    it, and the files that it wrote. It is stopped after 30 seconds. Where `lost` is in the answer, names that earlier
+    code has set are gone.
+
+    Args:
+        code: What to run.
+    """
+    workspace.require_room()
+    began = time.time()
+    end = await sandbox.run_python(code, workspace.directory, SECONDS)
+    files = list_changed(workspace, began)
+    answer = {"stdout": end.stdout, "value": end.value, "error": end.error, "files": files}
+    if end.lost is not None:
+        answer["lost"] = end.lost
+    logs = "\n".join(text for text in (end.stdout, end.value, end.error) if text)
+    # As the items of OpenAI's code interpreter have them.
+    outputs = [*([{"type": "logs", "logs": logs}] if logs else []), *find_images(workspace, files)]
+    return answer, {"files": files, "outputs": outputs}
+
+
+def list_changed(workspace: Workspace, since: float) -> list[str]:
+    """List the files that have been written since then."""
+    found: list[str] = []
+    for entry in workspace.walk():
+        if not entry.is_folder and entry.modified >= since - GRAIN:
+            found.append(entry.path)
+        if len(found) >= MOST_FILES:
+            break
+    return found
+
+
+def find_images(workspace: Workspace, files: list[str]) -> Iterator[dict[str, str]]:
+    """Yield those of the files that are images, and small enough to be sent along."""
+    images = [path for path in files if path.lower().endswith(".png")]
+    for path in images[:MOST_IMAGES]:
+        try:
+            body = workspace.read_bytes(path, limit=MOST_IMAGE_BYTES + 1)
+        except WorkspaceError:
+            continue
+        if len(body) <= MOST_IMAGE_BYTES:
+            yield {"type": "image", "url": f"data:image/png;base64,{base64.b64encode(body).decode()}"}

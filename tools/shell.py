@@ -1,0 +1,138 @@
+"""Run the commands of models in a sandbox, as the shells of OpenAI and Anthropic are called."""
+
+import os
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from sidecall import CommandSandbox, ToolAnnotations, ToolContext, ToolException, Workspace, WorkspaceError, tool
+from sidecall.native import CommandResult
+
+SECONDS = 30.0
+MOST_SECONDS = 600.0
+#: Seconds that are left for the answer.
+RESERVE = 0.5
+MOST_CHARACTERS = 65_536
+OUTPUTS = "/workspace/.outputs"
+TAGS = ["shell"]
+DESTRUCTIVE = ToolAnnotations(read_only=False, destructive=True)
+Command = Annotated[str, Field(max_length=200_000)]
+
+
+def asks(context: ToolContext, args: Mapping[str, Any], _: str) -> bool:
+    """Return whether a person has to look at the commands first: unless the operator allows each of them."""
+    commands = args["commands"] if "commands" in args else [args.get("command")]
+    wanted = [command for command in commands if command]
+    return not all(context.sandbox is not None and context.sandbox.allows(command) for command in wanted)
+
+
+@tool(
+    native="shell",
+    requires_approval=asks,
+    response_format="content_and_artifact",
+    timeout=MOST_SECONDS + 10,
+    tags=TAGS,
+    annotations=DESTRUCTIVE,
+)
+async def shell(
+    commands: Annotated[list[Command], Field(min_length=1, max_length=50)],
+    timeout_ms: Annotated[int, Field(ge=0)] | None = None,
+    max_output_length: Annotated[int, Field(ge=0)] | None = None,
+    *,
+    workspace: Workspace,
+    sandbox: CommandSandbox,
+    context: ToolContext,
+) -> tuple[list[CommandResult], dict[str, Any]]:
+    """Run commands of a shell, one after the other, in /workspace; there is no network.
+
+    Each runs where the one before it ended, with the variables that it exported, and ends all that it has started.
+
+    Args:
+        commands: What to run.
+        timeout_ms: Milliseconds after which a command is stopped; 30000 where it is left out.
+        max_output_length: Characters of output to answer with at most, of each command and of all together.
+    """
+    seconds = SECONDS if timeout_ms is None else timeout_ms / 1000
+    most = MOST_CHARACTERS if max_output_length is None else min(max_output_length, MOST_CHARACTERS)
+    ends = time.monotonic() + MOST_SECONDS if context.deadline is None else context.deadline - RESERVE
+    results: list[CommandResult] = []
+    files: list[str] = []
+    left = most if max_output_length is not None else most * len(commands)
+    for command in commands:
+        remaining = ends - time.monotonic()
+        if remaining <= 0:
+            results.append(CommandResult(stderr="Not run: no time was left.", exit_code=None, timed_out=True))
+            continue
+        result, kept = await run(command, min(seconds, remaining, MOST_SECONDS), min(most, left), workspace, sandbox)
+        results.append(result)
+        files += kept
+        left -= len(result.stdout) + len(result.stderr)
+    return results, {"files": files}
+
+
+@tool(
+    native="bash",
+    requires_approval=asks,
+    response_format="content_and_artifact",
+    timeout=MOST_SECONDS + 10,
+    tags=TAGS,
+    annotations=DESTRUCTIVE,
+)
+async def bash(
+    command: Command | None = None, restart: bool = False, *, workspace: Workspace, sandbox: CommandSandbox
+) -> tuple[CommandResult | str, dict[str, Any]]:
+    """Run a command of bash in /workspace; there is no network.
+
+    It runs where the one before it ended, with the variables that it exported, and ends all that it has started. It is
+    stopped after 30 seconds.
+
+    Args:
+        command: What to run.
+        restart: Begin anew in /workspace, without the variables of earlier commands.
+    """
+    if restart:
+        sandbox.restart(workspace.directory)
+    if command is None:
+        if not restart:
+            raise ToolException("Say what to run in `command`.")
+        return "The shell begins anew.", {"files": []}
+    result, files = await run(command, SECONDS, MOST_CHARACTERS, workspace, sandbox)
+    return result, {"files": files}
+
+
+async def run(
+    command: str, seconds: float, most: int, workspace: Workspace, sandbox: CommandSandbox
+) -> tuple[CommandResult, Sequence[str]]:
+    """Run one command, and keep the whole of an output that is cut in a file beside the others."""
+    workspace.require_room()
+
+    def open_spill(kind: str) -> tuple[int, str] | None:
+        path = f"{OUTPUTS}/{time.strftime('%H%M%S')}-{secrets.token_hex(3)}-{kind}.txt"
+        try:
+            workspace.make_folder(OUTPUTS)
+            return workspace.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), path
+        except WorkspaceError:  # It is full, and the beginning and the end have to do.
+            return None
+
+    end = await sandbox.run_command(command, workspace.directory, seconds, open_spill)
+    paths = {path.rpartition("-")[2]: path for path in end.files}
+    stderr = show(end.stderr, end.sizes[1], most // 4, paths.get("stderr.txt"))
+    stdout = show(end.stdout, end.sizes[0], most - len(stderr), paths.get("stdout.txt"))
+    result = CommandResult(stdout, stderr, end.exit_code, timed_out=end.exit_code is None)
+    return result, end.files
+
+
+def show(ends: tuple[bytes, bytes], size: int, most: int, path: str | None) -> str:
+    """Return an output as text: its beginning and its end, and between them what is left out and where it is."""
+    head, tail = (part.decode(errors="replace") for part in ends)
+    if not tail and len(head) <= most:
+        return head
+    whole = f"; all of it is in {path}" if path else ""
+    note = f"\n[… cut: it has {size} bytes{whole} …]\n"
+    half = (most - len(note)) // 2
+    if half <= 0:
+        return head[: max(0, most)]
+    return f"{head[:half]}{note}{(tail or head)[-half:]}"
