@@ -54,4 +54,10 @@ TOOLKITS: tuple[ShippedToolkit, ...] = (
         tools="image_generation",
         risk="Prompts and images that the model names go to the service in SIDECALL_IMAGES_URL, which bills for it.",
     ),
+    ShippedToolkit(
+        name="file_search",
+        file="file_search",
+        tools="file_search",
+        risk="Whoever may call it reads all texts below SIDECALL_FILE_SEARCH_FOLDER, and they may hold instructions.",
+    ),
 )
