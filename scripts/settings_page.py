@@ -188,6 +188,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "outgoing_proxy",
             "fetch_allowed_domains",
             "fetch_blocked_domains",
+            "file_search_folder",
             "images_url",
             "images_model",
             "images_secret",

@@ -77,6 +77,7 @@ DEFAULTS = {
     "outgoing_proxy": None,
     "fetch_allowed_domains": (),
     "fetch_blocked_domains": (),
+    "file_search_folder": None,
     "images_url": None,
     "images_model": None,
     "images_secret": "OPENAI_API_KEY",

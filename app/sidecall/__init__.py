@@ -38,6 +38,7 @@ _HOMES = {
     "HostedMCPTool": "sidecall.authoring.hosted",
     "HumanMessage": "sidecall.core.run.conversation",
     "ImageGenerationTool": "sidecall.authoring.hosted",
+    "IndexedFolder": "sidecall.indexing.folder",
     "InjectedState": "sidecall.core.injection",
     "InjectedStore": "sidecall.core.injection",
     "InjectedToolArg": "sidecall.core.injection",

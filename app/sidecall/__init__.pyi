@@ -71,6 +71,7 @@ from sidecall.core.run.sandbox import CommandSandbox, PythonSandbox
 from sidecall.core.run.usage import Usage
 from sidecall.core.secrecy.user_tokens import UserTokenRefused
 from sidecall.core.store.protocol import Store
+from sidecall.indexing.folder import IndexedFolder
 from sidecall.outgoing.clients import guarded_async_client, guarded_client
 from sidecall.outgoing.refusals import OutgoingRefused
 from sidecall.registry import Registry
@@ -107,6 +108,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "HostedMCPTool",
     "HumanMessage",
     "ImageGenerationTool",
+    "IndexedFolder",
     "InjectedState",
     "InjectedStore",
     "InjectedToolArg",

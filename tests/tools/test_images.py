@@ -60,10 +60,10 @@ class Service:
 
     async def edit(self, request: Request) -> Response:
         """Note the form."""
-        form = await request.form()
-        named = [(name, value) for name, value in form.multi_items() if not isinstance(value, str)]
-        files = [(name, value.filename, await value.read()) for name, value in named]
-        self.asked.append({"prompt": form["prompt"], "n": form["n"], "files": files})
+        async with request.form() as form:
+            named = [(name, value) for name, value in form.multi_items() if not isinstance(value, str)]
+            files = [(name, value.filename, await value.read()) for name, value in named]
+            self.asked.append({"prompt": form["prompt"], "n": form["n"], "files": files})
         return JSONResponse({"data": [{"b64_json": CODED}]})
 
     async def give(self, _: Request) -> Response:

@@ -22,6 +22,11 @@ class ShippedToolSettings(BaseSettings):
         default=(), description="Domains that `web_fetch` does not read, nor anything below them, whatever is allowed."
     )
 
+    file_search_folder: str | None = Field(
+        default=None,
+        description="Folder in whose files `file_search` looks; `{tenant}` in it stands for the caller's tenant. "
+        "Without that all callers find the same.",
+    )
     images_url: str | None = Field(
         default=None,
         description="Service in whose Images API `image_generation` makes images, such as `https://api.openai.com/v1`.",

@@ -69,4 +69,10 @@ TOOLKITS: tuple[ShippedToolkit, ...] = (
         extra="python",
         modules=("pydantic_monty",),
     ),
+    ShippedToolkit(
+        name="file_search",
+        file="file_search",
+        tools="file_search",
+        risk="Whoever may call it reads all texts below SIDECALL_FILE_SEARCH_FOLDER, and they may hold instructions.",
+    ),
 )

@@ -1,0 +1,51 @@
+"""Cut a text into pieces that overlap, where a reader would pause."""
+
+import re
+
+# OpenAI's 800 tokens, of which 400 overlap, at four characters each.
+PIECE, OVERLAP = 3200, 1600
+# Where a text may be cut, the best places first: before a heading, after an empty line, a line, a sentence, a word.
+_PAUSES = tuple(re.compile(it) for it in (r"\n(?=#{1,6} )", r"\n\s*\n", r"\n", r"(?<=[.!?])\s", r"\s"))
+
+
+def cut_text(text: str, piece: int = PIECE, overlap: int = OVERLAP) -> list[str]:
+    """Return the pieces of a text, each of `piece` characters at most; each begins within the one before it.
+
+    Args:
+        text: To cut.
+        piece: Most characters of one.
+        overlap: Of the end of one that the next begins with, about; at most half of a piece.
+
+    Raises:
+        ValueError: The overlap is more than half of a piece.
+    """
+    if not 0 <= overlap <= piece // 2:
+        raise ValueError("the overlap is half of a piece at most")
+    pieces, start = [], 0
+    while start < len(text):
+        end = len(text) if len(text) - start <= piece else _find_pause(text, start + piece // 2 + 1, start + piece)
+        found = text[start:end].strip()
+        if found:
+            pieces.append(found)
+        if end == len(text):
+            break
+        start = max(start + 1, _find_start(text, end - overlap, end) if overlap else end)
+    return pieces
+
+
+def _find_pause(text: str, low: int, high: int) -> int:
+    """Return the last good place to cut between two others, or else the latter."""
+    for pause in _PAUSES:
+        places = [found.end() for found in pause.finditer(text, low, high)]
+        if places:
+            return places[-1]
+    return high
+
+
+def _find_start(text: str, low: int, high: int) -> int:
+    """Return the first good place to begin between two others, or else the former."""
+    for pause in _PAUSES[1:]:
+        found = pause.search(text, low, low + (high - low) // 2)
+        if found is not None:
+            return found.end()
+    return low

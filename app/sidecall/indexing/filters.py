@@ -1,0 +1,98 @@
+"""Which files a search is about, by their attributes: OpenAI's filters, written in SQL."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sidecall.core.errors import ToolException
+
+Attribute = str | float | bool
+MOST_ATTRIBUTES = 16
+LONGEST_KEY, LONGEST_VALUE = 64, 512
+_DEEPEST = 10
+_MOST_PARTS = 100
+_LARGEST = 2**53
+_COMPARED = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+_JOINED = {"and": " AND ", "or": " OR "}
+# What SQLite does not keep in a text, or ends it with.
+_UNKEPT = re.compile("[\x00\ud800-\udfff]")
+_FORM = (
+    'filters: write {"type": "eq", "key": "...", "value": ...} with eq, ne, gt, gte, lt, lte, in or nin, or '
+    '{"type": "and", "filters": [...]} with and or or.'
+)
+_HAS = "EXISTS (SELECT 1 FROM attributes AS a WHERE a.file = f.id AND a.name = ? AND a.kind = ? AND {})"
+
+
+def name_kind(value: Any) -> str | None:
+    """Return of which kind the value of an attribute is; None: it can be no value."""
+    if isinstance(value, bool):
+        return "truth"
+    if isinstance(value, str):
+        return "text" if len(value) <= LONGEST_VALUE and not _UNKEPT.search(value) else None
+    # What is no number is not less than anything either.
+    is_number = isinstance(value, int | float) and abs(value) <= _LARGEST
+    return "number" if is_number else None
+
+
+def is_attribute(key: str, value: Any) -> bool:
+    """Return whether a file can have this attribute."""
+    return 0 < len(key) <= LONGEST_KEY and name_kind(key) is not None and name_kind(value) is not None
+
+
+def write_filter(wanted: Any) -> tuple[str, list[Any]]:
+    """Write the condition that a file has to fulfil, and the values of its placeholders.
+
+    A file without an attribute is none that any comparison with it holds for, but for `ne` and `nin`; so is one whose
+    attribute is of another kind.
+
+    Raises:
+        ToolException: It is no filter; the model reads how to write one.
+    """
+    values: list[Any] = []
+    return _Writer(values).write(wanted, 0), values
+
+
+class _Writer:
+    def __init__(self, values: list[Any]) -> None:
+        self._values = values
+        self._parts = 0
+
+    def write(self, wanted: Any, depth: int) -> str:
+        self._parts += 1
+        if not isinstance(wanted, Mapping) or depth > _DEEPEST or self._parts > _MOST_PARTS:
+            raise ToolException(_FORM)
+        kind = wanted.get("type")
+        if not isinstance(kind, str):
+            raise ToolException(_FORM)
+        if kind in _JOINED:
+            inner = wanted.get("filters")
+            if not _is_list(inner) or not inner:
+                raise ToolException(_FORM)
+            return f"({_JOINED[kind].join(self.write(it, depth + 1) for it in inner)})"
+        key, value = wanted.get("key"), wanted.get("value")
+        if not isinstance(key, str) or name_kind(key) is None:
+            raise ToolException(_FORM)
+        return self._compare(kind, key, value)
+
+    def _compare(self, kind: str, key: str, value: Any) -> str:
+        if kind in ("in", "nin"):
+            if not _is_list(value) or not value or len(value) > _MOST_PARTS:
+                raise ToolException(_FORM)
+            found = " OR ".join(self._has(key, one, "=") for one in value)
+            return f"NOT ({found})" if kind == "nin" else f"({found})"
+        if kind in ("eq", "ne"):
+            return ("NOT " if kind == "ne" else "") + self._has(key, value, "=")
+        if kind not in _COMPARED or isinstance(value, bool):
+            raise ToolException(_FORM)
+        return self._has(key, value, _COMPARED[kind])
+
+    def _has(self, key: str, value: Any, sign: str) -> str:
+        kind = name_kind(value)
+        if kind is None:
+            raise ToolException(_FORM)
+        self._values += [key, kind, value]
+        return _HAS.format(f"a.value {sign} ?")
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
