@@ -194,7 +194,7 @@ class Registry:
         self._offered, self._served = offered, list(served.values())
         before = self._tools
         self._tools = {name: known.get(id(tool)) or self._hooks.apply_to(tool) for name, tool in served.items()}
-        self._native = find_implementers(self._tools.values())
+        self._native = find_implementers(self._tools[tool.name] for tool in offered)
         self._aliases = {NAMES[kind]: tool for kind, tool in self._native.items() if kind in NAMES}
         self.contracts.follow(before, self._tools)
         self.is_conditional = any(callable(tool.options.is_enabled) for tool in self._served)

@@ -25,7 +25,10 @@ def given(wide: Server) -> dict[str, Any]:
     calls = [{"functionCall": {"id": name, "name": name, "args": {}}} for name in ("draw", "fail", "nope")]
     calls += [{"functionCall": {"id": "sum", "name": "calculator", "args": {"expression": "6 * 7"}}}]
     answers = httpx.post(f"{wide.url}/tool_calls/batch", json=calls).json()
-    return {"tools": httpx.get(f"{wide.url}/tools", params={"format": "gemini"}).json(), "answers": answers}
+    steps = [{"type": "function_call", "id": name, "name": name, "arguments": {}} for name in ("draw", "fail")]
+    results = httpx.post(f"{wide.url}/tool_calls/batch", json=steps).json()
+    tools = httpx.get(f"{wide.url}/tools", params={"format": "gemini"}).json()
+    return {"tools": tools, "answers": answers, "steps": results}
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +65,16 @@ def test_the_answers_are_read_whole(written: Any) -> None:
     assert fail == {"id": "fail", "name": "fail", "response": {"error": "No pencil."}}
     assert nope["response"]["error"].startswith("Error: nope is not a valid tool")
     assert total == {"id": "sum", "name": "calculator", "response": {"output": "42"}}
+
+
+def test_steps_are_answered_with_steps(written: Any, given: dict[str, Any]) -> None:
+    """Of the Interactions API, under their own ids."""
+    assert written["steps"] == given["steps"]
+    draw, fail = given["steps"]
+    assert (draw["call_id"], draw["result"][0]) == ("draw", {"type": "text", "text": "Drawn."})
+    assert {block["type"] for block in draw["result"][1:]} == {"image"}
+    assert fail == {"type": "function_result", "call_id": "fail", "name": "fail", "result": "No pencil.",
+                    "is_error": True}  # fmt: skip
 
 
 def test_a_call_is_understood_however_the_sdk_writes_it(written: Any, wide: Server) -> None:

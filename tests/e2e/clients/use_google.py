@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from google.genai import types
+from google.genai._gaos.types.interactions.functionresultstep import FunctionResultStep
 
 
 def write(value: Any) -> Any:
@@ -19,6 +20,7 @@ print(
         {
             "tools": [write(types.Tool.model_validate(tool)) for tool in given["tools"]],
             "answers": [write(types.Part.model_validate_json(json.dumps(answer))) for answer in given["answers"]],
+            "steps": [write(FunctionResultStep.model_validate(step)) for step in given["steps"]],
             "calls": [call.model_dump(mode="json"), call.model_dump(mode="json", exclude_none=True), write(call)],
         }
     )
