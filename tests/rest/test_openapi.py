@@ -13,6 +13,7 @@ from sidecall import Registry, tool
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.clients import MakeClient
+from tests.rest.operation_names import NAMES
 
 DOCUMENT: dict[str, Any] = create_app(Settings(), Registry()).openapi()
 COMMITTED = Path(__file__).parents[2] / "openapi" / "openapi.json"
@@ -78,51 +79,6 @@ async def test_the_server_answers_with_the_document(make_client: MakeClient) -> 
     second = (await client.get("/openapi.json")).json()
 
     assert first == second == DOCUMENT
-
-
-NAMES = {
-    "list_tools": "GET /tools",
-    "call_tool": "POST /tools/{name}/call",
-    "get_tools_document": "GET /openapi/tools.json",
-    "search_tools": "GET /tools/search",
-    "get_tool": "GET /tools/{name}",
-    "create_tool_call": "POST /tool_calls",
-    "create_tool_call_batch": "POST /tool_calls/batch",
-    "list_tool_calls": "GET /tool_calls",
-    "export_tool_calls": "GET /tool_calls/export",
-    "get_tool_call": "GET /tool_calls/{call_id}",
-    "cancel_tool_call": "POST /tool_calls/{call_id}/cancel",
-    "watch_tool_call": "GET /tool_calls/{call_id}/events",
-    "replay_tool_call": "POST /tool_calls/{call_id}/replay",
-    "create_content": "POST /contents",
-    "delete_content": "DELETE /contents/{content_id}",
-    "get_content": "GET /contents/{content_id}",
-    "get_workspace": "GET /workspaces/{workspace_id}",
-    "delete_workspace": "DELETE /workspaces/{workspace_id}",
-    "create_workspace_file": "POST /workspaces/{workspace_id}/files",
-    "list_workspace_files": "GET /workspaces/{workspace_id}/files",
-    "get_workspace_file": "GET /workspaces/{workspace_id}/files/{file_id}",
-    "delete_workspace_file": "DELETE /workspaces/{workspace_id}/files/{file_id}",
-    "get_workspace_file_content": "GET /workspaces/{workspace_id}/files/{file_id}/content",
-    "summarize_tool_calls": "GET /tool_calls/summary",
-    "list_approvals": "GET /approvals",
-    "get_approval": "GET /approvals/{approval_id}",
-    "decide_approval": "POST /approvals/{approval_id}",
-    "list_approval_rules": "GET /approvals/rules",
-    "revoke_approval_rule": "DELETE /approvals/rules/{rule_id}",
-    "list_audit": "GET /audit",
-    "list_secrets": "GET /secrets",
-    "put_secret": "PUT /secrets/{name}",
-    "delete_secret": "DELETE /secrets/{name}",
-    "list_user_tokens": "GET /oauth/tokens",
-    "delete_user_token": "DELETE /oauth/tokens/{provider}",
-    "get_identity": "GET /whoami",
-    "get_resource_metadata": "GET /.well-known/oauth-protected-resource",
-    "get_health": "GET /healthz",
-    "get_readiness": "GET /readyz",
-    "get_metrics": "GET /metrics",
-    "get_status": "GET /status",
-}
 
 
 def test_every_operation_has_a_stable_name() -> None:
