@@ -126,7 +126,6 @@ def create_app(
         history=history,
         results=results,
         secrets=keeper,
-        receivers=AllowedHosts(settings.webhook_hosts),
         toolsets=open_toolsets(settings, registry),
         documents=documents,
     )
@@ -148,7 +147,7 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
 def _build_api(
     settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry
 ) -> Application:
-    parts = replace(parts, workspaces=build_workspaces(settings))
+    parts = replace(parts, workspaces=build_workspaces(settings), receivers=AllowedHosts(settings.webhook_hosts))
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
     changes = ListChanges(is_fed=is_fed)
     lifespan = build_lifespan(settings, parts, ledger, executors, watch, changes)

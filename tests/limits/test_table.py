@@ -22,6 +22,7 @@ from tests.limits.by_remembered import BY_REMEMBERED
 from tests.limits.by_request import BY_REQUEST
 from tests.limits.by_socket import BY_SOCKET, LAST, NARROW
 from tests.limits.by_upstream import BY_UPSTREAM
+from tests.limits.by_workspace import BY_WORKSPACE
 from tests.limits.table import Row, read_rows
 
 __all__ = ["origin"]
@@ -36,6 +37,7 @@ TRIED = {
     **BY_REMEMBERED,
     **BY_REQUEST,
     **BY_UPSTREAM,
+    **BY_WORKSPACE,
 }
 ROWS = {row.what: row for row in read_rows()}
 FIELDS = Settings.model_fields

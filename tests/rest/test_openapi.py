@@ -13,7 +13,7 @@ from sidecall import Registry, tool
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.clients import MakeClient
-from tests.kit.operations import NAMES
+from tests.rest.operation_names import NAMES
 
 DOCUMENT: dict[str, Any] = create_app(Settings(), Registry()).openapi()
 COMMITTED = Path(__file__).parents[2] / "openapi" / "openapi.json"

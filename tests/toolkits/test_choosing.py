@@ -17,10 +17,13 @@ LACKING = ShippedToolkit("lacking", "fetch", "none", "It does not run.", extra="
 SERVE = """
 import sys
 from sidecall.main import create_app
+from sidecall.toolkits.choosing import shipped_tools
 from sidecall.toolkits.table import TOOLKITS
 create_app()
-loaded = [name.rpartition(".")[2] for name in sys.modules]
-print([it.name for it in TOOLKITS if {it.file, *it.modules} & set(loaded)])
+loaded = {getattr(module, "__file__", None) for module in sys.modules.values()}
+needed = {name.partition(".")[0] for name in sys.modules}
+files = {it.name: str(shipped_tools() / f"{it.file}.py") for it in TOOLKITS}
+print([it.name for it in TOOLKITS if files[it.name] in loaded or needed & set(it.modules)])
 """
 
 

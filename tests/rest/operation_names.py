@@ -1,4 +1,4 @@
-"""The operations of the OpenAPI document, by their ids, which generated clients are named after."""
+"""The names of all operations, by which clients are generated, and their requests."""
 
 NAMES = {
     "list_tools": "GET /tools",
