@@ -106,8 +106,7 @@ def create_app(
     redaction, results = Redaction(settings.log_redact), ResultRoom(settings.max_result_bytes)
     watch = build_telemetry(settings, metrics, redaction, history)
     surroundings = surround(ledger, _look_through(registry, settings), admission, watch, results, keeper)
-    workspaces, sandbox = build_workspaces(settings), sandbox_of(executors)
-    surroundings = replace(surroundings, workspaces=workspaces, sandbox=sandbox)
+    surroundings = replace(surroundings, workspaces=build_workspaces(settings), sandbox=sandbox_of(executors))
     stages = _list_stages(settings, executors, ledger, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
@@ -127,9 +126,8 @@ def create_app(
         results=results,
         secrets=keeper,
         toolsets=open_toolsets(settings, registry),
-        documents=documents,
     )
-    return _build_api(settings, parts, ledger, executors, watch)
+    return _build_api(settings, replace(parts, documents=documents), ledger, executors, watch)
 
 
 def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry, OpenAPIDocuments]:

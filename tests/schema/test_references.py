@@ -177,3 +177,17 @@ def test_references_that_would_explode_stay() -> None:
     schema = fan(60)
 
     assert inline_references(schema) == schema
+
+
+def test_a_chain_that_is_too_long_says_nothing_of_its_parts() -> None:
+    """Where it could not be measured, a part of it that would explode stays as well."""
+    schema = fan(60)
+    links = {f"L{i}": {"items": {"$ref": f"#/$defs/L{i + 1}"}} for i in range(2000)}
+    definitions = {**schema["$defs"], **links, "L2000": {"$ref": "#/$defs/D0"}}
+    known = Targets({"$defs": definitions})
+
+    with pytest.raises(RecursionError):
+        inline_references({"properties": {"a": {"$ref": "#/$defs/L0"}}, "$defs": definitions}, known)
+
+    late = {"properties": {"a": {"$ref": "#/$defs/L1999"}}, "$defs": definitions}
+    assert inline_references(late, known) is late

@@ -107,7 +107,11 @@ class Targets:
             reference = _get_reference(node)
             if reference is not None and reference not in self._sizes:
                 self._sizes[reference] = 0  # What it finds of itself is not inlined.
-                self._sizes[reference] = self.measure(self.get(reference) or {})
+                try:
+                    self._sizes[reference] = self.measure(self.get(reference) or {})
+                except RecursionError:
+                    self._sizes.clear()  # None of those on the way was measured.
+                    raise
             size += 1 + self._sizes.get(reference or "", 0)
         return size
 

@@ -10,6 +10,8 @@ from sidecall import from_openapi
 from sidecall.authoring.openapi.reading import DocumentUnfit
 from sidecall.authoring.openapi.yaml_text import load_yaml
 
+# Nine lines, of which each has the one before it ten times.
+LAUGHS = "a0: &a0 x\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10))
 GET = {"operationId": "get", "summary": "Get it.", "responses": {}}
 
 
@@ -74,6 +76,7 @@ def test_yaml_is_read_as_json_has_values(text: str, value: Any) -> None:
         ("a: *b", "the alias *b stands for nothing"),
         ("{a: 1}: 2", "a key is no text"),
         ("a: {<<: 3}", "`<<` takes mappings"),
+        (LAUGHS, "its aliases make more of it than can be read"),
         ("a: 1\n---\nb: 2", "there are several documents in it"),
         ("a: !!python/name:os.system x", "could not determine a constructor"),
     ],

@@ -11,6 +11,8 @@ _BOOLEAN = re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$")
 # No dates, and no booleans but true and false.
 _UNLIKE = frozenset(("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:bool"))
 _MERGE = "tag:yaml.org,2002:merge"
+# Values that a text may stand for, each alias written out: a few lines of aliases could mean billions.
+_MOST_VALUES = 5_000_000
 
 logger = logging.getLogger("sidecall")
 
@@ -55,7 +57,9 @@ class _Builder:
         self._library = library
         self._loader = loader
         self._next: Callable[[], Any] = loader.get_event
-        self._anchors: dict[str, Any] = {}
+        # What is named, and how many values it is.
+        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._count = 0
         self._plain: dict[str, Any] = {}
         self._merge = object()
 
@@ -70,7 +74,8 @@ class _Builder:
         return made
 
     def _build(self, event: Any) -> Any:
-        kind = type(event)
+        kind, before = type(event), self._count
+        self._count += 1
         if kind is self._library.ScalarEvent:
             made = self._read_scalar(event)
         elif kind is self._library.MappingStartEvent:
@@ -78,11 +83,15 @@ class _Builder:
         elif kind is self._library.SequenceStartEvent:
             made = self._build_sequence()
         elif event.anchor in self._anchors:
-            return self._anchors[event.anchor]
+            made, size = self._anchors[event.anchor]
+            self._count += size
+            if self._count > _MOST_VALUES:
+                raise ValueError("its aliases make more of it than can be read")
+            return made
         else:
             raise ValueError(f"the alias *{event.anchor} stands for nothing, or for what it is in")
         if event.anchor is not None:
-            self._anchors[event.anchor] = made
+            self._anchors[event.anchor] = made, self._count - before
         return made
 
     def _build_sequence(self) -> list[Any]:
