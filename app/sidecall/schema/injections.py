@@ -48,7 +48,7 @@ def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
     plain = typing.get_origin(annotation) or annotation
     if isinstance(plain, type) and issubclass(plain, ToolContext):
         return plan_context(annotation)
-    if plain in _SANDBOXES:
+    if isinstance(plain, type) and plain in _SANDBOXES:
         return FromFunction(_SANDBOXES[plain])
     if isinstance(plain, type) and issubclass(plain, Workspace):
         return InjectedWorkspace()
