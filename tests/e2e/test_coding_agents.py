@@ -11,42 +11,10 @@ import pytest
 from bench.environments import ROOT
 from tests.e2e.conftest import Serve
 from tests.e2e.scripted_coders import running_coders
+from tests.executors.sandbox.machine import open_once
 from tests.kit.calls import write_call
 from tests.kit.servers import Server
 
-# A shell without a sandbox, so that these tests run wherever one cannot.
-SHELL = '''
-import subprocess
-import sys
-
-from sidecall import Workspace, tool
-from sidecall.native import CommandResult
-
-
-def run(command: str, workspace: Workspace) -> CommandResult:
-    ended = subprocess.run(
-        command.replace("python3", sys.executable), shell=True, capture_output=True, text=True, cwd=workspace.directory
-    )
-    return CommandResult(ended.stdout, ended.stderr, ended.returncode)
-
-
-@tool(native="shell")
-def shell(
-    commands: list[str],
-    timeout_ms: int | None = None,
-    max_output_length: int | None = None,
-    *,
-    workspace: Workspace,
-) -> list[CommandResult]:
-    """Run commands."""
-    return [run(command, workspace) for command in commands]
-
-
-@tool(native="bash")
-def bash(command: str = "", restart: bool = False, *, workspace: Workspace) -> CommandResult:
-    """Run a command."""
-    return run(command, workspace)
-'''
 TEST = """import unittest
 
 from sums import total
@@ -61,11 +29,13 @@ FAILING = "def total(numbers):\n    return 0\n"
 
 @pytest.fixture(scope="module")
 def server(start_server: Serve, tmp_path_factory: pytest.TempPathFactory) -> Server:
-    """Serve the files toolkit, and a shell beside it."""
-    folder = tmp_path_factory.mktemp("coders")
-    (folder / "shell.py").write_text(SHELL)
-    environment = {"SIDECALL_WORKSPACE_DIR": str(folder / "workspaces")}
-    return start_server("--tools", str(folder / "shell.py"), "--toolkit", "files", **environment)
+    """Serve files and a shell in a sandbox, which may run Python without asking."""
+    open_once()
+    environment = {
+        "SIDECALL_WORKSPACE_DIR": str(tmp_path_factory.mktemp("workspaces")),
+        "SIDECALL_SHELL_ALLOW": "python3",
+    }
+    return start_server("--toolkit", "files", "--toolkit", "shell", **environment)
 
 
 @pytest.fixture(scope="module")
