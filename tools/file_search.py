@@ -31,25 +31,21 @@ class Folders:
     def find(self, path: str) -> IndexedFolder:
         """Return the index of a folder."""
         with self._lock:
-            found = self._open.pop(path, None) or IndexedFolder(Path(path), _make_reader())
+            found = self._open.pop(path, None) or IndexedFolder(
+                Path(path), None if html_to_markdown is None else _read_page
+            )
             self._open[path] = found
             while len(self._open) > MOST_FOLDERS:
                 del self._open[next(iter(self._open))]
             return found
 
 
-def _make_reader() -> Any:
-    if html_to_markdown is None:
-        return None
+def _read_page(page: str) -> str:
     options = html_to_markdown.ConversionOptions(extract_metadata=False)
-
-    def read(page: str) -> str:
-        try:
-            return html_to_markdown.convert(page, options).content or ""
-        except html_to_markdown.ConversionError:
-            return ""
-
-    return read
+    try:
+        return html_to_markdown.convert(page, options).content or ""
+    except html_to_markdown.ConversionError:
+        return ""
 
 
 FOLDERS = Folders()
