@@ -41,8 +41,9 @@ class Folders:
 
 
 def _read_page(page: str) -> str:
+    options = html_to_markdown.ConversionOptions(extract_metadata=False)
     try:
-        return html_to_markdown.convert(page, html_to_markdown.ConversionOptions(extract_metadata=False)).content or ""
+        return html_to_markdown.convert(page, options).content or ""
     except html_to_markdown.ConversionError:
         return ""
 

@@ -112,7 +112,19 @@ def test_a_wheel_holds_one_package(wheel: Path) -> None:
 
     assert {name for name in top if not name.endswith(".dist-info")} == {"sidecall"}
     assert {name for name in files if name.startswith("sidecall/tools")} == {
-        f"sidecall/tools.d/{name}.py" for name in ("calculator", "clock", "fetch", "file_search", "images", "tavily")
+        f"sidecall/tools.d/{name}.py"
+        for name in (
+            "calculator",
+            "clock",
+            "fetch",
+            "file_search",
+            "files",
+            "files_read_only",
+            "images",
+            "python",
+            "shell",
+            "tavily",
+        )
     }
     assert {"sidecall/py.typed", "sidecall/__init__.pyi"} <= set(files)
 

@@ -27,6 +27,7 @@ from tests.trials.confined import commands, raced, viewing
 from tests.trials.durable import away, drained, killed, past, points, shared, told, torn
 from tests.trials.finding import Finding
 from tests.trials.hostile import bombs, floods, framing, fuzz, hoards, loris, outputs, stalls, two_tenants, worst_mix
+from tests.trials.searching import docstrings
 
 Trial = Callable[[], Iterator[Finding]]
 GROUPS: Mapping[str, Sequence[Trial]] = {
@@ -48,6 +49,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
     "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
     "confined": (raced.run, viewing.run, commands.run),
+    "searching": (docstrings.run,),
     "soak": (soak.run,),
 }
 # Parts of groups that can be tried alone, on a smaller scale; a whole run leaves them out.
