@@ -25,7 +25,9 @@ def given(wide: Server) -> dict[str, Any]:
     calls = [{"functionCall": {"id": name, "name": name, "args": {}}} for name in ("draw", "fail", "nope")]
     calls += [{"functionCall": {"id": "sum", "name": "calculator", "args": {"expression": "6 * 7"}}}]
     answers = httpx.post(f"{wide.url}/tool_calls/batch", json=calls).json()
-    steps = [{"type": "function_call", "id": name, "name": name, "arguments": {}} for name in ("draw", "fail")]
+    steps: list[dict[str, Any]] = [
+        {"type": "function_call", "id": name, "name": name, "arguments": {}} for name in ("draw", "fail")
+    ]
     results = httpx.post(f"{wide.url}/tool_calls/batch", json=steps).json()
     tools = httpx.get(f"{wide.url}/tools", params={"format": "gemini"}).json()
     return {"tools": tools, "answers": answers, "steps": results}
