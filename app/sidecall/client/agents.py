@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypedDict, Unpack, cast
 
 from agents import FunctionTool, RunContextWrapper
@@ -89,6 +89,9 @@ class _Remote:
     run: Callable[..., Awaitable[ToolAnswer]]
     plan: Callable[..., Awaitable[dict[str, Any]]]
     options: RunOptions
+    # Under which ids calls wait for a person to sign in, by tool and arguments: asked for again under another id, one
+    # would run twice.
+    waiting: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def supply(self, context: RunContextWrapper[Any]) -> CallOptions:
         """Return what goes with a call of this run."""
@@ -109,7 +112,8 @@ def _make_tool(function: Mapping[str, Any], remote: _Remote, marked: list[dict[s
             supplied["ask"] = _approve
         elif "ask" in remote.options:
             supplied["ask"] = remote.options["ask"]
-        call = {"id": context.tool_call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+        call_id = remote.waiting.get((name, arguments), context.tool_call_id)
+        call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
         return await _run(remote, call, supplied, context)
 
     async def ask_first(context: RunContextWrapper[Any], args: dict[str, Any], call_id: str) -> bool:
@@ -135,9 +139,15 @@ async def _run(remote: _Remote, call: Any, supplied: CallOptions, context: ToolC
         if needed.approvals[0].sign_in is None:
             raise
         # The SDK interrupts a run before a call alone, and shows its arguments: so the model passes the link on.
+        remote.waiting[_name(call)] = call["id"]
         return needed.approvals[0].question
+    remote.waiting.pop(_name(call), None)
     _show_failure(answer, context)
     return _show(answer)
+
+
+def _name(call: Mapping[str, Any]) -> tuple[str, str]:
+    return call["function"]["name"], call["function"]["arguments"]
 
 
 def _approve(_: CallApproval) -> PersonVerdict:
