@@ -49,11 +49,11 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
     "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
     "confined": (raced.run, viewing.run, commands.run),
-    "searching": (docstrings.run,),
     "soak": (soak.run,),
 }
 # Parts of groups that can be tried alone, on a smaller scale; a whole run leaves them out.
 PARTS: Mapping[str, Sequence[Trial]] = {
+    "searching": (docstrings.run,),
     "killed-on-postgres": (killed.run_on_postgres,),
     "told-on-postgres": (told.run_on_postgres,),
 }

@@ -25,6 +25,8 @@ def request_for(tool_name: str, **args: Any) -> dict[str, Any]:
         "caller": caller,
         "is_heard": False,
         "approved": False,
+        "asked": {},
+        "workspace": None,
         "has_store": False,
         "has_contents": False,
         "own_secrets": {},
