@@ -20,6 +20,7 @@ from tests.limits.by_mcp import BY_MCP
 from tests.limits.by_outgoing import BY_OUTGOING
 from tests.limits.by_remembered import BY_REMEMBERED
 from tests.limits.by_request import BY_REQUEST
+from tests.limits.by_sandbox import BY_SANDBOX
 from tests.limits.by_socket import BY_SOCKET, LAST, NARROW
 from tests.limits.by_upstream import BY_UPSTREAM
 from tests.limits.by_workspace import BY_WORKSPACE
@@ -36,6 +37,7 @@ TRIED = {
     **BY_OUTGOING,
     **BY_REMEMBERED,
     **BY_REQUEST,
+    **BY_SANDBOX,
     **BY_UPSTREAM,
     **BY_WORKSPACE,
 }

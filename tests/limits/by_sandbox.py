@@ -1,0 +1,19 @@
+"""Go beyond the bounds of programs that run in a sandbox."""
+
+from sidecall.discovery import discover
+from sidecall.toolkits.choosing import find_files
+from tests.executors.sandbox.machine import open_once
+from tests.kit.clients import MakeClient
+from tests.limits.by_request import Provoke, call, post
+
+
+async def _print_much(make_client: MakeClient) -> str:
+    open_once()
+    tools = discover(find_files(["shell"]))
+    client = await make_client(*tools, shell_allow=("seq",), shell_output_bytes=1024)
+    answer = (await post(client, call("bash", command="seq 1000"))).json()
+    is_cut = "cut: it has 3893 bytes; all of it is in" in answer["content"] and len(answer["content"]) < 1300
+    return "cut; a file of the conversation has all of it" if is_cut else str(answer)
+
+
+BY_SANDBOX: dict[str, Provoke] = {"bytes of a command's output that are shown": _print_much}
