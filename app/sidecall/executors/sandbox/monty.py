@@ -4,6 +4,7 @@ Its workers are processes of Monty's, so that one which crashes is one failed ca
 """
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -27,6 +28,7 @@ class MontyPython:
         """Prepare; no worker is started before it is needed."""
         self._limits = limits
         self._pool: Any = None
+        self._opening = threading.Lock()
         # Its interface for event loops sometimes aborts a process that ends.
         self._threads = ThreadPoolExecutor(_WORKERS, thread_name_prefix="monty")
 
@@ -42,10 +44,11 @@ class MontyPython:
         self._threads.shutdown(wait=False)
 
     def _open(self) -> Any:
-        if self._pool is None:
-            pool = monty.Monty(min_processes=1, max_processes=_WORKERS, max_checkouts_per_worker=_MOST_CHECKOUTS)
-            self._pool = pool.__enter__()
-        return self._pool
+        with self._opening:
+            if self._pool is None:
+                pool = monty.Monty(min_processes=1, max_processes=_WORKERS, max_checkouts_per_worker=_MOST_CHECKOUTS)
+                self._pool = pool.__enter__()
+            return self._pool
 
     def _run(self, code: str, directory: Path | None, seconds: float) -> PythonEnd:
         printed = monty.CollectString(max_bytes=_MOST_OUTPUT)
