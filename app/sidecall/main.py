@@ -259,7 +259,8 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
         await close_all(executors)
 
 
-def _make_sandbox(settings: Settings) -> LocalSandbox:
+def build_sandbox(settings: Settings) -> LocalSandbox:
+    """Make the sandbox of this machine; it is tried when it is first needed."""
     limits = SandboxLimits(
         memory_mb=settings.sandbox_memory_mb,
         processes=settings.sandbox_processes,
@@ -278,6 +279,6 @@ def build_executors(settings: Settings) -> Executors:
         max_result_bytes=settings.max_result_bytes,
         traces=settings.otel != "off",
         process_env=settings.process_env,
-        sandbox=_make_sandbox(settings),
+        sandbox=build_sandbox(settings),
     )
     return build_all(made_with)

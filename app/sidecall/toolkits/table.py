@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from sidecall.core.run.sandbox import SandboxUse
+
 
 @dataclass(frozen=True, slots=True)
 class ShippedToolkit:
@@ -15,6 +17,7 @@ class ShippedToolkit:
         asks: Which of their calls wait for a person's approval, in a few words.
         extra: The extra of Sidecall that they need.
         modules: What that extra installs, as it is imported.
+        sandbox: What they need a sandbox for.
     """
 
     name: str
@@ -24,6 +27,7 @@ class ShippedToolkit:
     asks: str = "nothing"
     extra: str | None = None
     modules: tuple[str, ...] = ()
+    sandbox: SandboxUse | None = None
 
 
 TOOLKITS: tuple[ShippedToolkit, ...] = (
@@ -60,14 +64,14 @@ TOOLKITS: tuple[ShippedToolkit, ...] = (
         tools="shell, bash",
         risk="Programs of a model run on this machine, and only the kernel keeps them in their sandbox.",
         asks="all but the commands of SIDECALL_SHELL_ALLOW",
+        sandbox="commands",
     ),
     ShippedToolkit(
         name="python",
         file="python",
         tools="run_python",
         risk="Code of a model runs on this machine; by default in an interpreter that is young and may have gaps.",
-        extra="python",
-        modules=("pydantic_monty",),
+        sandbox="python",
     ),
     ShippedToolkit(
         name="file_search",

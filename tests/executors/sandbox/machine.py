@@ -1,4 +1,4 @@
-"""Sandboxes for tests: where there is none, tests are skipped, but not in CI; and a machine that forbids them."""
+"""Sandboxes for tests: where the machine forbids them, tests are skipped; and a machine that does."""
 
 import asyncio
 import os
@@ -27,12 +27,15 @@ os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 
 @cache
 def open_once() -> Opened:
-    """Return what sandboxes are made with, found out once; without it a test is skipped, but not in CI."""
+    """Return what sandboxes are made with, found out once; without it a test is skipped.
+
+    In CI only where the machine forbids it: what can be installed has been.
+    """
     with ThreadPoolExecutor(1) as thread:  # Where no event loop runs.
         opened = thread.submit(asyncio.run, open_sandbox(LIMITS)).result()
     if opened.means is None:
         missing = f"there is no sandbox: {opened.report.reason}"
-        if os.environ.get("CI") == "true":
+        if os.environ.get("CI") == "true" and "not installed" in missing:
             pytest.fail(missing)
         pytest.skip(missing)
     return opened
