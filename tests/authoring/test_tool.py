@@ -160,7 +160,7 @@ def test_a_tool_is_compiled_once_until_a_field_is_changed() -> None:
         ({"tags": "web"}, "option `tags`: Input should be a valid list."),
         ({"tags": ["a", 1]}, "option `tags[1]`: Input should be a valid string."),
         ({"metadata": 3}, "option `metadata`: Input should be a valid dictionary."),
-        ({"executor": "gpu"}, "option `executor`: Input should be 'inline', 'thread' or 'process'."),
+        ({"executor": "gpu"}, "option `executor`: Input should be 'inline', 'thread', 'process' or 'sandbox'."),
         (
             {"return_direct": "maybe"},
             "option `return_direct`: Input should be a valid boolean, unable to interpret input.",
