@@ -18,6 +18,7 @@ except ImportError:
 MOST_FOLDERS = 64
 TENANT = "{tenant}"
 _UNSET = "No files can be searched: the operator of this server has to set SIDECALL_FILE_SEARCH_FOLDER."
+_GONE = "No files can be searched: the folder that the operator of this server has named is not there."
 _NAME = re.compile(r"[\w@+-][\w@+.-]{0,199}")
 
 
@@ -97,6 +98,8 @@ def _choose_folder(tenant: str) -> str:
     if not folder:
         raise ToolException(_UNSET)
     if TENANT not in folder:
+        if not Path(folder).is_dir():
+            raise ToolException(_GONE)
         return folder
     if not _NAME.fullmatch(tenant):
         raise ToolException("There are no files of yours here.")

@@ -1,7 +1,6 @@
 """Run the Python of models: in an interpreter that has no system beneath it, or in a sandbox with libraries."""
 
 import base64
-import time
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -13,8 +12,6 @@ SECONDS = 30.0
 MOST_FILES = 100
 MOST_IMAGES = 4
 MOST_IMAGE_BYTES = 1_000_000
-#: File systems note times less exactly than clocks tell them.
-GRAIN = 0.05
 
 
 @tool(
@@ -36,9 +33,9 @@ async def run_python(
         code: What to run.
     """
     workspace.require_room()
-    began = time.time()
+    before = look_over(workspace)
     end = await sandbox.run_python(code, workspace.directory, SECONDS)
-    files = list_changed(workspace, began)
+    files = [path for path, state in look_over(workspace).items() if before.get(path) != state][:MOST_FILES]
     answer = {"stdout": end.stdout, "value": end.value, "error": end.error, "files": files}
     if end.lost is not None:
         answer["lost"] = end.lost
@@ -48,15 +45,9 @@ async def run_python(
     return answer, {"files": files, "outputs": outputs}
 
 
-def list_changed(workspace: Workspace, since: float) -> list[str]:
-    """List the files that have been written since then."""
-    found: list[str] = []
-    for entry in workspace.walk():
-        if not entry.is_folder and entry.modified >= since - GRAIN:
-            found.append(entry.path)
-        if len(found) >= MOST_FILES:
-            break
-    return found
+def look_over(workspace: Workspace) -> dict[str, tuple[float, int]]:
+    """Return when each file was changed, and how large it is."""
+    return {entry.path: (entry.modified, entry.size) for entry in workspace.walk() if not entry.is_folder}
 
 
 def find_images(workspace: Workspace, files: list[str]) -> Iterator[dict[str, str]]:

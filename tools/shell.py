@@ -55,7 +55,7 @@ async def shell(
         timeout_ms: Milliseconds after which a command is stopped; 30000 where it is left out.
         max_output_length: Characters of output to answer with at most, of each command and of all together.
     """
-    seconds = SECONDS if timeout_ms is None else timeout_ms / 1000
+    seconds = SECONDS if timeout_ms is None else min(timeout_ms, MOST_SECONDS * 1000) / 1000
     most = MOST_CHARACTERS if max_output_length is None else min(max_output_length, MOST_CHARACTERS)
     ends = time.monotonic() + MOST_SECONDS if context.deadline is None else context.deadline - RESERVE
     results: list[CommandResult] = []

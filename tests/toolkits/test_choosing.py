@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -79,3 +80,13 @@ def test_a_toolkit_without_its_extra_is_refused(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(ToolkitUnfit) as caught:
         find_files(["lacking"])
     assert caught.value.message == "The toolkit lacking cannot be offered: pip install 'sidecall[nowhere]'"
+
+
+def test_a_toolkit_whose_setting_is_missing_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The operator is told what to set."""
+    monkeypatch.delenv("SIDECALL_FILE_SEARCH_FOLDER", raising=False)
+    with pytest.raises(ToolkitUnfit, match="file_search cannot be offered: set SIDECALL_FILE_SEARCH_FOLDER"):
+        find_files(["file_search"])
+
+    monkeypatch.setenv("SIDECALL_FILE_SEARCH_FOLDER", "/srv")
+    assert [Path(file).name for file in find_files(["file_search"])] == ["file_search.py"]

@@ -52,7 +52,7 @@ async def test_a_long_output_is_cut_and_kept_beside_the_files(make_client: MakeC
     """The answer says where all of it is, and a command can read it there."""
     client = await _serve(make_client)
     answer = (await _call(client, "bash", {"command": "seq 30000"})).json()
-    [path] = answer["artifact"]["files"]
+    [path] = [file["path"] for file in answer["artifact"]["files"]]
     again = (await _call(client, "bash", {"command": f"cat {path}"})).json()
 
     assert answer["content"].startswith("1\n2\n")
@@ -106,3 +106,44 @@ async def test_the_trials_of_the_sandbox_are_told(make_client: MakeClient) -> No
     assert (ready["profile"], len(ready["checks"])) == ("bubblewrap", 6)
     assert all(check["passed"] for check in ready["checks"])
     assert (shown["profile"], shown["checks"], shown["reason"]) == ("bubblewrap", ready["checks"], None)
+
+
+async def _approve(client: Any, **action: Any) -> Any:
+    waiting = await _post_item(client, **action)
+    return await client.post(f"/approvals/{waiting.json()['id']}", json={"decision": "approve"})
+
+
+async def test_what_a_person_approved_changes_no_command_that_is_allowed(make_client: MakeClient) -> None:
+    """Neither by the place of programs nor by variables that the loader reads; other commands still find them."""
+    client = await _serve(make_client)
+    put = "mkdir bin; printf '#!/bin/sh\\necho hijacked' > bin/pwd; chmod +x bin/pwd"
+    await _approve(
+        client, commands=[f"{put}; export PATH=/workspace/bin:$PATH LD_PRELOAD=/workspace/none.so WORD=kept"]
+    )
+
+    allowed = (await _post_item(client, commands=["env", "pwd"])).json()["output"]
+    asked = (await _approve(client, commands=["echo $WORD"])).json()
+
+    assert "LD_PRELOAD" not in allowed[0]["stdout"] + allowed[0]["stderr"]
+    assert (allowed[1]["stdout"], allowed[1]["stderr"]) == ("/workspace\n", "")
+    assert "kept" in str(asked)
+
+
+async def test_where_a_shell_was_goes_with_the_files(make_client: MakeClient) -> None:
+    """A conversation of the same name begins anew."""
+    client = await _serve(make_client)
+    await _post_item(client, commands=["cd /tmp"])
+    before = (await _post_item(client, commands=["pwd"])).json()["output"][0]["stdout"]
+    await client.delete("/workspaces/one")
+    after = (await _post_item(client, commands=["pwd"])).json()["output"][0]["stdout"]
+
+    assert (before, after) == ("/tmp\n", "/workspace\n")
+
+
+async def test_a_time_beyond_every_clock_is_the_longest(make_client: MakeClient) -> None:
+    """And no mistake of ours."""
+    client = await _serve(make_client)
+
+    answer = (await _post_item(client, commands=["pwd"], timeout_ms=10**400)).json()
+
+    assert answer["output"][0]["stdout"] == "/workspace\n"

@@ -4,6 +4,7 @@ import time
 
 from sidecall.core.calls.keys import CallKey, make_key
 from sidecall.core.invocation import CallRequest
+from sidecall.core.run.workspaces import HEADER
 from sidecall.core.tool import CompiledTool
 
 
@@ -18,9 +19,10 @@ def make_call_key(request: CallRequest, tool: CompiledTool, sent: str | None, tt
     """
     expires_at = time.time() + ttl
     if sent is not None:
-        return make_key(
-            "header", request.caller, sent, request.call, [request.state, dict(request.context)], expires_at
-        )
+        beside = [request.state, dict(request.context)]
+        if HEADER.lower() in request.headers:
+            beside.append(request.headers[HEADER.lower()])
+        return make_key("header", request.caller, sent, request.call, beside, expires_at)
     if tool.options.idempotency == "tool_call_id":
         # Not the state, which moves on while an agent tries again.
         return make_key(f"id {tool.name}", request.caller, request.call.id, request.call, (), expires_at)

@@ -1,5 +1,6 @@
 """Find the toolkits that were named, and what they lack."""
 
+import os
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,9 +38,11 @@ def find_toolkit(name: str) -> ShippedToolkit:
 
 def find_lack(toolkit: ShippedToolkit) -> str | None:
     """Return what has to be done before a toolkit can be offered; None: nothing."""
-    if all(find_spec(module) is not None for module in toolkit.modules):
-        return None
-    return f"pip install 'sidecall[{toolkit.extra}]'"
+    if not all(find_spec(module) is not None for module in toolkit.modules):
+        return f"pip install 'sidecall[{toolkit.extra}]'"
+    if toolkit.setting is not None and not os.environ.get(toolkit.setting):
+        return f"set {toolkit.setting}"
+    return None
 
 
 def find_files(names: Iterable[str]) -> list[str]:

@@ -18,6 +18,7 @@ class ShippedToolkit:
         extra: The extra of Sidecall that they need.
         modules: What that extra installs, as it is imported.
         sandbox: What they need a sandbox for.
+        setting: What the operator has to set.
     """
 
     name: str
@@ -28,6 +29,7 @@ class ShippedToolkit:
     extra: str | None = None
     modules: tuple[str, ...] = ()
     sandbox: SandboxUse | None = None
+    setting: str | None = None
 
 
 TOOLKITS: tuple[ShippedToolkit, ...] = (
@@ -57,6 +59,7 @@ TOOLKITS: tuple[ShippedToolkit, ...] = (
         file="images",
         tools="image_generation",
         risk="Prompts and images that the model names go to the service in SIDECALL_IMAGES_URL, which bills for it.",
+        setting="SIDECALL_IMAGES_URL",
     ),
     ShippedToolkit(
         name="shell",
@@ -70,7 +73,7 @@ TOOLKITS: tuple[ShippedToolkit, ...] = (
         name="python",
         file="python",
         tools="run_python",
-        risk="Code of a model runs on this machine; by default in an interpreter that is young and may have gaps.",
+        risk="Code of a model runs here, by default in an interpreter that is young, and may delete files unasked.",
         sandbox="python",
     ),
     ShippedToolkit(
@@ -78,5 +81,6 @@ TOOLKITS: tuple[ShippedToolkit, ...] = (
         file="file_search",
         tools="file_search",
         risk="Whoever may call it reads all texts below SIDECALL_FILE_SEARCH_FOLDER, and they may hold instructions.",
+        setting="SIDECALL_FILE_SEARCH_FOLDER",
     ),
 )

@@ -7,11 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sidecall.workspace.errors import WorkspaceError
-from sidecall.workspace.paths import UNFINISHED
+from sidecall.workspace.paths import MOST_LEVELS, UNFINISHED
 
 MEGABYTE = 1024 * 1024
-# Deeper folders are not looked into.
-_MOST_LEVELS = 200
 # A folder has gone meanwhile, or there is something else in its place.
 _GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP))
 
@@ -66,7 +64,7 @@ def count_held(open_folder: Callable[[Sequence[str]], int], most_entries: int) -
     folders: list[tuple[str, ...]] = [()]
     while folders and entries <= most_entries:
         parts = folders.pop()
-        if len(parts) > _MOST_LEVELS:
+        if len(parts) > MOST_LEVELS:
             return Held(size, entries, is_whole=False)
         try:
             folder = open_folder(parts)

@@ -8,6 +8,8 @@ from sidecall.workspace.errors import WorkspaceError
 HOME = "/workspace"
 MOST_BYTES = 4096
 MOST_NAME_BYTES = 255
+#: Folders within folders; what lies deeper is not counted, and nobody makes it but programs.
+MOST_LEVELS = 200
 #: Names that begin so are those of files that are being written.
 UNFINISHED = ".sidecall-"
 # Control characters, halves of characters, and what breaks lines or turns their direction round.
@@ -31,6 +33,8 @@ def split_path(path: str) -> tuple[str, ...]:
             raise _refuse(f"Only files in {HOME} can be reached. Use a path such as {HOME}/notes.txt.")
         parts = parts[2:]
     names = tuple(part for part in parts if part not in ("", "."))
+    if len(names) > MOST_LEVELS:
+        raise _refuse(f"The path leads through too many folders: it may have {MOST_LEVELS} names.")
     for name in names:
         _require_name(name)
     return names

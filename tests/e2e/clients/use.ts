@@ -40,7 +40,7 @@ function tell(answer: Answer): unknown[] {
     case "tool_search_output":
       return [answer.type, answer.call_id, answer.tools];
     default:
-      return answer satisfies never;
+      return [answer.type];
   }
 }
 

@@ -115,6 +115,50 @@ async def test_a_call_that_waited_for_a_person_has_the_same_files(client: httpx.
     assert (await call(client, "look", "one"))["content"] == "look"
 
 
+async def test_what_was_decided_in_one_conversation_is_open_in_another(client: httpx.AsyncClient) -> None:
+    """Though the model has given both calls the same id."""
+    for conversation in ("one", "two"):
+        await call(client, "put", conversation, path="a", text="x")
+    waiting = await call(client, "remove", "one", path="a")
+    await client.post(f"/approvals/{waiting['id']}", json={"decision": "approve"})
+
+    again = await call(client, "remove", "one", path="a")
+    other = await call(client, "remove", "two", path="a")
+
+    assert again["content"] == "Deleted."
+    assert (other["status"], other["id"] != waiting["id"]) == ("pending", True)
+    assert (await call(client, "look", "two"))["content"] == "look /workspace/a"
+
+
+async def test_a_key_is_of_one_conversation(client: httpx.AsyncClient) -> None:
+    """In another it stands for another call."""
+    body = {"name": "put", "args": {"path": "a", "text": "x"}, "id": "call_1"}
+
+    async def send(conversation: str) -> int:
+        headers = {"Idempotency-Key": "k", "Sidecall-Conversation": conversation}
+        return (await client.post("/tool_calls", json=body, headers=headers)).status_code
+
+    assert [await send("one"), await send("one"), await send("two")] == [200, 200, 422]
+
+
+@pytest.mark.parametrize("name", ["a/b", ".", "..", "a\nb", "x" * 257])
+async def test_a_name_that_is_no_part_of_a_path_is_refused(client: httpx.AsyncClient, name: str) -> None:
+    """Nobody could ask for its files."""
+    beside = {"name": "look", "args": {}, "context": {"conversation_id": name}}
+    answer = await client.post("/tool_calls", json=beside)
+
+    assert (answer.status_code, answer.json()["type"]) == (422, "urn:sidecall:problem:missing-context")
+
+
+async def test_a_header_names_in_ascii(client: httpx.AsyncClient) -> None:
+    """Of others it cannot be known how they were meant."""
+    body = {"name": "look", "args": {}}
+    answer = await client.post("/tool_calls", json=body, headers={"Sidecall-Conversation": "zü".encode()})
+
+    assert answer.status_code == 422
+    assert "a header has those of ASCII only" in answer.json()["detail"]
+
+
 async def test_a_job_has_the_same_files(client: httpx.AsyncClient) -> None:
     """Whoever waits for it."""
     body = {"name": "put", "args": {"path": "job", "text": "x"}, "id": "call_1"}

@@ -137,7 +137,7 @@ async def test_calls_that_run_on_are_counted_by_executor(make_client: MakeClient
     until.set()
     until_too.set()
 
-    assert during == {"inline": 1, "thread": 2, "process": 0}
+    assert during == {"inline": 1, "thread": 2, "process": 0, "sandbox": 0}
 
 
 async def _abandoned(client: httpx.AsyncClient) -> dict[str, float]:

@@ -17,20 +17,20 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
     shown = (await (await make_client(search)).get("/tools/search")).json()
 
     assert shown == {
-        "name": "search",
-        "description": "Search the web.",
+        **NAMED,
         "definition": {"type": "function", "function": {**NAMED, "parameters": PARAMETERS}},
         "args_schema": PARAMETERS,
         "output_schema": {"items": {"type": "string"}, "type": "array"},
         "tags": ["web", "slow"],
         "metadata": {"owner": "search"},
         "scopes": [],
-        "annotations": {"read_only": None, "destructive": None, "idempotent": None},
+        "annotations": dict.fromkeys(("read_only", "destructive", "idempotent")),
         "extras": {},
         "return_direct": True,
         "response_format": "content",
         "timeout": 5.0,
         "executor": "inline",
+        "sandbox": None,
         "timeout_behavior": "error_as_result",
         "requires_approval": False,
         "has_preview": False,

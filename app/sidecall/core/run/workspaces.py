@@ -26,11 +26,18 @@ def find_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) ->
     Raises:
         MissingContext: It is said in a way that cannot be used.
     """
-    named = headers.get(HEADER.lower()) or context.get(FIELD)
+    in_header = headers.get(HEADER.lower())
+    named = in_header or context.get(FIELD)
     if named is None or named == "":
         return None
-    if not isinstance(named, str) or len(named) > LONGEST or not named.isprintable():
+    if not isinstance(named, str) or not can_name(named) or (in_header and not named.isascii()):
         raise MissingContext(
-            f"The conversation (`{HEADER}` or `context.{FIELD}`) must be a text of 1 to {LONGEST} printable characters."
+            f"The conversation (`{HEADER}` or `context.{FIELD}`) must be a text of 1 to {LONGEST} printable characters"
+            ", without slashes; a header has those of ASCII only."
         )
     return named
+
+
+def can_name(text: str) -> bool:
+    """Return whether a conversation may be called so: its name is a part of paths, and is read in headers."""
+    return 0 < len(text) <= LONGEST and text.isprintable() and "/" not in text and text not in (".", "..")

@@ -11,7 +11,7 @@ from sidecall.executors.sandbox.confined import Confined
 from sidecall.executors.sandbox.kept_output import KeptOutput
 from sidecall.executors.sandbox.order import Means, SandboxOrder
 from sidecall.executors.sandbox.running import run_within
-from sidecall.executors.sandbox.shell_state import MOST, ShellStates
+from sidecall.executors.sandbox.shell_state import MOST, ShellState, ShellStates
 from sidecall.executors.sandbox.streams import Stream
 
 _START = Path(__file__).with_name("inside") / "start_shell.sh"
@@ -44,7 +44,9 @@ class Shell:
         """Let the next command begin as the first one did."""
         self._states.forget(directory)
 
-    async def run(self, command: str, directory: Path, bounds: ShellBounds, open_spill: OpenSpill) -> CommandEnd:
+    async def run(
+        self, command: str, directory: Path, bounds: ShellBounds, open_spill: OpenSpill, *, is_plain: bool = False
+    ) -> CommandEnd:
         """Run a command, and end all that it has started with it.
 
         Args:
@@ -52,6 +54,7 @@ class Shell:
             directory: What it finds as `/workspace`.
             bounds: Of this command.
             open_spill: Opens a file for the whole of an output that is cut.
+            is_plain: Run it without the variables of earlier commands, by which it might be another than it seems.
 
         Raises:
             SandboxFailed: There is no sandbox to run it in.
@@ -61,7 +64,9 @@ class Shell:
         reading, writing = os.pipe()
         stream = Stream(reading, lambda piece: told.extend(piece[: MOST + 1 - len(told)]))
         try:
-            order = self._write_order(command, directory, writing, out, err)
+            state = self._states.read(directory)
+            used = state._replace(variables=b"") if is_plain else state
+            order = self._write_order(command, directory, used, writing, out, err)
             ended = await run_within(Confined(self._means, order), bounds.seconds)
             stream.finish()
         finally:
@@ -71,7 +76,9 @@ class Shell:
             err.kept.close()
         if not ended.is_late:
             with suppress(OSError):
-                self._states.write(directory, bytes(told))
+                folder, ended_well, variables = bytes(told).partition(b"\0")
+                kept = state.variables if is_plain else variables
+                self._states.write(directory, folder + ended_well + kept)
         return CommandEnd(
             stdout=out.kept.read(),
             stderr=err.kept.read(),
@@ -80,8 +87,9 @@ class Shell:
             files=tuple(one.name for one in (out, err) if one.name is not None),
         )
 
-    def _write_order(self, command: str, directory: Path, telling: int, out: "_Output", err: "_Output") -> SandboxOrder:
-        state = self._states.read(directory)
+    def _write_order(
+        self, command: str, directory: Path, state: ShellState, telling: int, out: "_Output", err: "_Output"
+    ) -> SandboxOrder:
         flags = ("--noprofile", "--norc") if self._program.endswith("bash") else ()
         return SandboxOrder(
             command=[self._program, *flags, _BEGIN, os.fsdecode(state.folder), str(telling)],

@@ -16,6 +16,10 @@ _MOST_OUTPUT = 65_536
 _MOST_ANSWER = 1_048_576
 
 
+class _NoAnswer(Exception):
+    """What came is no answer of ours: the code has written it itself."""
+
+
 class PythonSession:
     """One interpreter, for one directory."""
 
@@ -49,6 +53,9 @@ class PythonSession:
         except TimeoutError:
             await self.close()
             return PythonEnd(stdout=self._read_output(), error=f"TimeoutError: stopped after {seconds:g} seconds")
+        except _NoAnswer:
+            await self.close()
+            return PythonEnd(stdout=self._read_output(), error="Python has answered with something else, and was ended")
         except (ConnectionError, EOFError):
             code_of_end = await self._end()
             return PythonEnd(stdout=self._read_output(), error=f"Python has ended with exit code {code_of_end}")
@@ -75,10 +82,10 @@ class PythonSession:
         await self._loop.sock_sendall(self._socket, _LENGTH.pack(len(body)) + body)
         size = _LENGTH.unpack(await self._receive(_LENGTH.size))[0]
         if size > _MOST_ANSWER:
-            raise EOFError
-        answer = json.loads(await self._receive(size))
+            raise _NoAnswer
+        value, error = _read_answer(await self._receive(size))
         self._confined.read_on()
-        return PythonEnd(stdout=self._read_output(), value=answer["value"], error=answer["error"])
+        return PythonEnd(stdout=self._read_output(), value=value, error=error)
 
     async def _receive(self, size: int) -> bytes:
         body = b""
@@ -91,6 +98,17 @@ class PythonSession:
 
     def _read_output(self) -> str:
         return show_output(self._out)
+
+
+def _read_answer(body: bytes) -> tuple[str | None, str | None]:
+    try:
+        answer = json.loads(body)
+        found = answer["value"], answer["error"]
+    except (ValueError, RecursionError, TypeError, LookupError):
+        raise _NoAnswer from None
+    if not all(text is None or isinstance(text, str) for text in found):
+        raise _NoAnswer
+    return found
 
 
 def show_output(kept: KeptOutput) -> str:

@@ -3,14 +3,12 @@
 import hashlib
 import os
 import tempfile
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 #: Bytes that a state may have; of a larger one nothing is kept.
 MOST = 65_536
-_KEPT_SECONDS = 86_400.0
 
 
 class ShellState(NamedTuple):
@@ -21,10 +19,10 @@ class ShellState(NamedTuple):
 
 
 class ShellStates:
-    """Keeps the states of conversations in files that no sandbox sees, so that all workers of a server share them."""
+    """Keeps the states of conversations beside their files, where no sandbox sees them, and all workers of a server."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Keep them in this folder, else in one of this user's below that for temporary files."""
+        """Keep them in this folder, else beside each directory, with which they go."""
         self._folder = folder
 
     def read(self, directory: Path) -> ShellState:
@@ -46,36 +44,13 @@ class ShellStates:
     def forget(self, directory: Path) -> None:
         """Let the next command begin anew."""
         self._place(directory).unlink(missing_ok=True)
-        self._sweep()
 
     def _place(self, directory: Path) -> Path:
         if self._folder is None:
-            self._folder = _make_folder()
+            return directory.with_name(f"{directory.name}.shell")
         return self._folder / hashlib.sha256(os.fsencode(directory)).hexdigest()
-
-    def _sweep(self) -> None:
-        """Remove what nobody has used for a day."""
-        oldest = time.time() - _KEPT_SECONDS
-        for place in [] if self._folder is None else self._folder.iterdir():
-            with suppress(OSError):
-                if place.stat().st_mtime < oldest:
-                    place.unlink()
 
 
 def _parse(body: bytes) -> ShellState:
     folder, found, variables = body.partition(b"\0")
     return ShellState(folder, variables) if found else ShellState()
-
-
-def _make_folder() -> Path:
-    """Make the folder of this user's states.
-
-    Raises:
-        PermissionError: Somebody else has made it.
-    """
-    place = Path(tempfile.gettempdir(), f"sidecall-shells-{os.geteuid()}")
-    place.mkdir(mode=0o700, exist_ok=True)
-    status = place.lstat()
-    if status.st_uid != os.geteuid() or status.st_mode & 0o077 or place.is_symlink():
-        raise PermissionError(f"{place} is not this server's alone")
-    return place

@@ -39,20 +39,21 @@ async def open_workspace(invocation: Invocation) -> None:
 
 
 def list_files(invocation: Invocation) -> None:
-    """List the files of the conversation that the answer names as `files` of its artifact."""
+    """List files of the conversation as `files` of the artifact: those whose paths stand there, or in the answer."""
     message, conversation, workspace = invocation.message, invocation.conversation, invocation.workspace
     if message is None or conversation is None or not isinstance(workspace, Workspace):
         return
     artifact = {} if message.artifact is None else message.artifact
-    if not isinstance(artifact, dict) or "files" in artifact:
-        return
+    named = artifact.get("files", []) if isinstance(artifact, dict) else None
+    if not isinstance(named, list) or not all(isinstance(path, str) for path in named):
+        return  # It has files of its own.
     found = []
-    for path in dict.fromkeys(_find_paths(message.content)):
+    for path in dict.fromkeys([*named, *_find_paths(message.content)]):
         file = _look(workspace, path, conversation)
         found += [] if file is None else [file]
         if len(found) == _MOST_FILES:
             break
-    if found:
+    if found or named:
         message.artifact = {**artifact, "files": found}
 
 

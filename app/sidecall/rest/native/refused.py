@@ -28,7 +28,7 @@ def refuse_executed(body: Mapping[str, Any]) -> None:
         NotAToolCall: It is such a call.
     """
     kind = body.get("type")
-    part = next((name for name in _PARTS if name in body), None)
+    part = next((name for name in _PARTS if body.get(name) is not None), None)  # An SDK writes all, as null.
     if isinstance(kind, str) and kind in _TYPES:
         raise NotAToolCall(_say(kind, _TYPES[kind]))
     if kind is None and part is not None:

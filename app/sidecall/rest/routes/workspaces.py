@@ -10,7 +10,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from sidecall.core.run.file_errors import UnknownWorkspace
-from sidecall.core.run.workspaces import LONGEST
+from sidecall.core.run.workspaces import LONGEST, can_name
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.pieces import InPieces
 from sidecall.http.problems import Problem
@@ -21,7 +21,7 @@ from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.rest.routes.contents import SAFE
 from sidecall.rest.workspaces.files import FilesOf
-from sidecall.rest.workspaces.forms import FileOfContent, read_sent_file
+from sidecall.rest.workspaces.forms import read_sent_file
 from sidecall.rest.workspaces.shown import DeletedFile, FileListing, ShownFile, ShownWorkspace
 from sidecall.workspace.entries import Entry
 
@@ -59,6 +59,7 @@ _CONTENT: dict[int | str, dict[str, Any]] = {
     416: {"model": Problem, "description": "None of its bytes is in `Range`."},
 }
 _FORM = {
+    # Of two bodies, the usual generator for Python makes a client that cannot be imported: the other is in words.
     "requestBody": {
         "required": True,
         "content": {
@@ -72,7 +73,6 @@ _FORM = {
                     "required": ["file"],
                 }
             },
-            "application/json": {"schema": FileOfContent.model_json_schema()},
         },
     }
 }
@@ -82,8 +82,8 @@ _BYTES = "application/octet-stream"
 
 
 async def _files(parts: PartsDep, caller: CallerDep, workspace_id: WorkspaceId) -> FilesOf:
-    if not workspace_id.isprintable():
-        raise UnknownWorkspace("No conversation is called so: its name has printable characters only.")
+    if not can_name(workspace_id):
+        raise UnknownWorkspace("No conversation is called so: its name has printable characters only, and no slashes.")
     return FilesOf(parts.workspaces, caller, workspace_id)
 
 
@@ -126,7 +126,8 @@ async def delete_workspace(files: FilesDep) -> Response:
 async def create_workspace_file(request: Request, parts: PartsDep, files: FilesDep) -> Response:
     """Put a file into the workspace of a conversation, which is made where there is none.
 
-    It comes as a form, or as the `file_id` of what is kept at `/contents`. One that is there is replaced.
+    It comes as a form, or as JSON: the `file_id` of what is kept at `/contents`, and its `path`. One that is there is
+    replaced.
     """
     sent = await read_sent_file(request, parts.bounds)
     body = sent.body
