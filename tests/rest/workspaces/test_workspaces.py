@@ -197,3 +197,16 @@ async def test_an_id_that_is_none_is_unknown(client: httpx.AsyncClient, file_id:
     answer = await client.get(f"/workspaces/one/files/{file_id}/content")
 
     assert (answer.status_code, answer.json()["type"]) == (404, "urn:sidecall:problem:unknown-file")
+
+
+async def test_a_file_that_a_program_made_too_large_is_read_in_parts(client: httpx.AsyncClient, tmp_path: Path) -> None:
+    """Since nobody held the program back."""
+    await send(client, "a.txt")
+    (file,) = (tmp_path / "workspaces").rglob("a.txt")
+    file.write_bytes(b"x" * 2049)
+    place = "/workspaces/one/files/cfile_YS50eHQ/content"
+
+    whole = await client.get(place)
+    part = await client.get(place, headers={"Range": "bytes=0-9"})
+
+    assert (whole.status_code, part.status_code, part.content) == (413, 206, b"x" * 10)

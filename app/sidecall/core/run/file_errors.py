@@ -20,8 +20,12 @@ class InvalidFile(RequestError):
     """What was sent cannot be a file of a workspace."""
 
 
-class TooManyFiles(RequestError):
+class TooManyFiles(Overloaded):
     """The workspace is full."""
+
+    def __init__(self, message: str | None = None) -> None:
+        # Whoever works on the files may have deleted some by then.
+        super().__init__(message, retry_after=60)
 
 
 class TooManyWorkspaces(Overloaded):
