@@ -3,10 +3,12 @@
 import re
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from sidecall.settings.lists import SPLIT, Texts
 
 # A name in ASCII, also one with a wildcard in front; IPv6, with or without brackets.
 _HOST = re.compile(
@@ -24,7 +26,6 @@ TokenAlgorithm = Literal[
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519", "EdDSA"
 ]
 MetricsMode = Literal["on", "open", "off"]
-Texts = Annotated[tuple[str, ...], NoDecode]
 
 
 class AccessSettings(BaseSettings):
@@ -32,7 +33,7 @@ class AccessSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="SIDECALL_", env_ignore_empty=True, frozen=True, extra="forbid")
 
-    auth: Annotated[tuple[AuthMethod, ...], NoDecode] = Field(
+    auth: Annotated[tuple[AuthMethod, ...], NoDecode, SPLIT] = Field(
         default=("none",),
         description="How callers prove who they are, one way or several, separated by commas: `api_key`, `jwt`, "
         "`gateway`. With `none` whoever reaches the port may do everything, so it listens on loopback only.",
@@ -65,7 +66,7 @@ class AccessSettings(BaseSettings):
         default=None,
         description="Where the issuer's public keys are (JWKS); without it the issuer says it, as in OpenID Connect.",
     )
-    jwt_algorithms: Annotated[tuple[TokenAlgorithm, ...], NoDecode] = Field(
+    jwt_algorithms: Annotated[tuple[TokenAlgorithm, ...], NoDecode, SPLIT] = Field(
         default=("RS256", "ES256"), min_length=1, description="How they may be signed, separated by commas."
     )
     jwt_scopes_claim: str = Field(default="scope", description="Where they say what the caller may do.")
@@ -98,11 +99,6 @@ class AccessSettings(BaseSettings):
         description="Addresses and networks from which these headers are believed, separated by commas: "
         "`10.0.0.7,10.1.0.0/16`. With `gateway` the default is loopback.",
     )
-
-    @field_validator("auth", "hosts", "origins", "gateways", "jwt_audience", "jwt_algorithms", mode="before")
-    @classmethod
-    def _split_list(cls, value: Any) -> Any:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator("auth")
     @classmethod

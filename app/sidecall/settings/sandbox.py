@@ -1,11 +1,10 @@
 """What an operator may set about the sandbox, and the tools that run commands and code in it."""
 
-from typing import Annotated, Any
-
-from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, NoDecode
+from pydantic import Field
+from pydantic_settings import BaseSettings
 
 from sidecall.core.run.sandbox import PythonTier
+from sidecall.settings.lists import Texts
 
 
 class SandboxSettings(BaseSettings):
@@ -22,7 +21,7 @@ class SandboxSettings(BaseSettings):
         default=64, ge=8, le=64, description="Processes and threads that a sandbox may have at once."
     )
     sandbox_file_mb: int = Field(default=32, ge=1, description="Megabytes of a file that a program there may write.")
-    shell_allow: Annotated[tuple[str, ...], NoDecode] = Field(
+    shell_allow: Texts = Field(
         default=(),
         description="Commands of the tools `shell` and `bash` that run without asking a person, by their first words, "
         "separated by commas: `ls,cat,git status`.",
@@ -35,8 +34,3 @@ class SandboxSettings(BaseSettings):
         description="What runs the code of `run_python`: `monty`, an interpreter without libraries that has no system "
         "beneath it, or `cpython`, the server's Python in a sandbox, with its libraries.",
     )
-
-    @field_validator("shell_allow", mode="before")
-    @classmethod
-    def _split_commands(cls, value: Any) -> Any:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value

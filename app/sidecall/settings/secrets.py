@@ -4,10 +4,11 @@ import base64
 import binascii
 import os
 from pathlib import Path
-from typing import Annotated, Any
 
 from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, NoDecode
+from pydantic_settings import BaseSettings
+
+from sidecall.settings.lists import Texts
 
 USUAL_SECRETS = Path("/run/secrets")  # Where orchestrators put them.
 _BYTES = 32
@@ -31,7 +32,7 @@ class SecretSettings(BaseSettings):
     max_secrets: int = Field(
         default=10_000, ge=1, description="Most secrets of callers that are kept; more are answered with 409."
     )
-    process_env: Annotated[tuple[str, ...], NoDecode] = Field(
+    process_env: Texts = Field(
         default=(),
         description="Variables of the environment that tools in processes see, separated by commas: `AWS_REGION,MY_*`; "
         "`*` for all. Without it only those that programs need to run.",
@@ -44,11 +45,6 @@ class SecretSettings(BaseSettings):
         if folder != USUAL_SECRETS and not (os.path.isdir(folder) and os.access(folder, os.X_OK)):
             raise ValueError("there is no such folder, or it may not be read")
         return folder
-
-    @field_validator("process_env", mode="before")
-    @classmethod
-    def _split_names(cls, value: Any) -> Any:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator("secrets_key")
     @classmethod

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from sidecall.auth.oauth.settings import OAuthSettings
 from sidecall.core.errors import SidecallError
@@ -16,6 +16,7 @@ from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings.access import AccessSettings
 from sidecall.settings.audit import AuditSettings
 from sidecall.settings.history import HistorySettings
+from sidecall.settings.lists import Texts
 from sidecall.settings.sandbox import SandboxSettings
 from sidecall.settings.secrets import SecretSettings
 from sidecall.settings.shipped_tools import ShippedToolSettings
@@ -72,7 +73,7 @@ class Settings(
     entry_points: bool = Field(
         default=True, description="Whether installed packages may offer tools through the group `sidecall.tools`."
     )
-    openapi: Annotated[tuple[str, ...], NoDecode] = Field(
+    openapi: Texts = Field(
         default=(),
         description="OpenAPI documents whose operations are offered as tools: paths and addresses, separated by "
         "commas; `name=` before one stands before its tools' names.",
@@ -225,7 +226,7 @@ class Settings(
     log_args: bool = Field(
         default=False, description="Whether those lines say arguments and results, with secrets taken out by name."
     )
-    log_redact: Annotated[tuple[str, ...], NoDecode] = Field(
+    log_redact: Texts = Field(
         default=(), description="More names of fields whose values are never logged, separated by commas."
     )
     log_buffer_bytes: int = Field(
@@ -243,11 +244,6 @@ class Settings(
         if isinstance(value, str) and value.startswith("tcp://"):
             raise ValueError(f"{value} comes from a Kubernetes Service named sidecall; set enableServiceLinks: false")
         return value
-
-    @field_validator("openapi", "log_redact", mode="before")
-    @classmethod
-    def _split(cls, value: Any) -> Any:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator("host", mode="before")
     @classmethod

@@ -1,24 +1,21 @@
 """What an operator may set about the tools that ship; they read it from the environment, as tools do."""
 
-from typing import Annotated, Any
-
 from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, NoDecode
+from pydantic_settings import BaseSettings
 
 from sidecall.outgoing.patterns import parse_hosts
-
-_Domains = Annotated[tuple[str, ...], NoDecode]
+from sidecall.settings.lists import Texts
 
 
 class ShippedToolSettings(BaseSettings):
     """Where they may go."""
 
-    fetch_allowed_domains: _Domains = Field(
+    fetch_allowed_domains: Texts = Field(
         default=(),
         description="The only domains that `web_fetch` reads, with all below them, separated by commas: "
         "`example.com,python.org`.",
     )
-    fetch_blocked_domains: _Domains = Field(
+    fetch_blocked_domains: Texts = Field(
         default=(), description="Domains that `web_fetch` does not read, nor anything below them, whatever is allowed."
     )
 
@@ -47,11 +44,6 @@ class ShippedToolSettings(BaseSettings):
         if text is not None and not text.startswith(("http://", "https://")):
             raise ValueError("write the address of a service, such as https://api.openai.com/v1")
         return text
-
-    @field_validator("fetch_allowed_domains", "fetch_blocked_domains", mode="before")
-    @classmethod
-    def _split_domains(cls, value: Any) -> Any:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator("fetch_allowed_domains", "fetch_blocked_domains")
     @classmethod

@@ -1,32 +1,26 @@
 """Which tools are offered: places, and toolkits that ship."""
 
-from typing import Annotated, Any
-
 from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, NoDecode
+from pydantic_settings import BaseSettings
 
 from sidecall.core.errors import SidecallError
+from sidecall.settings.lists import Texts
 from sidecall.toolkits.choosing import find_files, find_toolkit
 
 
 class ToolSettings(BaseSettings):
     """Where the tools are that are offered."""
 
-    tools: Annotated[tuple[str, ...], NoDecode] = Field(
+    tools: Texts = Field(
         default=("tools",),
         description="Where tools are: modules, packages, files and folders, separated by commas. The default is the "
         "folder `tools` where the server is started, or else the tools that ship.",
     )
-    toolkits: Annotated[tuple[str, ...], NoDecode] = Field(
+    toolkits: Texts = Field(
         default=(),
         description="Toolkits that ship and are offered as well, separated by commas. `sidecall toolkits` lists them "
         "with their risks; none is on unless it is named.",
     )
-
-    @field_validator("tools", "toolkits", mode="before")
-    @classmethod
-    def _split_places(cls, value: Any) -> Any:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator("toolkits")
     @classmethod

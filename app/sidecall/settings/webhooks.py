@@ -2,12 +2,12 @@
 
 import base64
 import binascii
-from typing import Annotated, Any
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, NoDecode
+from pydantic_settings import BaseSettings
 
 from sidecall.jobs.webhooks.hosts import AllowedHost
+from sidecall.settings.lists import Texts
 
 _BYTES = range(24, 65)
 
@@ -15,7 +15,7 @@ _BYTES = range(24, 65)
 class WebhookSettings(BaseSettings):
     """Where, and signed with what."""
 
-    webhook_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+    webhook_hosts: Texts = Field(
         default=(),
         description="Hosts that may be told when a call has ended, separated by commas: `hooks.example.com`, "
         "`*.example.com:8443`, `http://localhost:9000`. Without `http://` only https; names lead to public addresses "
@@ -27,11 +27,6 @@ class WebhookSettings(BaseSettings):
         description="What that is signed with: `whsec_` and the base64 of 24 to 64 random bytes. Several, separated by "
         "spaces, while it is changed.",
     )
-
-    @field_validator("webhook_hosts", mode="before")
-    @classmethod
-    def _split_hosts(cls, value: Any) -> Any:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator("webhook_hosts")
     @classmethod
