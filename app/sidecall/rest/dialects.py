@@ -173,7 +173,7 @@ def _recognize(body: dict[str, Any]) -> DialectName:
 
 
 def _list_types(sent: Any) -> str:
-    """Say that a body is no call, and of which types calls are."""
+    """List the types of calls, for a body that is none."""
     kinds = {kind: f'"{kind}" with `{key}`' for key, kind in _SIGNS.values() if kind is not None}
     items = [kind for kind in ITEM_EXAMPLES if kind != STEP]
     nearest = find_misspelt(sent, [*kinds, *items]) if isinstance(sent, str) and sent not in kinds else None

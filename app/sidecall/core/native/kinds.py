@@ -61,7 +61,7 @@ NAMES: Mapping[NativeKind, str] = {
 
 
 def tell_member(toolset: str, name: str) -> str:
-    """Name a member as an error tells a model of it that calls it by its toolset and its own name."""
+    """Name a member by its toolset and the name that models of its provider call it by."""
     return f"{toolset}.{name.removeprefix(name_member(toolset, ''))}"
 
 
