@@ -23,7 +23,6 @@ _SHOWN_CONTEXT = NAME.lower().encode()
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     """Make the shortcuts, by their paths."""
-
     sweep = Sweep()
 
     def call(scope: Scope, receive: Receive) -> Awaitable[Reply] | None:

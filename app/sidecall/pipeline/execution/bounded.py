@@ -71,7 +71,6 @@ class Bounded(StandIn, Generic[T]):
         seconds: float | None,
         abandon: Abandon,
         call: Interruptible | None = None,
-        own: int = 0,
     ) -> None:
         """Bound a coroutine that has begun in this task, and has come to wait for `awaited`."""
         self._task = task
@@ -80,7 +79,7 @@ class Bounded(StandIn, Generic[T]):
         self._seconds = seconds
         self._abandon = abandon
         self._call = call
-        self._own = own
+        self._own = 0
         self._strikes = 0
         self._is_striking = False
         self._before = 0
@@ -114,7 +113,8 @@ class Bounded(StandIn, Generic[T]):
     def _go_on(self, awaited: Any) -> Generator[Any, Any, T]:
         while True:
             try:
-                cancelled = yield from self._wait_for(awaited)
+                is_plain = type(awaited) is asyncio.Future and awaited.get_loop() is self._loop
+                cancelled = yield from self._wait_plainly(awaited) if is_plain else self._wait_for(awaited)
             except GeneratorExit:
                 self._coroutine.close()
                 raise
@@ -133,22 +133,26 @@ class Bounded(StandIn, Generic[T]):
                 self._own = max(0, self._own + self._task.cancelling() - before)
                 cancelled = None  # Its traceback holds this frame, and would so hold itself.
 
-    def _wait_for(self, awaited: Any) -> Generator[Any, Any, BaseException | None]:
-        """Wait as a task does, but through a future of our own, since what is awaited may refuse to be cancelled.
+    def _wait_plainly(self, awaited: asyncio.Future[Any]) -> Generator[Any, Any, BaseException | None]:
+        """Wait as a task does, for what cannot refuse to be cancelled, and so may wake the task itself.
 
         Returns what the coroutine has to be told: nothing, or what is raised in it.
         """
-        if type(awaited) is asyncio.Future and awaited.get_loop() is self._loop:
-            # It refuses nothing, and so wakes the task itself.
-            awaited._asyncio_future_blocking = False
-            self.stand_for(awaited)
-            try:
-                yield self
-            except GeneratorExit:
-                raise
-            except BaseException as error:
-                return error
-            return None
+        awaited._asyncio_future_blocking = False
+        self.stand_for(awaited)
+        try:
+            yield self
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            return error
+        return None
+
+    def _wait_for(self, awaited: Any) -> Generator[Any, Any, BaseException | None]:
+        """Wait as a task does, but through a future of our own, since what is awaited may refuse to be cancelled.
+
+        Returns what the coroutine has to be told: nothing, or that it is cancelled.
+        """
         if not asyncio.isfuture(awaited) or awaited.get_loop() is not self._loop:
             try:
                 yield awaited  # None, as asyncio.sleep(0) waits, or what the task itself has to refuse.
@@ -246,7 +250,9 @@ def take_first_step(
         if isinstance(end, StopIteration):
             return True, end.value
         raise
-    return False, Bounded(task, coroutine, awaited, seconds_left(call), abandon, call, task.cancelling() - before)
+    bounded = Bounded(task, coroutine, awaited, seconds_left(call), abandon, call)
+    bounded._own = task.cancelling() - before
+    return False, bounded
 
 
 async def _end_uncancelled(task: asyncio.Task[Any], own: int, end: BaseException) -> Any:
