@@ -96,7 +96,9 @@ def apply_patch(
     if input is not None:
         patches = read_envelope(input)
     else:
-        kind = _require("type", "apply_patch", type)
+        if type is None:
+            raise ToolException("Send `type` and `path`, with `diff`, for one file, or `input` with a whole patch.")
+        kind = type
         patches = [read_operation(kind, _require("path", kind, path), diff or "")]
     named = [replace(it, path=_name(it.path), move_to=it.move_to and _name(it.move_to)) for it in patches]
     with hold_workspace(workspace):

@@ -47,7 +47,7 @@ _PLAIN = frozenset(("sidecall", "uvicorn.error"))
 _to_json = json.JSONEncoder(default=repr).encode
 _LEFT_OUT = "left out, since the line would be too long"
 # They warn of malformed headers, with which any client could fill the log.
-_TALKATIVE = ("opentelemetry.baggage.propagation", "opentelemetry.trace.span")
+_TALKATIVE = ("opentelemetry.baggage.propagation", "opentelemetry.trace.span", "python_multipart")
 
 
 def make_log_config(level: str, form: LogFormat, redact: Iterable[str] = ()) -> dict[str, Any]:

@@ -159,6 +159,20 @@ async def test_a_header_names_in_ascii(client: httpx.AsyncClient) -> None:
     assert "a header has those of ASCII only" in answer.json()["detail"]
 
 
+@pytest.mark.parametrize("wish", [{}, {"Prefer": "respond-async"}, {"Accept": "text/event-stream"}])
+async def test_two_headers_name_no_conversation(client: httpx.AsyncClient, wish: dict[str, str]) -> None:
+    """Whichever of them counted, the other one's program would be wrong."""
+    headers = [("Sidecall-Conversation", "one"), ("Sidecall-Conversation", "two"), *wish.items()]
+    call = {"name": "look", "args": {}}
+    said = "The header `Sidecall-Conversation` came 2 times; send it once."
+
+    for url, body in (("/tool_calls", call), ("/tool_calls/batch", [call])):
+        if url == "/tool_calls" or "Prefer" not in wish:
+            refused = await client.post(url, json=body, headers=headers)
+            assert said in refused.text
+            assert (refused.status_code == 422) == ("Accept" not in wish or url.endswith("batch"))
+
+
 async def test_a_job_has_the_same_files(client: httpx.AsyncClient) -> None:
     """Whoever waits for it."""
     body = {"name": "put", "args": {"path": "job", "text": "x"}, "id": "call_1"}
@@ -211,6 +225,32 @@ async def test_files_that_an_answer_names_are_in_its_artifact(client: httpx.Asyn
         "url": "/workspaces/one%20two/files/cfile_YS9iLnR4dA/content",
     }
     assert (await call(client, "put", path="a", text="x"))["artifact"] is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        ("See /workspace/my report.txt and /workspace/b.txt.", ["my report.txt", "b.txt"]),
+        ("See /workspace/my report (1).txt, too", ["my report (1).txt"]),
+        ("/workspace/b.txt is there, my report is not", ["b.txt"]),
+        ("`/workspace/b.txt`: it's /workspace/nothing at all", ["b.txt"]),
+        ("/workspace/ /workspace/b.txt!", ["b.txt"]),
+        ("/workspace/no /workspace/it " * 300 + "/workspace/b.txt", []),
+    ],
+)
+async def test_names_with_blanks_are_found(make_client: MakeClient, answer: str, named: list[str]) -> None:
+    """The longest that is there; and nobody makes the server look for ever."""
+
+    @tool
+    def say(workspace: Workspace) -> str:
+        """Say it."""
+        for name in ("my report.txt", "my report (1).txt", "b.txt"):
+            workspace.write_bytes(name, b"x")
+        return answer
+
+    message = await call(await make_client(say), "say", "one")
+    files = (message["artifact"] or {"files": []})["files"]
+    assert [it["path"] for it in files] == [f"/workspace/{name}" for name in named]
 
 
 async def test_a_tool_without_a_server_has_files_for_one_call() -> None:

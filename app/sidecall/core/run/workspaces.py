@@ -27,6 +27,8 @@ def find_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) ->
         MissingContext: It is said in a way that cannot be used.
     """
     in_header = headers.get(HEADER.lower())
+    if in_header is not None:
+        _refuse_twice(headers)
     named = in_header or context.get(FIELD)
     if named is None or named == "":
         return None
@@ -36,6 +38,13 @@ def find_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) ->
             ", without slashes; a header has those of ASCII only."
         )
     return named
+
+
+def _refuse_twice(headers: Mapping[str, str]) -> None:
+    # Those of a request are told one by one, also where one of them would be looked up.
+    count = sum(name.lower() == HEADER.lower() for name, _ in headers.items())
+    if count > 1:
+        raise MissingContext(f"The header `{HEADER}` came {count} times; send it once.")
 
 
 def can_name(text: str) -> bool:

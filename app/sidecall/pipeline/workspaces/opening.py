@@ -1,23 +1,23 @@
 """Give a tool the files of its call's conversation."""
 
 import asyncio
-import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 from sidecall.core.invocation import Invocation
 from sidecall.core.run.workspaces import find_conversation
 from sidecall.core.tool import CompiledTool
+from sidecall.pipeline.workspaces.naming import find_spellings
+from sidecall.workspace.entries import Entry
 from sidecall.workspace.errors import WorkspaceError
 from sidecall.workspace.places import PassingWorkspaces
 from sidecall.workspace.shown import show_file
 from sidecall.workspace.workspace import Workspace
 
 _PASSING = PassingWorkspaces()
-_PATH = re.compile(r"/workspace/[^\s\"'`<>|*?:;,()\[\]{}\\]+")
-# Of the files that an answer names, and of its characters that are looked through.
+# Of the files that an answer names, and of the paths that are looked for.
 _MOST_FILES = 20
-_MOST_TEXT = 100_000
+_MOST_LOOKS = 500
 
 
 def takes_workspace(tool: CompiledTool) -> bool:
@@ -38,6 +38,15 @@ async def open_workspace(invocation: Invocation) -> None:
     invocation.workspace = await asyncio.to_thread(places.open, request.caller.tenant, conversation)
 
 
+def require_conversation(invocation: Invocation) -> None:
+    """Refuse a call whose conversation is said in a way that cannot be used, before anything is done for it.
+
+    Raises:
+        MissingContext: It is.
+    """
+    find_conversation(invocation.request.headers, invocation.request.context)
+
+
 def list_files(invocation: Invocation) -> None:
     """List files of the conversation as `files` of the artifact: those whose paths stand there, or in the answer."""
     message, conversation, workspace = invocation.message, invocation.conversation, invocation.workspace
@@ -47,32 +56,33 @@ def list_files(invocation: Invocation) -> None:
     named = artifact.get("files", []) if isinstance(artifact, dict) else None
     if not isinstance(named, list) or not all(isinstance(path, str) for path in named):
         return  # It has files of its own.
-    found = []
-    for path in dict.fromkeys([*named, *_find_paths(message.content)]):
-        file = _look(workspace, path, conversation)
-        found += [] if file is None else [file]
-        if len(found) == _MOST_FILES:
-            break
+    spellings = [*((path, path.rstrip(".!")) for path in named), *find_spellings(message.content)]
+    found = _find_files(workspace, spellings, conversation)
     if found or named:
         message.artifact = {**artifact, "files": found}
 
 
-def _look(workspace: Workspace, path: str, conversation: str) -> dict[str, Any] | None:
-    for spelled in dict.fromkeys((path, path.rstrip(".!"))):  # A sentence may end with it.
-        try:
-            entry = workspace.look_at(spelled)
-        except WorkspaceError:
-            continue
-        if not entry.is_folder:
-            return show_file(entry, conversation)
-    return None
+def _find_files(workspace: Workspace, spellings: Sequence[Sequence[str]], conversation: str) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    looks = 0
+    for spelled in spellings:
+        for path in spelled:
+            looks += 1
+            entry = _look(workspace, path)
+            if entry is not None:
+                found.setdefault(entry.path, show_file(entry, conversation))
+                break
+        if len(found) == _MOST_FILES or looks > _MOST_LOOKS:
+            break
+    return list(found.values())
 
 
-def _find_paths(content: Any) -> Iterator[str]:
-    texts = [content] if isinstance(content, str) else [part.get("text") for part in content if isinstance(part, dict)]
-    for text in texts:
-        if isinstance(text, str):
-            yield from _PATH.findall(text[:_MOST_TEXT])
+def _look(workspace: Workspace, path: str) -> Entry | None:
+    try:
+        entry = workspace.look_at(path)
+    except WorkspaceError:
+        return None
+    return None if entry.is_folder else entry
 
 
 async def leave_workspace(invocation: Invocation) -> None:

@@ -1,7 +1,8 @@
 """Read a file that a program sends: a form of `multipart/form-data`, or the id of a content in JSON."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from email.message import Message
 
 from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -11,7 +12,8 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from sidecall.core.errors import InvalidParameter
 from sidecall.http.body import Bounds, parse_body, read_body, read_bytes
 
-_MOST_FIELDS = 8
+_MOST_PARTS = 8
+_NO_FILE = "The form has no `file`. Send one: `curl --form file=@report.csv`."
 
 
 class FileOfContent(BaseModel):
@@ -51,19 +53,58 @@ async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
 
 
 async def _read_form(request: Request, body: bytes) -> SentFile:
+    begins, ends = _find_ends(request, body)
+
     async def give() -> AsyncGenerator[bytes, None]:
-        yield body
+        yield body[begins:ends]
 
     try:
         form = await MultiPartParser(
-            request.headers, give(), max_files=1, max_fields=_MOST_FIELDS, max_part_size=len(body) + 1
+            request.headers, give(), max_files=_MOST_PARTS, max_fields=_MOST_PARTS, max_part_size=len(body) + 1
         ).parse()
     except (MultiPartException, KeyError, UnicodeError) as error:
-        raise InvalidParameter(f"The form cannot be read: {error}.") from None
+        raise InvalidParameter(f"The form cannot be read: {str(error).rstrip('.')}.") from None
     try:
+        _require_fields([name for name, _ in form.multi_items()])
         file, path = form.get("file"), form.get("path")
         if not isinstance(file, UploadFile):
-            raise InvalidParameter("The form has no `file`. Send one: `curl --form file=@report.csv`.")
+            raise InvalidParameter("The part `file` of the form has no `filename`, which makes it a file.")
         return SentFile(path if isinstance(path, str) and path else file.filename or "", await file.read())
     finally:
         await form.close()
+
+
+def _find_ends(request: Request, body: bytes) -> tuple[int, int]:
+    """Find where the parts of a form begin and end: what stands before and after them is for nobody.
+
+    Raises:
+        InvalidParameter: There are no parts, or they do not end.
+    """
+    said = Message()
+    said["content-type"] = request.headers["content-type"]
+    boundary = said.get_boundary()
+    if not boundary:
+        raise InvalidParameter("The form cannot be read: its `Content-Type` says no `boundary`.")
+    line = b"--" + boundary.encode("latin-1", "replace")
+    begins = 0 if body.startswith(line) else body.find(b"\r\n" + line) + 2
+    if begins == 1:  # It is nowhere.
+        raise InvalidParameter(_NO_FILE)
+    last = body.rfind(b"\r\n" + line + b"--")
+    if last < begins:
+        raise InvalidParameter("The form is cut off: it does not end with its boundary and `--`.")
+    return begins, last + len(line) + 4
+
+
+def _require_fields(names: Sequence[str]) -> None:
+    """Refuse a form that does not have one file, and where to put it at most.
+
+    Raises:
+        InvalidParameter: It has something else, or something twice.
+    """
+    if "file" not in names:
+        raise InvalidParameter(_NO_FILE)
+    for name in dict.fromkeys(names):
+        if name not in ("file", "path"):
+            raise InvalidParameter(f"The form has a field {name[:50]!r}; it takes `file` and `path`.")
+        if names.count(name) > 1:
+            raise InvalidParameter(f"`{name}` came {names.count(name)} times; send it once.")
