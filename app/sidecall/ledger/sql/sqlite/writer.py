@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -73,7 +74,7 @@ class Writer:
         purpose: Purpose = LEDGER,
         hangs_after: float = HANGS_AFTER,
     ) -> None:
-        """Write by this hand what is called so; `most_waiting` is in bytes, `hangs_after` in seconds."""
+        """Write by this hand what is called so; `most_waiting` is in bytes, `hangs_after` in seconds or endless."""
         self._hand = hand
         self._name = name
         self._purpose = purpose
@@ -149,7 +150,7 @@ class Writer:
         orders, self._orders = self._orders, []
         if orders:
             self._hand.send(orders)
-            if self._watch is None:
+            if self._watch is None and self._hangs_after < math.inf:
                 self._looks = 0
                 self._watch = self._loop.call_later(_LOOK, self._look)
 
