@@ -48,7 +48,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     ),
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
     "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
-    "confined": (attacks.run, raced.run, viewing.run, commands.run, pages.run, agents.run),
+    "confined": (commands.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
     "soak": (soak.run,),
 }
 # Parts of groups that can be tried alone, on a smaller scale; a whole run leaves them out.
