@@ -6,6 +6,7 @@ A program can write anything where a shell tells its state. So only what has a v
 import os
 import re
 from collections.abc import Mapping
+from itertools import islice
 
 _WORDS = re.compile(
     rb"(?:declare -[A-Za-z]+|export) (?P<name>[A-Za-z_][A-Za-z0-9_]*)="
@@ -15,6 +16,8 @@ _WORDS = re.compile(
 _ESCAPE = re.compile(rb"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
 _NAMED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r", b"E": b"\x1b"}
 _QUOTED = re.compile(rb"""'([^']*)'|"('+)\"""")
+# Bubblewrap takes thousands of arguments at most.
+_MOST = 500
 # What each shell sets for itself, and what makes it or the loader of programs run something else first.
 _OWN = frozenset(("PWD", "SHLVL", "_"))
 _TURNING = frozenset(("BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "IFS", "PROMPT_COMMAND", "POSIXLY_CORRECT"))
@@ -24,7 +27,8 @@ _TURNING_BEGINNINGS = ("LD_", "BASH_FUNC", "GLIBC_TUNABLES", "GCONV_PATH")
 def read_exports(body: bytes) -> dict[str, str]:
     """Read what `export -p` says; what is no variable, or would run something by itself, is left out."""
     found = {match["name"].decode(): os.fsdecode(_read_value(match)) for match in _WORDS.finditer(body)}
-    return {name: value for name, value in found.items() if _is_carried(name) and "\0" not in value}
+    kept = ((name, value) for name, value in found.items() if _is_carried(name) and "\0" not in value)
+    return dict(islice(kept, _MOST))
 
 
 def write_variables(variables: Mapping[str, str]) -> bytes:
