@@ -53,8 +53,9 @@ class DisconnectListener:
         return False, self._over_rest(work, awaited)
 
     async def _over_rest(self, work: Coroutine[Any, Any, T], awaited: Any) -> T:
-        self._task = asyncio.current_task()
-        timer = asyncio.get_running_loop().call_later(_LET_BE, self._start)
+        loop = asyncio.get_running_loop()  # Once: in Python 3.11 each time asks the system which process this is.
+        self._task = asyncio.current_task(loop)
+        timer = loop.call_later(_LET_BE, self._start)
         try:
             return await await_rest(work, awaited)
         except asyncio.CancelledError:
