@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from sidecall import ToolAnnotations, ToolException, Workspace, tool
+from sidecall import InjectedWorkspace, ToolAnnotations, ToolException, Workspace, tool
 from sidecall.editing.committing import commit_plan, hold_workspace
 from sidecall.editing.editor import create_file, put_lines, replace_passage, view_path
 from sidecall.editing.memory import Memory
@@ -172,7 +172,7 @@ def memory(
     old_path: str | None = None,
     new_path: str | None = None,
     *,
-    workspace: Workspace,
+    workspace: Annotated[Workspace, InjectedWorkspace(lasting="memory_id")],
 ) -> str:
     """Remember things in files under /memories, and look them up again.
 

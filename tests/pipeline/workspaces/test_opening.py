@@ -227,32 +227,6 @@ async def test_files_that_an_answer_names_are_in_its_artifact(client: httpx.Asyn
     assert (await call(client, "put", path="a", text="x"))["artifact"] is None
 
 
-@pytest.mark.parametrize(
-    ("answer", "named"),
-    [
-        ("See /workspace/my report.txt and /workspace/b.txt.", ["my report.txt", "b.txt"]),
-        ("See /workspace/my report (1).txt, too", ["my report (1).txt"]),
-        ("/workspace/b.txt is there, my report is not", ["b.txt"]),
-        ("`/workspace/b.txt`: it's /workspace/nothing at all", ["b.txt"]),
-        ("/workspace/ /workspace/b.txt!", ["b.txt"]),
-        ("/workspace/no /workspace/it " * 300 + "/workspace/b.txt", []),
-    ],
-)
-async def test_names_with_blanks_are_found(make_client: MakeClient, answer: str, named: list[str]) -> None:
-    """The longest that is there; and nobody makes the server look for ever."""
-
-    @tool
-    def say(workspace: Workspace) -> str:
-        """Say it."""
-        for name in ("my report.txt", "my report (1).txt", "b.txt"):
-            workspace.write_bytes(name, b"x")
-        return answer
-
-    message = await call(await make_client(say), "say", "one")
-    files = (message["artifact"] or {"files": []})["files"]
-    assert [it["path"] for it in files] == [f"/workspace/{name}" for name in named]
-
-
 async def test_a_tool_without_a_server_has_files_for_one_call() -> None:
     """As in a test of its author's."""
     assert await put.ainvoke({"path": "a", "text": "x"}) == "Wrote /workspace/a."

@@ -153,6 +153,37 @@ async def test_a_workspace_says_when_it_expires(client: httpx.AsyncClient) -> No
     assert abs(shown["created_at"] - time.time()) < 600
 
 
+async def test_a_program_says_how_long(client: httpx.AsyncClient) -> None:
+    """Of a workspace that may not be there yet."""
+    made = (await client.post("/workspaces/new", json={"expires_after": {"minutes": 90}})).json()
+    await send(client, "a", to="new")
+    kept = (await client.get("/workspaces/new")).json()
+    longer = {"anchor": "last_active_at", "minutes": 200}
+    changed = (await client.post("/workspaces/new", json={"expires_after": longer})).json()
+
+    assert made["expires_after"] == kept["expires_after"] == {"anchor": "last_active_at", "minutes": 90}
+    assert kept["expires_at"] - kept["last_active_at"] == 5400
+    assert (changed["expires_after"], changed["created_at"]) == (longer, made["created_at"])
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"expires_after": {"minutes": 1441}}, "`expires_after.minutes` is 1440 at most"),
+        ({"expires_after": {"minutes": 0}}, "`expires_after.minutes`: Input should be greater than or equal to 1."),
+        ({"expires_after": {"anchor": "created_at", "minutes": 1}}, "`expires_after.anchor`: Input should be"),
+        ({"name": "x"}, "`expires_after`: Field required."),
+        ([], "`body`: Input should be a valid dictionary"),
+    ],
+)
+async def test_a_time_that_is_none_is_refused(client: httpx.AsyncClient, body: Any, said: str) -> None:
+    """With what may be sent."""
+    refused = await client.post("/workspaces/one", json=body)
+
+    assert refused.status_code == 422
+    assert refused.json()["detail"].startswith(said)
+
+
 REFUSED: list[tuple[dict[str, Any], int, str]] = [
     ({"files": {"file": ("../a", b"")}}, 422, "invalid-file"),
     ({"files": {"file": ("/etc/passwd", b"")}}, 422, "invalid-file"),

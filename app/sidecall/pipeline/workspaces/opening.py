@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from sidecall.core.invocation import Invocation
-from sidecall.core.run.workspaces import find_conversation
+from sidecall.core.results.notes import FULL
+from sidecall.core.run.workspaces import find_conversation, find_lasting
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.workspaces.naming import find_spellings
 from sidecall.workspace.entries import Entry
@@ -31,11 +33,22 @@ async def open_workspace(invocation: Invocation) -> None:
     Raises:
         MissingContext: The conversation is said in a way that cannot be used.
     """
-    request = invocation.request
-    conversation = find_conversation(request.headers, request.context)
+    conversation, lasts = _choose(invocation)
     places = invocation.surroundings.workspaces or _PASSING
     invocation.conversation = conversation
-    invocation.workspace = await asyncio.to_thread(places.open, request.caller.tenant, conversation)
+    opening = partial(places.open, invocation.request.caller.tenant, conversation, lasts=lasts)
+    invocation.workspace = await asyncio.to_thread(opening)
+
+
+def _choose(invocation: Invocation) -> tuple[str | None, bool]:
+    """Return whose files a call works on, and whether they outlive their conversation."""
+    request = invocation.request
+    for injection in invocation.tool.injections:
+        if injection.source == "workspace" and injection.field is not None:
+            lasting = find_lasting(request.context, injection.field)
+            if lasting is not None:
+                return lasting, True
+    return find_conversation(request.headers, request.context), False
 
 
 def require_conversation(invocation: Invocation) -> None:
@@ -44,7 +57,7 @@ def require_conversation(invocation: Invocation) -> None:
     Raises:
         MissingContext: It is.
     """
-    find_conversation(invocation.request.headers, invocation.request.context)
+    _choose(invocation)
 
 
 def list_files(invocation: Invocation) -> None:
@@ -83,6 +96,17 @@ def _look(workspace: Workspace, path: str) -> Entry | None:
     except WorkspaceError:
         return None
     return None if entry.is_folder else entry
+
+
+async def tell_full(invocation: Invocation) -> None:
+    """Write into an answer that its workspace is full now, where a program of the tool's may have made it so."""
+    message, workspace = invocation.message, invocation.workspace
+    if message is None or not isinstance(workspace, Workspace) or not (workspace.is_kept and workspace.is_uncounted):
+        return
+    try:
+        await asyncio.to_thread(workspace.require_room)
+    except WorkspaceError as full:
+        message.response_metadata[FULL] = full.message
 
 
 async def leave_workspace(invocation: Invocation) -> None:

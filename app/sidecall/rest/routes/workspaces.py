@@ -11,17 +11,18 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from sidecall.core.run.file_errors import UnknownWorkspace
 from sidecall.core.run.workspaces import LONGEST, can_name
+from sidecall.http.body import read_json
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.pieces import InPieces
 from sidecall.http.ranges import find_range
 from sidecall.http.reply import Reply
 from sidecall.rest.listing import has
-from sidecall.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems
+from sidecall.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems, json_body
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.rest.routes.contents import SAFE
 from sidecall.rest.workspaces.files import FilesOf
-from sidecall.rest.workspaces.forms import read_sent_file
-from sidecall.rest.workspaces.shown import DeletedFile, FileListing, ShownFile, ShownWorkspace
+from sidecall.rest.workspaces.forms import read_sent_file, read_term
+from sidecall.rest.workspaces.shown import DeletedFile, FileListing, ShownFile, ShownWorkspace, WorkspaceTerm
 from sidecall.workspace.entries import Entry
 
 router = APIRouter(tags=["workspaces"], dependencies=[Depends(refuse_unknown_parameters)])
@@ -33,6 +34,15 @@ FileId = Annotated[str, Path(description="The `id` of the file.")]
 _RESPONSES = CALLER_PROBLEM | describe_problems(
     _404="There is no such workspace or file of yours, or it has expired.", _422="A parameter is wrong."
 )
+_TERM = CALLER_PROBLEM | describe_problems(
+    _400="The body is not JSON, or the header that names the caller is wrong.",
+    _404="No workspace can be called so.",
+    _413="The body is larger than this server takes.",
+    _415="The body is not declared as JSON.",
+    _422="The body does not say for how long, or for too long.",
+    _503="There are as many workspaces as may be.",
+)
+_TERMS = {"an hour": {"value": {"expires_after": {"anchor": "last_active_at", "minutes": 60}}}}
 _SENT = CALLER_PROBLEM | describe_problems(
     _404="There is no such content of yours, or it has expired.",
     _409="There is a folder in its place, or a file on the way to it.",
@@ -89,6 +99,21 @@ FilesDep = Annotated[FilesOf, Depends(_files)]
 async def get_workspace(files: FilesDep) -> Response:
     """Show when the workspace of a conversation was made, was used, and will be removed."""
     return Reply((await asyncio.to_thread(files.show)).model_dump_json().encode()).to_response()
+
+
+@router.post(
+    "/workspaces/{workspace_id}",
+    operation_id="update_workspace",
+    summary="Say how long a workspace is kept",
+    response_model=ShownWorkspace,
+    responses=_TERM,
+    openapi_extra={"requestBody": json_body(WorkspaceTerm, _TERMS)},
+)
+async def update_workspace(request: Request, parts: PartsDep, files: FilesDep) -> Response:
+    """Let the workspace of a conversation expire so many minutes after its last use, and make it if there is none."""
+    term = read_term(await read_json(request, parts.bounds))
+    shown = await asyncio.to_thread(files.keep_for, term.expires_after.minutes)
+    return Reply(shown.model_dump_json().encode()).to_response()
 
 
 @router.delete(

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from email.message import Message
+from typing import Any
 
 from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -11,6 +12,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from sidecall.core.errors import InvalidParameter
 from sidecall.http.body import Bounds, parse_body, read_body, read_bytes
+from sidecall.rest.workspaces.shown import WorkspaceTerm
 
 _MOST_PARTS = 8
 _NO_FILE = "The form has no `file`. Send one: `curl --form file=@report.csv`."
@@ -34,6 +36,24 @@ class SentFile:
     content_id: str = ""
 
 
+def read_term(body: Any) -> WorkspaceTerm:
+    """Read how long a workspace is to be kept.
+
+    Raises:
+        InvalidParameter: The JSON is not what it should be.
+    """
+    try:
+        return WorkspaceTerm.model_validate(body)
+    except ValidationError as error:
+        text = 'Send {"expires_after": {"anchor": "last_active_at", "minutes": 60}}.'
+        raise InvalidParameter(f"{_explain(error)}. {text}") from None
+
+
+def _explain(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"`{'.'.join(map(str, first['loc'])) or 'body'}`: {first['msg']}"
+
+
 async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
     """Read a file, and where it is to go: the field `path` of the form, or else the name of the file.
 
@@ -46,9 +66,7 @@ async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
     try:
         wanted = FileOfContent.model_validate(parse_body(await read_body(request, bounds)))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "body"
-        raise InvalidParameter(f"`{where}`: {first['msg']}. Send a form with `file`, or a `file_id`.") from None
+        raise InvalidParameter(f"{_explain(error)}. Send a form with `file`, or a `file_id`.") from None
     return SentFile(wanted.path or wanted.file_id, content_id=wanted.file_id)
 
 
