@@ -24,6 +24,7 @@ from sidecall.pipeline.rehearse import Rehearsal, rehearse
 from sidecall.pipeline.secrecy.look_up import look_up_secrets, takes_own_secrets
 from sidecall.pipeline.stage import Stages, Step
 from sidecall.pipeline.visible import NO_CONTEXT, is_visible, visible
+from sidecall.pipeline.workspaces.opening import require_conversation, takes_workspace
 from sidecall.registry import Registry
 
 # An answer that is there already, or what has to be awaited for it.
@@ -204,7 +205,10 @@ class Pipeline:
         if tool is None or not tool.injections or not await is_visible(tool, request.caller, request.context):
             return None
         try:
-            inject(self._accept(request, tool))
+            invocation = self._accept(request, tool)
+            if takes_workspace(tool):
+                require_conversation(invocation)
+            inject(invocation)
         except MissingContext as missing:
             return missing
         except Exception:

@@ -10,13 +10,14 @@ from pydantic.json_schema import SkipJsonSchema
 from sidecall.core.errors import NotAToolCall
 from sidecall.core.json_text import is_finite, name_json_type
 from sidecall.core.messages import ToolCall, ToolMessage
+from sidecall.core.mistakes.resemblance import find_misspelt
 from sidecall.core.native.items import ITEM
 from sidecall.core.native.kinds import NAMES
 from sidecall.http.body import LARGE, parse_body
 from sidecall.registry import Registry
 from sidecall.rest.native.aiming import aim
 from sidecall.rest.native.body import CallBody
-from sidecall.rest.native.reading import read_item_call
+from sidecall.rest.native.reading import ITEM_EXAMPLES, STEP, read_item_call
 from sidecall.rest.native.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
 from sidecall.rest.native.writing import ITEM_WRITERS
 from sidecall.rest.wire import (
@@ -175,9 +176,19 @@ def _recognize(body: dict[str, Any]) -> DialectName:
     example = EXAMPLES[found[0] if found else "langchain"]
     if len(found) > 1:
         raise NotAToolCall(f"The call mixes the forms of {' and '.join(found)}; send one of them.", example=example)
-    kinds = ", ".join(f'"{kind}" with `{key}`' for key, kind in _SIGNS.values() if kind is not None)
-    text = f"The body is not a call. A call has one of these types: {kinds}; or it is Gemini's `functionCall`."
-    raise NotAToolCall(text, example=example)
+    raise NotAToolCall(_list_types(body.get("type")), example=example)
+
+
+def _list_types(sent: Any) -> str:
+    """List the types of calls, for a body that is none."""
+    kinds = {kind: f'"{kind}" with `{key}`' for key, kind in _SIGNS.values() if kind is not None}
+    items = [kind for kind in ITEM_EXAMPLES if kind != STEP]
+    nearest = find_misspelt(sent, [*kinds, *items]) if isinstance(sent, str) and sent not in kinds else None
+    meant = f' Did you mean "{nearest}"?' if nearest else ""
+    return (
+        f"The body is not a call.{meant} A call has one of these types: {', '.join(kinds.values())}; or it is Gemini's "
+        f"`functionCall`; or what a model emits for a built-in tool: {', '.join(items)}."
+    )
 
 
 _Read = tuple[str, "dict[str, Any] | str | None", "str | int | None"]
