@@ -13,7 +13,7 @@ from sidecall.http.door import Shortcut
 from sidecall.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
 from sidecall.http.presence import Sweep
 from sidecall.http.reply import Reply
-from sidecall.rest.answers import answer_call
+from sidecall.rest.answers import begin_answer
 from sidecall.rest.parts import Parts
 from sidecall.rest.shown_context import NAME
 
@@ -59,7 +59,9 @@ async def _call(parts: Parts, scope: Scope, receive: Receive, sweep: Sweep) -> R
         body = await read_rest(message, receive)
     context = make_context(scope, receive, sweep=sweep)
     preferences = _read_preferences(scope, parts.jobs.limits.wait)
-    work = answer_call(parts, parts.bounds.hold(body), context, preferences=preferences)
+    work = begin_answer(parts, parts.bounds.hold(body), context, preferences=preferences)
+    if isinstance(work, Reply):
+        return work
     del message, body  # They may be large, and what was read of them may wait for long.
     is_done, came = context.begin_while_present(work)
     reply: Reply = came if is_done else await came
