@@ -10,6 +10,7 @@ from rich.markdown import Markdown
 from bench import inprocess, over_http, report, rows, scale, slow_calls, startup
 from bench.chart import draw
 from bench.durable import remembered
+from bench.durable.workers import worker_versions
 from bench.environments import ROOT
 from bench.machine import Cores, describe, take_cores
 from bench.results import FULL_ROUNDS, QUICK_ROUNDS, Part
@@ -39,7 +40,7 @@ def main() -> int:
     for name in options.only.split(",") if options.only else PARTS:
         console.print(f"measuring {name} …")
         parts.append(PARTS[name](QUICK_ROUNDS if options.quick else FULL_ROUNDS, cores))
-    peers = {**rows.peer_versions(), **inprocess.peer_versions()}
+    peers = {**rows.peer_versions(), **inprocess.peer_versions(), **worker_versions()}
     machine = {**describe(cores), **peers}
     text = report.markdown(parts, machine)
     Console().print(Markdown(text))
