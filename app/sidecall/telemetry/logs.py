@@ -10,7 +10,7 @@ from sidecall.telemetry.modes import LogFormat
 _JSON = "sidecall.telemetry.json_lines.make_json_lines"
 _TERMINAL = "sidecall.telemetry.terminal_lines.make_terminal_lines"
 # They warn of malformed headers, with which any client could fill the log.
-_TALKATIVE = ("opentelemetry.baggage.propagation", "opentelemetry.trace.span")
+_TALKATIVE = ("opentelemetry.baggage.propagation", "opentelemetry.trace.span", "python_multipart")
 
 
 def make_log_config(level: str, form: LogFormat, redact: Iterable[str] = ()) -> dict[str, Any]:
