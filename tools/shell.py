@@ -22,11 +22,16 @@ DESTRUCTIVE = ToolAnnotations(read_only=False, destructive=True)
 Command = Annotated[str, Field(max_length=200_000)]
 
 
-def asks(context: ToolContext, args: Mapping[str, Any], _: str) -> bool:
-    """Return whether a person has to look at the commands first: unless the operator allows each of them."""
+async def asks(context: ToolContext, args: Mapping[str, Any], _: str) -> bool:
+    """Return whether a person has to look at the commands first: unless the operator allows each of them.
+
+    Nobody is asked about what cannot run here; the call is answered with why.
+    """
+    sandbox = context.sandbox
+    if sandbox is None or await sandbox.explain_lack("commands") is not None:
+        return sandbox is None
     commands = args["commands"] if "commands" in args else [args.get("command")]
-    wanted = [command for command in commands if command]
-    return not all(context.sandbox is not None and context.sandbox.allows(command) for command in wanted)
+    return not all(sandbox.allows(command) for command in commands if command)
 
 
 @tool(

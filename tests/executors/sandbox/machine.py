@@ -41,6 +41,6 @@ def open_once() -> Opened:
     return opened
 
 
-def contained(*arguments: str) -> list[str]:
+def contained(*arguments: str, python: str = sys.executable) -> list[str]:
     """Return the command that runs Python with these arguments as in a container, where namespaces are forbidden."""
-    return [sys.executable, "-c", _CONTAINED, *arguments]
+    return [python, "-c", _CONTAINED, *arguments]

@@ -139,6 +139,10 @@ class PythonSandbox(Protocol):
         """
 
 
+# What a tool needs a sandbox for.
+SandboxUse = Literal["functions", "commands", "python"]
+
+
 class Sandbox(CommandSandbox, PythonSandbox, Protocol):
     """The sandbox of a server."""
 
@@ -146,6 +150,5 @@ class Sandbox(CommandSandbox, PythonSandbox, Protocol):
     def report(self) -> SandboxReport:
         """Which kind it is, and how it was tried."""
 
-
-# What a tool needs a sandbox for.
-SandboxUse = Literal["functions", "commands", "python"]
+    async def explain_lack(self, use: SandboxUse | None) -> str | None:
+        """Return why what a sandbox is used for cannot be done here, once that is known; None where it can."""

@@ -1,16 +1,21 @@
 """Run tools of one's own where they reach no files and no network: processes as others, but inside a sandbox."""
 
+import asyncio
+import logging
 from collections.abc import Iterable
 from typing import Any
 
 from sidecall.core.errors import DefinitionError, ToolExecutionError
 from sidecall.core.invocation import Invocation
 from sidecall.core.occupancy import Occupancy
+from sidecall.core.run.sandbox import SandboxUse
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.executor import ProcessExecutor
 from sidecall.executors.sandbox.bubblewrap import PLAIN
 from sidecall.executors.sandbox.launching import Launcher
 from sidecall.executors.sandbox.local import LocalSandbox
+
+logger = logging.getLogger("sidecall")
 
 
 class SandboxExecutor:
@@ -31,6 +36,7 @@ class SandboxExecutor:
     ) -> None:
         """Prepare for calls; nothing is tried or started before it is needed."""
         self.sandbox = sandbox
+        self._telling: asyncio.Task[None] | None = None
         self._launcher = Launcher(processes, memory_limit_mb)
         self._processes = ProcessExecutor(
             processes,
@@ -47,20 +53,33 @@ class SandboxExecutor:
         return self._processes.occupancy
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
-        """Try the sandbox, if any of these tools wants it, and make processes ready for those that run there.
+        """Make processes ready for tools that run there; for those that only use a sandbox, begin to try it.
 
         Raises:
-            DefinitionError: A tool needs a sandbox, and this machine has none that would do.
+            DefinitionError: A tool runs there, and this machine has no sandbox that would do; or a package is missing.
         """
         wanted = list(tools)
+        waiting = [tool for tool in wanted if self._may_wait(tool.sandbox_use)]
+        if waiting:
+            self.sandbox.begin()
+            self._telling = asyncio.get_running_loop().create_task(self._tell(waiting))
         for tool in wanted:
-            lack = await self.sandbox.explain_lack(tool.sandbox_use)
+            lack = None if tool in waiting else await self.sandbox.explain_lack(tool.sandbox_use)
             if lack is not None:
                 raise DefinitionError(f"{tool.source}: tool {tool.name!r} needs a sandbox: {lack}.")
         own = [tool for tool in wanted if tool.executor == "sandbox"]
         if own:
             await self._prepare()
             await self._processes.start(own)
+
+    def _may_wait(self, use: SandboxUse | None) -> bool:
+        return use is not None and use != "functions" and self.sandbox.is_tried_for(use)
+
+    async def _tell(self, tools: Iterable[CompiledTool]) -> None:
+        for tool in tools:
+            lack = await self.sandbox.explain_lack(tool.sandbox_use)
+            if lack is not None:
+                logger.error("the tool %s is refused: it needs a sandbox: %s", tool.name, lack)
 
     def follow(self, tools: Iterable[CompiledTool]) -> None:
         """Have new processes load the code as it is now."""
@@ -79,6 +98,8 @@ class SandboxExecutor:
 
     async def close(self) -> None:
         """Kill all processes."""
+        if self._telling is not None:
+            self._telling.cancel()
         await self._processes.close()
         self._launcher.close()
         await self.sandbox.close()

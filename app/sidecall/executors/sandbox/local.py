@@ -4,6 +4,7 @@ import asyncio
 import logging
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -69,8 +70,7 @@ class LocalSandbox:
         self.report = SandboxReport(reason="it was not needed yet")
         self._allowed = tuple(words for text in allowed if (words := text.split()))
         self._output = output
-        self._lock = asyncio.Lock()
-        self._opened: Opened | None = None
+        self._opening: asyncio.Task[Opened] | None = None
         self._shell: Shell | None = None
         self._python: Python | None = None
 
@@ -84,20 +84,26 @@ class LocalSandbox:
             return False
         return any(words[: len(allowed)] == allowed for allowed in self._allowed)
 
+    def begin(self) -> None:
+        """Begin to try it beside whatever else goes on; who needs it waits for what comes of that."""
+        if self._opening is None:
+            self._opening = asyncio.get_running_loop().create_task(self._try())
+
     async def open(self) -> Opened:
         """Return what sandboxes are made with here; the first time, after it has been tried."""
-        async with self._lock:
-            if self._opened is None:
-                self._opened = await open_sandbox(self.limits)
-                self.report = self._opened.report
-                _tell(self.report)
-            return self._opened
+        self.begin()
+        assert self._opening is not None
+        return await asyncio.shield(self._opening)
+
+    def is_tried_for(self, use: SandboxUse) -> bool:
+        """Return whether such a use needs what has to be tried first."""
+        return use != "python" or self.python_tier != "monty"
 
     async def explain_lack(self, use: SandboxUse | None) -> str | None:
         """Return why what a sandbox is used for cannot be done here; None where it can."""
         if use is None:
             return None
-        if use == "python" and self.python_tier == "monty":
+        if not self.is_tried_for(use):
             return None if find_spec("pydantic_monty") is not None else _NO_MONTY
         report = (await self.open()).report
         runs = report.runs_python if use == "python" else report.runs_commands
@@ -142,8 +148,22 @@ class LocalSandbox:
 
     async def close(self) -> None:
         """End all that runs."""
+        if self._opening is not None and not self._opening.done():
+            self._opening.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._opening
         if self._python is not None:
             await self._python.close()
+
+    async def _try(self) -> Opened:
+        try:
+            opened = await open_sandbox(self.limits)
+        except Exception as error:  # Whatever it was: nothing runs in what could not be tried.
+            logger.exception("the sandbox could not be tried")
+            opened = Opened(SandboxReport(reason=f"it could not be tried ({type(error).__name__})"))
+        self.report = opened.report
+        _tell(self.report)
+        return opened
 
     async def _start_python(self) -> Python:
         lack = await self.explain_lack("python")
