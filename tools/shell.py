@@ -36,7 +36,7 @@ async def asks(context: ToolContext, args: Mapping[str, Any], _: str) -> bool:
 
 
 def preview_shell(workspace: Workspace, sandbox: CommandSandbox, context: ToolContext) -> dict[str, Any]:
-    """Say of which conversation commands are, where they begin, and what earlier ones have left them."""
+    """Return of which conversation commands are, where they begin, and what earlier ones have left them."""
     start = sandbox.find_start(workspace.directory)
     # Of many or long ones the beginnings, lest nothing be shown at all.
     variables = {name: value[:MOST_SHOWN] for name, value in [*start.variables.items()][:MOST_VARIABLES]}
@@ -48,7 +48,7 @@ def preview_shell(workspace: Workspace, sandbox: CommandSandbox, context: ToolCo
 
 
 def preview_bash(restart: bool, workspace: Workspace, sandbox: CommandSandbox, context: ToolContext) -> dict[str, Any]:
-    """Say the same of one command."""
+    """Return the same of one command."""
     shown = preview_shell(workspace, sandbox, context)
     return shown | ({"folder": "/workspace", "variables_of_earlier_commands": {}} if restart else {})
 
