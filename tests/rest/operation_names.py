@@ -18,6 +18,7 @@ NAMES = {
     "delete_content": "DELETE /contents/{content_id}",
     "get_content": "GET /contents/{content_id}",
     "get_workspace": "GET /workspaces/{workspace_id}",
+    "update_workspace": "POST /workspaces/{workspace_id}",
     "delete_workspace": "DELETE /workspaces/{workspace_id}",
     "create_workspace_file": "POST /workspaces/{workspace_id}/files",
     "list_workspace_files": "GET /workspaces/{workspace_id}/files",

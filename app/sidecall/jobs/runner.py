@@ -81,15 +81,17 @@ class Runner:
         accepted = loop.create_future()
         if runs_first:
             running = self._running[call.id] = RunningCall(ClaimedCall(call, 1), None, waits)
-            running.task = loop.create_task(self._carry_out_first(running, acceptance, accepted))
+            running.task = loop.create_task(self._carry_out_first(running, acceptance, accepted, loop))
         else:
             # Others count it as this server's while it is written down that it is.
             self._expected[call.id] = loop.create_task(self._carry_out_new(call, acceptance, accepted, waits=waits))
         return accepted
 
-    async def _carry_out_first(self, running: RunningCall, acceptance: Acceptance, accepted: Accepted) -> None:
+    async def _carry_out_first(
+        self, running: RunningCall, acceptance: Acceptance, accepted: Accepted, loop: asyncio.AbstractEventLoop
+    ) -> None:
         """Run a call; one that ends without having waited for anything is written down once, with its end."""
-        teller = Teller(self.chronicles, running.id, 1)
+        teller = Teller(self.chronicles, running.id, 1, loop)
         try:
             work = self._run(running, teller.tell)
             try:
@@ -99,7 +101,7 @@ class Runner:
                 await self._write_first(running, acceptance, accepted, done.value)
             else:
                 # Meanwhile it goes on.
-                accepting = asyncio.create_task(self._accept_late(running, acceptance, accepted))
+                accepting = loop.create_task(self._accept_late(running, acceptance, accepted))
                 write = await await_rest(work, awaited)
                 running.has_ended = True
                 if await accepting:
@@ -192,7 +194,7 @@ class Runner:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _carry_out(self, running: RunningCall) -> None:
-        teller = Teller(self.chronicles, running.id, running.claimed.attempt)
+        teller = Teller(self.chronicles, running.id, running.claimed.attempt, asyncio.get_running_loop())
         try:
             write = await self._run(running, teller.tell)
             running.has_ended = True

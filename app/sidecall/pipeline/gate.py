@@ -11,6 +11,7 @@ from sidecall.core.errors import MissingContext, ToolNotFound
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.mistakes.resemblance import find_nearest
+from sidecall.core.native.kinds import tell_member
 from sidecall.core.observer import Observer
 from sidecall.core.overload import QuotaExceeded
 from sidecall.core.quota import Quota
@@ -201,5 +202,10 @@ class Gate:
         """Make the failure that names the tools which there are for this caller; `hidden` is known to be none."""
         name = request.call.name
         others = (tool for tool in self._registry if tool is not hidden)
-        names = [tool.name for tool in await visible(others, request.caller, request.context)]
+        seen = await visible(others, request.caller, request.context)
+        toolset = (request.call.item or {}).get("toolset_name")
+        if toolset is not None:
+            members = [tell_member(toolset, tool.name) for tool in seen if tool.options.toolset == toolset]
+            return ToolNotFound(name, members or [tool.name for tool in seen], find_nearest(name, members))
+        names = [tool.name for tool in seen]
         return ToolNotFound(name, names, find_nearest(name, names))

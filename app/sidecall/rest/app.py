@@ -63,6 +63,7 @@ from sidecall.rest.wire import (
     OpenAIToolCall,
     ResponsesFunctionCall,
 )
+from sidecall.rest.workspaces.shown import WorkspaceTerm
 from sidecall.version import __version__
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
@@ -78,6 +79,7 @@ _REQUEST_MODELS: list[type[BaseModel]] = [
     approvals.ApprovalDecision,
     replays.ReplayWish,
     secrets.SecretValue,
+    WorkspaceTerm,
 ]
 _PROBES = frozenset({"/healthz", "/readyz"})
 # Browsers of persons have no credential; what leads them there, and back, proves whose they are.

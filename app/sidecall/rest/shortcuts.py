@@ -11,8 +11,9 @@ from sidecall.http.body import Bounds, is_plain, read_rest
 from sidecall.http.context import make_context
 from sidecall.http.door import Shortcut
 from sidecall.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
+from sidecall.http.presence import Sweep
 from sidecall.http.reply import Reply
-from sidecall.rest.answers import answer_call
+from sidecall.rest.answers import begin_answer
 from sidecall.rest.parts import Parts
 from sidecall.rest.shown_context import NAME
 
@@ -22,9 +23,10 @@ _SHOWN_CONTEXT = NAME.lower().encode()
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     """Make the shortcuts, by their paths."""
+    sweep = Sweep()
 
     def call(scope: Scope, receive: Receive) -> Awaitable[Reply] | None:
-        return _call(parts, scope, receive) if _is_plain_call(scope, parts.bounds) else None
+        return _call(parts, scope, receive, sweep) if _is_plain_call(scope, parts.bounds) else None
 
     def list_tools(scope: Scope, _receive: Receive) -> Reply | None:
         if (
@@ -50,14 +52,16 @@ def _is_plain_call(scope: Scope, bounds: Bounds) -> bool:
     )
 
 
-async def _call(parts: Parts, scope: Scope, receive: Receive) -> Reply:
+async def _call(parts: Parts, scope: Scope, receive: Receive, sweep: Sweep) -> Reply:
     message = await receive()
     body = message.get("body", b"")
     if message.get("more_body", False) or message["type"] == "http.disconnect":
         body = await read_rest(message, receive)
-    context = make_context(scope, receive)
+    context = make_context(scope, receive, sweep=sweep)
     preferences = _read_preferences(scope, parts.jobs.limits.wait)
-    work = answer_call(parts, parts.bounds.hold(body), context, preferences=preferences)
+    work = begin_answer(parts, parts.bounds.hold(body), context, preferences=preferences)
+    if isinstance(work, Reply):
+        return work
     del message, body  # They may be large, and what was read of them may wait for long.
     is_done, came = context.begin_while_present(work)
     reply: Reply = came if is_done else await came
