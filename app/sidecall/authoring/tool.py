@@ -9,6 +9,7 @@ from typing import Any, Self, Unpack, cast
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sidecall.authoring.cacheable import refuse_uncacheable
+from sidecall.authoring.command_line import fit_command
 from sidecall.authoring.face import ToolFace, infer_args_schema_of
 from sidecall.authoring.hook_contexts import plan_own_reading
 from sidecall.authoring.inprocess import Beside, ToolInput, ainvoke, invoke
@@ -94,7 +95,7 @@ class BaseTool(ToolFace, RunnableFace):
         Raises:
             DefinitionError: The tool cannot be offered.
         """
-        made = self._compile(self._get_args_schema())
+        made = fit_command(self._compile(self._get_args_schema()))
         refuse_uncacheable(made)
         refuse_misfit(made)
         if self.grammar is not None:
