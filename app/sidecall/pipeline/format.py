@@ -214,7 +214,8 @@ def make_message(invocation: Invocation, told: dict[str, Any], fields: dict[str,
 
 def _make_metadata(invocation: Invocation) -> dict[str, Any]:
     said: dict[str, Any] = {
-        "duration_ms": round((time.monotonic() - invocation.started) * 1000, 3),
+        # In whole microseconds; round() would take as long as all else that is made here.
+        "duration_ms": int((time.monotonic() - invocation.started) * 1e6 + 0.5) / 1000,
         "return_direct": invocation.tool.options.return_direct,
         "ignored_args": [*invocation.ignored],
         "repaired": [*invocation.repaired],

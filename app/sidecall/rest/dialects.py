@@ -99,6 +99,9 @@ class _Plain(ToolCall):
 
 
 _read_plain = _Plain.__pydantic_validator__.validate_json
+# With what words begin that pydantic takes for numbers; where they stand in a text, the long way finds out. As numbers,
+# since to look for one in bytes takes a tenth of the time.
+_N, _I = b"NI"
 
 
 def read_call_text(body: bytes, registry: Registry) -> ReceivedCall:
@@ -108,9 +111,8 @@ def read_call_text(body: bytes, registry: Registry) -> ReceivedCall:
         MalformedJSON: It is not JSON.
         NotAToolCall: It is no call.
     """
-    # Words that pydantic takes for numbers; where they stand in a text, the long way finds out. It is quicker for large
-    # bodies, too, of which pydantic makes a tree of its own before it makes ours.
-    if len(body) > LARGE or body.find(b"NaN") >= 0 or body.find(b"Infinity") >= 0:  # `in` takes seven times as long.
+    # It is quicker for large bodies, too, of which pydantic makes a tree of its own before it makes ours.
+    if len(body) > LARGE or ((_N in body or _I in body) and (b"NaN" in body or b"Infinity" in body)):
         return read_call(parse_body(body), registry)
     try:
         plain: _Plain = _read_plain(body)
@@ -121,9 +123,14 @@ def read_call_text(body: bytes, registry: Registry) -> ReceivedCall:
     # pydantic takes numbers that round to infinity.
     sent = plain.__dict__  # At once, since a model looks far for each attribute.
     state, context = sent["state"], sent["context"]
-    if not (is_finite(sent["args"]) and (state is context is None or is_finite([state, context]))):
+    for value in sent["args"].values():
+        if type(value) is not str and not is_finite(value):
+            return read_call(parse_body(body), registry)
+    if state is context is None:
+        return ReceivedCall(plain, "langchain", None, {}, None, False, sent["hash"])
+    if not is_finite([state, context]):
         return read_call(parse_body(body), registry)
-    return ReceivedCall(plain, "langchain", state, context or {}, hash=sent["hash"])
+    return ReceivedCall(plain, "langchain", state, context or {}, None, False, sent["hash"])
 
 
 def read_call(body: Any, registry: Registry) -> ReceivedCall:

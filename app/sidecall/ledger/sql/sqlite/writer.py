@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.database import Row
+from sidecall.ledger.sql.gathering import Gathering
 from sidecall.ledger.sql.sqlite.file import LEDGER, Purpose
 from sidecall.ledger.sql.sqlite.pen import Hear, Kind, Order, Outcomes, Trouble
 
@@ -81,6 +82,7 @@ class Writer:
         self._most_waiting = most_waiting
         self._size = 0
         self._orders: list[Order] = []  # Not sent yet.
+        self._gathering = Gathering(lambda: len(self._orders), self._send)
         self._waiting: deque[_Waiting] = deque()
         self._is_closing = False
         self._is_lost = False
@@ -140,13 +142,13 @@ class Writer:
         self._size += size
         future = self._loop.create_future()
         if not self._orders:
-            self._loop.call_soon(self._send)
+            self._gathering.begin()
         self._orders.append((statement, values, kind))
         self._waiting.append((future, size))
         return future
 
     def _send(self) -> None:
-        """Send what was asked for in this turn of the loop."""
+        """Send what was asked for."""
         orders, self._orders = self._orders, []
         if orders:
             self._hand.send(orders)
