@@ -26,7 +26,7 @@ from sidecall.core.pointer import format_path
 from sidecall.core.run.runtime import RunnableConfig
 from sidecall.core.tool import ArgsSchema, CompiledTool
 from sidecall.schema.compile import DescriptionTexts, compile_tool, find_description
-from sidecall.schema.docstrings import DocstringStyle
+from sidecall.schema.sections.parts import DocstringStyle
 from sidecall.schema.signature import find_source
 
 
