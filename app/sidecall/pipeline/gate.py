@@ -173,8 +173,11 @@ class Gate:
         await self._count_for_tool(request, tool)
 
     def _count(self, request: CallRequest, tool: CompiledTool | None) -> Awaitable[None] | None:
-        with self._noting(request, tool):
+        try:
             return None if self._quotas is None else self._quotas.take(request.caller)
+        except QuotaExceeded:  # As `_noting` does, which costs more than what stands in it.
+            self._observer.refuse(request, "overloaded", tool)
+            raise
 
     async def _count_for_tool(self, request: CallRequest, tool: CompiledTool) -> None:
         if self._quotas is None or tool.options.rate is None:

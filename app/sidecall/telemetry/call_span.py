@@ -16,7 +16,7 @@ from sidecall.telemetry.otlp import (
     STATUS_ERROR,
     STATUS_UNSET,
     TextAttribute,
-    write_head,
+    write_common,
     write_parent,
     write_span,
 )
@@ -50,7 +50,7 @@ class Template:
             TOOL_DESCRIPTION: description,
             TOOL_TYPE: "function",
         }
-        self.head = write_head(self.name, self.attributes)
+        self.head = write_common(self.name, self.attributes)
 
     def describe(self, call_id: str, invocation_id: str) -> dict[str, str]:
         """Return the attributes of one call."""

@@ -72,7 +72,7 @@ class TextAttribute:
         return head
 
 
-def write_head(name: str, attributes: Mapping[str, str]) -> bytes:
+def write_common(name: str, attributes: Mapping[str, str]) -> bytes:
     """Write the name of a span within its process, and attributes of it that are texts."""
     written = (TextAttribute(key).write(value) for key, value in attributes.items())
     return write_field(_NAME, name.encode()) + _INTERNAL + b"".join(written)
