@@ -10,6 +10,7 @@ from rich.markdown import Markdown
 from bench import inprocess, over_http, report, rows, scale, slow_calls, startup
 from bench.chart import draw
 from bench.durable import remembered
+from bench.durable.workers import worker_versions
 from bench.environments import ROOT, compile_sources
 from bench.machine import Cores, describe, take_cores
 from bench.overhead import over_floor
@@ -48,7 +49,7 @@ def main() -> int:
     chosen = _choose(options.only)
     rounds = QUICK_ROUNDS if options.quick else SHORT_ROUNDS if chosen is THRESHOLDS else FULL_ROUNDS
     parts = lowest([_run(chosen, rounds, cores, console) for _ in range(options.runs)])
-    peers = {**rows.peer_versions(), **inprocess.peer_versions()}
+    peers = {**rows.peer_versions(), **inprocess.peer_versions(), **worker_versions()}
     machine = {**describe(cores), **peers}
     text = report.markdown(parts, machine)
     Console().print(Markdown(text))

@@ -141,6 +141,17 @@ def test_no_command_gets_out(plain: tuple[Server, Path]) -> None:
     assert out == []
 
 
+def test_a_workspace_that_was_closed_is_opened_again(plain: tuple[Server, Path]) -> None:
+    """The server may not pass it either, where it is not root."""
+    here = {"Sidecall-Conversation": "closed"}
+    with httpx.Client(base_url=plain[0].url, timeout=60, headers=here) as client:
+        for command in ("echo hello > a.txt", "chmod 000 /workspace"):
+            waiting = client.post("/tool_calls", json=write_call("bash", command=command)).json()
+            client.post(f"/approvals/{waiting['id']}", json={"decision": "approve"})
+
+    assert "hello" in call(plain[0], "closed", "read", file_path="a.txt")
+
+
 def test_a_container_has_no_shell_and_all_else(closed_in: tuple[Server, Path]) -> None:
     """The log, the probe, the tool and each call say why; other tools go on."""
     server, _ = closed_in

@@ -27,7 +27,12 @@ from sidecall.cli import early, project
 from sidecall.cli.main import PLACES
 
 # What is loaded where it is needed first.
-for _place in (*(f"cli.{module}" for module, _ in PLACES.values()), "rest.json_paths", "telemetry.terminal_lines"):
+for _place in (
+    *(f"cli.{module}" for module, _ in PLACES.values()),
+    "rest.json_paths",
+    "schema.sections.by_griffe",
+    "telemetry.terminal_lines",
+):
     import_module(f"sidecall.{_place}")
 
 # More are never sent along.

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sidecall import BaseTool, Registry
-from sidecall.core.invocation import CallRequest
+from sidecall.core.invocation import CallRequest, Surroundings
 from sidecall.core.messages import ToolMessage
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.thread import ThreadExecutor
@@ -71,7 +71,8 @@ async def run_watched() -> AsyncIterator[Callable[..., Any]]:
         async def run(watch: CallTelemetry, offered: BaseTool, request: CallRequest) -> ToolMessage:
             threads = ThreadExecutor(4)
             stack.push_async_callback(threads.close)
+            around = Surroundings(trace=watch.headers)
             stages = default_stages({"inline": InlineExecutor(), "thread": threads}, MemoryApprovals())
-            return await Pipeline(Registry([offered]), stages, 30, observer=watch).run(request)
+            return await Pipeline(Registry([offered]), stages, 30, around, observer=watch).run(request)
 
         yield run

@@ -16,7 +16,6 @@ import typer
 import uvicorn
 
 from sidecall.access import build_access
-from sidecall.cli.early import spare_the_collector
 from sidecall.cli.listening import find_address, listen, refuse_open
 from sidecall.cli.options import Toolkits, Tools, load_registry, read_settings, write_count
 from sidecall.cli.refusals import word_refusal
@@ -51,6 +50,7 @@ def serve(
     """Serve the tools over HTTP."""
     leave_on(signal.SIGTERM)
     leave_on(signal.SIGINT, code=INTERRUPTED)
+    _spare_the_collector()
     settings = read_settings(host=host, port=port, tools=tools, toolkits=toolkits, workers=workers, reload=reload)
     if settings.reload and settings.workers > 1:
         raise InvalidToolOption("--reload works with one worker; leave out --workers.")
@@ -136,7 +136,8 @@ def _serve(
     lifecycle = Lifecycle()
     room = RequestRoom(settings.max_body_bytes_in_flight, settings.max_body_bytes, Backlog(settings.max_unread_bytes))
     config = _make_config(settings, create_app(settings, registry, lifecycle, room.unread))
-    _freeze()
+    gc.collect()
+    _spare_the_collector()
     give_memory_back()
     server = Server(config, lifecycle, _read_patience(settings), room_for(settings.max_connections), room, on_started)
     try:
@@ -151,11 +152,15 @@ def _serve(
         sys.exit(START_FAILED)
 
 
-def _freeze() -> None:
-    """Let the collector of cycles never look again at what is loaded by now."""
-    spare_the_collector()  # In workers, too.
-    gc.collect()
+def _spare_the_collector() -> None:
+    """Keep Python's collector of cycles from walking through everything again and again.
+
+    What is loaded by now stays, and thousands of waiting calls are no garbage; looking at all of them takes longer than
+    serving them.
+    """
     gc.freeze()
+    gc.set_threshold(50_000, 5, 100)
+    gc.enable()
 
 
 def _make_config(settings: Settings, app: Any = None) -> uvicorn.Config:

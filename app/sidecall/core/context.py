@@ -142,7 +142,8 @@ class ToolContext(Generic[Context]):
     context as a User. `deadline` is a reading of `time.monotonic()`, or None when the tool may run for ever. `approved`
     says that a person has approved the call, `rejection` why one has rejected what the tool wanted to do itself, and
     `args` is what the model wrote. Of a tool that has asked a person, with a state, `resumed` is that state and `reply`
-    what they have said.
+    what they have said. `trace()` returns the headers that make what the tool asks elsewhere a part of the call's
+    trace: they name its own span, or, where the server traces nothing, that of whoever called.
 
     The OpenAI Agents SDK has more: here is no `agent`, no `run_config` and no namespace, and the model's `usage` is the
     program's to count.
@@ -166,6 +167,7 @@ class ToolContext(Generic[Context]):
     args: Mapping[str, Any] | str = field(default_factory=dict, repr=False)
     signals: Signals = field(default_factory=Signals, repr=False)
     usage: Usage = field(default_factory=Usage, repr=False)
+    trace: Callable[[], Mapping[str, str]] = field(default=dict, repr=False)
     agent: None = field(default=None, repr=False)
     run_config: None = field(default=None, repr=False)
     tool_call: None = field(default=None, repr=False)

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from uuid_utils import uuid7
@@ -17,6 +18,7 @@ from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.nothing import NOTHING
 from sidecall.core.results.room import ResultRoom, Share
 from sidecall.core.run.sandbox import Sandbox
+from sidecall.core.run.trace import name_trace
 from sidecall.core.run.usage import Usage
 from sidecall.core.run.workspaces import ConversationFiles
 from sidecall.core.secrecy.mask import SecretMask
@@ -170,6 +172,7 @@ class Invocation:
                 store=pick_tenant(self.surroundings.store, self.request.caller.tenant),
                 contents=None if contents is None else CallerContents(contents, self.request.caller),
                 sandbox=self.surroundings.sandbox,
+                trace=partial(name_trace, self.surroundings.trace, self.request.headers),
                 deadline=self.deadline,
                 approved=self.request.approved,
                 rejection=self.request.rejection,

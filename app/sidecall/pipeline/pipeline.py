@@ -70,7 +70,7 @@ class Pipeline:
         Most calls have nothing to wait for, and each coroutine on their way costs. It raises what `run` does.
         """
         begun = self.gate.begin(request)
-        return self._begin(begun) if isinstance(begun, Ticket) else self._enter_and_answer(begun)
+        return self._answer(begun) if isinstance(begun, Ticket) else self._enter_and_answer(begun)
 
     async def _enter_and_answer(self, begun: Awaitable[Ticket | ToolMessage]) -> ToolMessage:
         entered = await begun
@@ -83,10 +83,10 @@ class Pipeline:
 
     async def answer(self, ticket: Ticket) -> ToolMessage:
         """Answer a call that has passed the gate, and leave; raises what `run` does, but Overloaded."""
-        came = self._begin(ticket)
+        came = self._answer(ticket)
         return came if isinstance(came, ToolMessage) else await came
 
-    def _begin(self, ticket: Ticket) -> Answering:
+    def _answer(self, ticket: Ticket) -> Answering:
         plan = ticket.plan
         invocation = new_invocation(ticket.request, plan.tool, self._default_timeout, self._surroundings)
         invocation.waited = ticket.waited

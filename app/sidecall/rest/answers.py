@@ -95,9 +95,11 @@ def _begin_plain(
 ) -> Reply | Coroutine[Any, Any, Reply]:
     try:
         came = parts.pipeline.begin(request)
-        if not isinstance(came, ToolMessage) or came.artifact is not None or sent.dialect == "openai":
+        if not isinstance(came, ToolMessage) or sent.dialect == "openai" or came.artifact is not None:
             return _go_on(parts, sent, came, context, tool)
-        answer = to_json(write_answer(came, sent.dialect))
+        said = came.__dict__  # At once, since a model looks far for each attribute.
+        is_common = sent.dialect == "langchain" and not said["additional_kwargs"]
+        answer = to_json(came if is_common else write_answer(came, sent.dialect))
     except BaseException as error:
         reply = _answer_instead(parts, sent, context, error)
         if reply is None:
@@ -105,6 +107,8 @@ def _begin_plain(
         return reply
     if parts.results.shares:
         parts.results.release(context.presence)
+    if is_common and "cache" not in said["response_metadata"] and not parts.pipeline.gate.counts(tool):
+        return Reply(answer)
     return Reply(answer, 200, _make_headers(parts, sent, came, context, tool))
 
 
@@ -146,8 +150,7 @@ def _make_headers(
     parts: Parts, sent: ReceivedCall, message: ToolMessage, context: RequestContext, tool: CompiledTool | None
 ) -> dict[str, str]:
     headers = _quota_headers(parts, context, sent) if parts.pipeline.gate.counts(tool) else {}
-    told = message.__dict__  # At once, since a model looks far for each attribute.
-    if told["additional_kwargs"] or "cache" in told["response_metadata"]:
+    if message.additional_kwargs or "cache" in message.response_metadata:
         headers |= _tell(message, sent.dialect)
     return headers
 

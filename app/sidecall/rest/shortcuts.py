@@ -10,6 +10,7 @@ from sidecall.auth.passes import HEADERS
 from sidecall.http.body import Bounds, is_plain, read_rest
 from sidecall.http.context import make_context
 from sidecall.http.door import Shortcut
+from sidecall.http.exchange import Exchange
 from sidecall.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
 from sidecall.http.presence import Sweep
 from sidecall.http.reply import Reply
@@ -25,8 +26,16 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     """Make the shortcuts, by their paths."""
     sweep = Sweep()
 
-    def call(scope: Scope, receive: Receive) -> Awaitable[Reply] | None:
-        return _call(parts, scope, receive, sweep) if _is_plain_call(scope, parts.bounds) else None
+    def call(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply] | None:
+        if not _is_plain_call(scope, parts.bounds):
+            return None
+        exchange = getattr(receive, "__self__", None)
+        body = exchange.take_body() if isinstance(exchange, Exchange) else None
+        return (
+            _receive_and_call(parts, scope, receive, sweep)
+            if body is None
+            else _call(parts, scope, receive, sweep, body)
+        )
 
     def list_tools(scope: Scope, _receive: Receive) -> Reply | None:
         if (
@@ -52,20 +61,26 @@ def _is_plain_call(scope: Scope, bounds: Bounds) -> bool:
     )
 
 
-async def _call(parts: Parts, scope: Scope, receive: Receive, sweep: Sweep) -> Reply:
+async def _receive_and_call(parts: Parts, scope: Scope, receive: Receive, sweep: Sweep) -> Reply:
     message = await receive()
     body = message.get("body", b"")
     if message.get("more_body", False) or message["type"] == "http.disconnect":
         body = await read_rest(message, receive)
+    came = _call(parts, scope, receive, sweep, body)
+    del message, body  # They may be large, and what was read of them may wait for long.
+    return came if isinstance(came, Reply) else await came
+
+
+def _call(parts: Parts, scope: Scope, receive: Receive, sweep: Sweep, body: bytes) -> Reply | Awaitable[Reply]:
     context = make_context(scope, receive, sweep=sweep)
     preferences = _read_preferences(scope, parts.jobs.limits.wait)
     work = begin_answer(parts, parts.bounds.hold(body), context, preferences=preferences)
     if isinstance(work, Reply):
         return work
-    del message, body  # They may be large, and what was read of them may wait for long.
-    is_done, came = context.begin_while_present(work)
-    reply: Reply = came if is_done else await came
-    return reply
+    del body
+    _, came = context.begin_while_present(work)
+    answer: Reply | Awaitable[Reply] = came
+    return answer
 
 
 def _read_preferences(scope: Scope, longest: float) -> Preferences:

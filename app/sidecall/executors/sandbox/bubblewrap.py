@@ -97,7 +97,7 @@ def write_arguments(
         *("--remount-ro", "/dev", "--remount-ro", "/proc"),
         *("--size", room, "--tmpfs", "/tmp"),  # noqa: S108  the sandbox's own
         *(word for mount in mounts for word in _bind(mount)),
-        *(word for place, fd in files.items() for word in ("--perms", "0444", "--file", str(fd), place)),
+        *(word for place, fd in files.items() for word in ("--perms", "0555", "--file", str(fd), place)),
         *("--remount-ro", "/", "--chdir", folder, "--clearenv"),
         *(word for name, value in {**PLAIN, **variables}.items() for word in ("--setenv", name, value)),
     ]

@@ -40,14 +40,6 @@ class Shell:
         self._program = next(shell for shell in _SHELLS if os.access(shell, os.X_OK))
         self._start = _START.read_bytes()
 
-    def find_state(self, directory: Path) -> ShellState:
-        """Return where the next command of a directory begins, and what it finds there of earlier ones."""
-        return self._states.read(directory)
-
-    def restart(self, directory: Path) -> None:
-        """Let the next command begin as the first one did."""
-        self._states.forget(directory)
-
     async def run(
         self, command: str, directory: Path, bounds: ShellBounds, open_spill: OpenSpill, *, is_plain: bool = False
     ) -> CommandEnd:

@@ -67,8 +67,10 @@ class Confined:
                 self._group.add(pid)
             os.write(self._go, b"g")
         except OSError as error:
+            self.read_on()  # It may have ended by itself, and said why.
             self.close()
-            raise SandboxFailed(f"a sandbox cannot be bounded: {error}") from error
+            said = self.trouble if self._words else f"a sandbox cannot be bounded: {error}"
+            raise SandboxFailed(said) from error
 
     async def wait(self) -> int | None:
         """Wait until nothing of it is left; return its exit code, None where it never began."""

@@ -12,6 +12,7 @@ from sidecall.core.run.sandbox import SandboxUse
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.executor import ProcessExecutor
 from sidecall.executors.sandbox.bubblewrap import PLAIN
+from sidecall.executors.sandbox.command_tools import CommandTools
 from sidecall.executors.sandbox.launching import Launcher
 from sidecall.executors.sandbox.local import LocalSandbox
 
@@ -37,6 +38,7 @@ class SandboxExecutor:
         """Prepare for calls; nothing is tried or started before it is needed."""
         self.sandbox = sandbox
         self._telling: asyncio.Task[None] | None = None
+        self._commands = CommandTools(sandbox.limits, processes)
         self._launcher = Launcher(processes, memory_limit_mb)
         self._processes = ProcessExecutor(
             processes,
@@ -67,7 +69,7 @@ class SandboxExecutor:
             lack = None if tool in waiting else await self.sandbox.explain_lack(tool.sandbox_use)
             if lack is not None:
                 raise DefinitionError(f"{tool.source}: tool {tool.name!r} needs a sandbox: {lack}.")
-        own = [tool for tool in wanted if tool.executor == "sandbox"]
+        own = _list_functions(wanted)
         if own:
             await self._prepare()
             await self._processes.start(own)
@@ -84,15 +86,18 @@ class SandboxExecutor:
     def follow(self, tools: Iterable[CompiledTool]) -> None:
         """Have new processes load the code as it is now."""
         if self._launcher.means is not None:
-            self._processes.follow(tools)
+            self._processes.follow(_list_functions(tools))
 
     async def run(self, invocation: Invocation) -> Any:
-        """Let a process in the sandbox call the function."""
-        lack = await self.sandbox.explain_lack("functions")
+        """Let a process in the sandbox call the function, or run the command that the tool is."""
+        lack = await self.sandbox.explain_lack(invocation.tool.sandbox_use)
         if lack is not None:
             error = ToolExecutionError(invocation.tool.name, invocation.call.id)
             error.__cause__ = DefinitionError(f"The tool needs a sandbox: {lack}.")
             raise error
+        means = (await self.sandbox.open()).means
+        if invocation.tool.options.command is not None and means is not None:
+            return await self._commands.run(invocation, means)
         await self._prepare()
         return await self._processes.run(invocation)
 
@@ -107,3 +112,7 @@ class SandboxExecutor:
     async def _prepare(self) -> None:
         if self._launcher.means is None:
             self._launcher.means = (await self.sandbox.open()).means
+
+
+def _list_functions(tools: Iterable[CompiledTool]) -> list[CompiledTool]:
+    return [tool for tool in tools if tool.executor == "sandbox" and tool.options.command is None]

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import os
 import shlex
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -13,6 +15,7 @@ from typing import Protocol
 from sidecall.core.errors import ToolException
 from sidecall.core.run.sandbox import (
     CommandEnd,
+    CommandStart,
     OpenSpill,
     PythonEnd,
     PythonTier,
@@ -20,6 +23,7 @@ from sidecall.core.run.sandbox import (
     SandboxReport,
     SandboxUse,
 )
+from sidecall.executors.sandbox.bubblewrap import HOME, PLAIN
 from sidecall.executors.sandbox.commands import Shell, ShellBounds
 from sidecall.executors.sandbox.opening import Opened, open_sandbox
 from sidecall.executors.sandbox.order import SandboxFailed
@@ -71,6 +75,7 @@ class LocalSandbox:
         self._allowed = tuple(words for text in allowed if (words := text.split()))
         self._output = output
         self._opening: asyncio.Task[Opened] | None = None
+        self._states = ShellStates()
         self._shell: Shell | None = None
         self._python: Python | None = None
 
@@ -120,7 +125,7 @@ class LocalSandbox:
             means = (await self.open()).means
             if lack is not None or means is None:
                 raise ToolException(_NO_COMMANDS.format(lack))
-            self._shell = Shell(means, self.limits, ShellStates())
+            self._shell = Shell(means, self.limits, self._states)
         try:
             bounds = ShellBounds(seconds=seconds, output=self._output)
             # What nobody looks at runs as if it were the first, lest earlier commands put another program in its place.
@@ -128,11 +133,18 @@ class LocalSandbox:
             return await self._shell.run(command, directory, bounds, open_spill, is_plain=is_plain)
         except SandboxFailed as error:
             raise ToolException(_NO_COMMANDS.format(error.message)) from error
+        finally:
+            _unlock(directory)
+
+    def find_start(self, directory: Path) -> CommandStart:
+        """Return where the next command of this directory begins, and what variables it finds of earlier ones."""
+        state = self._states.read(directory)
+        changed = {name: value for name, value in state.variables.items() if PLAIN.get(name) != value}
+        return CommandStart(os.fsdecode(state.folder) or HOME, changed)
 
     def restart(self, directory: Path) -> None:
         """Forget where the last command of this directory has ended."""
-        if self._shell is not None:
-            self._shell.restart(directory)
+        self._states.forget(directory)
 
     async def run_python(self, code: str, directory: Path, seconds: float) -> PythonEnd:
         """Run Python with this directory as `/workspace`.
@@ -145,6 +157,8 @@ class LocalSandbox:
             return await python.run(code, directory, seconds)
         except SandboxFailed as error:
             raise ToolException(_NO_PYTHON.format(error.message)) from error
+        finally:
+            _unlock(directory)
 
     async def close(self) -> None:
         """End all that runs."""
@@ -181,6 +195,13 @@ class LocalSandbox:
         start = (await self.open()).start_python
         assert start is not None  # It was asked whether Python runs.
         return PythonSessions(start)
+
+
+def _unlock(directory: Path) -> None:
+    """Open a workspace again that a program has closed to everybody: it belongs to the server."""
+    with suppress(OSError):
+        if directory.stat().st_mode & stat.S_IRWXU != stat.S_IRWXU:
+            directory.chmod(stat.S_IRWXU)
 
 
 def _tell(report: SandboxReport) -> None:

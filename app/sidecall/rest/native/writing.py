@@ -84,8 +84,13 @@ def _write_shell(message: ToolMessage, item: _Item) -> dict[str, Any]:
 
 
 def _write_local_shell(message: ToolMessage, item: _Item) -> dict[str, Any]:
-    """Write what became of a command under both ids: one is in the type, the other is what others send."""
-    (output, *_) = _write_outputs(message, item)
+    """Write what became of a command under both ids: one is in the type, the other is what others send.
+
+    Where a person has put several in its place, what they wrote stands together, with the end of the last.
+    """
+    outputs = _write_outputs(message, item)
+    written = {name: "".join(output[name] for output in outputs) for name in ("stdout", "stderr")}
+    output = {**written, "outcome": outputs[-1]["outcome"]}
     return {
         "type": "local_shell_call_output",
         "id": item.get("id", message.tool_call_id),
