@@ -21,10 +21,10 @@ from opentelemetry.sdk.trace.sampling import (
 )
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, TraceState
 
-from sidecall.telemetry.call_provider import CallProvider
-from sidecall.telemetry.call_span import CallSpan
-from sidecall.telemetry.sampling import find_rule
-from tests.telemetry.sent_spans import RESOURCE
+from sidecall.telemetry.small_spans.call_provider import CallProvider
+from sidecall.telemetry.small_spans.call_span import CallSpan
+from sidecall.telemetry.small_spans.sampling import find_rule
+from tests.telemetry.small_spans.sent_spans import RESOURCE
 
 STATE = TraceState([("a", "b")])
 TOOL: Any = SimpleNamespace(name="search", description="Search.")

@@ -10,8 +10,8 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, SpanKind, TraceFlags, TraceState
 
 from sidecall.core.tool import CompiledTool
-from sidecall.telemetry.call_span import CallSpan, Origin, Template
-from sidecall.telemetry.sampling import find_rule
+from sidecall.telemetry.small_spans.call_span import CallSpan, Origin, Template
+from sidecall.telemetry.small_spans.sampling import find_rule
 from sidecall.version import __version__
 
 _SAMPLED = TraceFlags.SAMPLED

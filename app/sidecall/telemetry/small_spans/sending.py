@@ -10,9 +10,9 @@ from opentelemetry.sdk.trace import ReadableSpan, Tracer
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.trace import SpanContext, TraceState
 
-from sidecall.telemetry.call_provider import CallProvider
-from sidecall.telemetry.call_span import CallSpan, Origin, Template
-from sidecall.telemetry.otlp import write_batch
+from sidecall.telemetry.small_spans.call_provider import CallProvider
+from sidecall.telemetry.small_spans.call_span import CallSpan, Origin, Template
+from sidecall.telemetry.small_spans.otlp import write_batch
 from sidecall.version import __version__
 
 logger = logging.getLogger("sidecall")
