@@ -219,19 +219,11 @@ async def test_an_agent_asks_again(heard: Heard, make_client: MakeClient) -> Non
     assert ended["message"]["content"] == "You said: Main Street"
 
 
-@pytest.mark.parametrize("path", ["/rpc", "/polled", "/rest"])
-async def test_the_task_is_cancelled_at_the_deadline(heard: Heard, path: str) -> None:
-    """So that no agent works for nobody."""
-    message = await ask(heard, path, "wait", timeout=0.5)
-
-    assert message.response_metadata["error"]["kind"] == "timeout"
-    await until(lambda: len(heard.cancelled) == 1)
-
-
-@pytest.mark.parametrize("path", ["/rpc", "/polled", "/rest"])
-async def test_a_task_that_has_no_name_yet_is_cancelled_too(heard: Heard, path: str) -> None:
-    """The agent has begun, and says what its task is called when the deadline has passed."""
-    message = await ask(heard, path, "wait, and say nothing yet", timeout=0.3)
+@pytest.mark.parametrize("path", A2A)
+@pytest.mark.parametrize("text", ["wait", "wait, and say nothing yet"])
+async def test_the_task_is_cancelled_at_the_deadline(heard: Heard, path: str, text: str) -> None:
+    """Also one of which the agent says only later what it is called: no agent works for nobody."""
+    message = await ask(heard, path, text, timeout=0.3)
 
     assert message.response_metadata["error"]["kind"] == "timeout"
     await until(lambda: len(heard.cancelled) == 1, 5)
