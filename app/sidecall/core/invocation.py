@@ -9,13 +9,13 @@ from typing import Any
 
 from uuid_utils import uuid7
 
+from sidecall.core.calls.nothing import NOTHING
 from sidecall.core.contents import CallerContents, ReachableContents
 from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence, Signals, ToolContext
 from sidecall.core.deadline import Deadline
 from sidecall.core.decisions.rules import ApprovalRule
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
-from sidecall.core.nothing import NOTHING
 from sidecall.core.results.room import ResultRoom, Share
 from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.run.trace import name_trace
