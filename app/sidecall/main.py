@@ -65,6 +65,7 @@ from sidecall.storage import (
     build_history,
     build_ledger,
     build_quotas,
+    build_vector_stores,
     build_workspaces,
     is_alone,
     read_locked,
@@ -106,7 +107,10 @@ def create_app(
     redaction, results = Redaction(settings.log_redact), ResultRoom(settings.max_result_bytes)
     watch = build_telemetry(settings, metrics, redaction, history)
     surroundings = surround(ledger, _look_through(registry, settings), admission, watch, results, keeper)
-    surroundings = replace(surroundings, workspaces=build_workspaces(settings), sandbox=sandbox_of(executors))
+    stores = build_vector_stores(settings)
+    surroundings = replace(
+        surroundings, workspaces=build_workspaces(settings), sandbox=sandbox_of(executors), passages=stores
+    )
     stages = _list_stages(settings, executors, ledger, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
@@ -126,6 +130,7 @@ def create_app(
         results=results,
         secrets=keeper,
         toolsets=open_toolsets(settings, registry),
+        vector_stores=stores,
     )
     return _build_api(settings, replace(parts, documents=documents), ledger, executors, watch)
 

@@ -11,6 +11,7 @@ from typing_extensions import TypeVar
 
 from sidecall.core.jsonable import to_text
 from sidecall.core.results.own_contents import ContentBody, OwnContents
+from sidecall.core.run.passages import OwnPassages, Passage
 from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.run.usage import Usage
 from sidecall.core.store.protocol import Store
@@ -158,6 +159,7 @@ class ToolContext(Generic[Context]):
     store: Store | None = None
     contents: OwnContents | None = field(default=None, repr=False)
     sandbox: Sandbox | None = field(default=None, repr=False)
+    passages: OwnPassages | None = field(default=None, repr=False)
     deadline: float | None = None
     approved: bool = False
     rejection: str | None = None
@@ -232,6 +234,22 @@ class ToolContext(Generic[Context]):
     def save_content_sync(self, body: str | bytes, media_type: str | None = None) -> str:
         """Do the same in a tool that is not async."""
         return self._reach().save(body, media_type)
+
+    async def search_files(
+        self, queries: Sequence[str], limit: int = 10, filters: Any = None, stores: Sequence[str] = ()
+    ) -> Sequence[Passage]:
+        """Find passages in the vector stores of the caller, best first; none where the toolkit `file_search` is off.
+
+        Args:
+            queries: Texts; passages with any of their words are found.
+            limit: Most passages.
+            filters: Which files to look in, by their attributes, in OpenAI's form.
+            stores: Only these vector stores; all when empty.
+
+        Raises:
+            ToolException: The filters are none.
+        """
+        return [] if self.passages is None else await self.passages.search(queries, limit, filters, stores)
 
     def _reach(self) -> OwnContents:
         if self.contents is None:

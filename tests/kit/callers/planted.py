@@ -52,6 +52,10 @@ async def plant(client: httpx.AsyncClient, headers: dict[str, str]) -> dict[str,
     [rule] = (await client.get("/approvals/rules", headers=headers)).json()
     content = await client.post("/contents", content=CANARY.encode(), headers=headers)
     file = await _send_file(client, order, headers)
+    upload = await _upload(client, headers)
+    store = await client.post(
+        "/vector_stores", json={"name": CANARY, "file_ids": [upload] if upload else []}, headers=headers
+    )
     await client.put("/secrets/CANARY_KEY", json={"value": CANARY}, headers=headers)
     return {
         "tool": "look",
@@ -64,8 +68,18 @@ async def plant(client: httpx.AsyncClient, headers: dict[str, str]) -> dict[str,
         "new": "NEW_KEY",
         "workspace": order,
         "file": file.json()["id"],
+        "upload": upload or "none",
+        "store": store.json().get("id", "none"),
         "provider": "hub",  # Nobody has signed in there.
     }
+
+
+async def _upload(client: httpx.AsyncClient, headers: dict[str, str]) -> str | None:
+    """Send a file to be searched, where the server takes some."""
+    files = {"file": (CANARY, CANARY.encode())}
+    sent = await client.post("/files", data={"purpose": "user_data"}, files=files, headers=headers)
+    found: str | None = sent.json().get("id")
+    return found
 
 
 async def _send_file(client: httpx.AsyncClient, conversation: str, headers: dict[str, str]) -> httpx.Response:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from sidecall.core.errors import InvalidParameter
+from sidecall.core.errors import InvalidParameter, UnsupportedMediaType
 from sidecall.http.body import Bounds, parse_body, read_body, read_bytes
 
 _MOST_FIELDS = 8
@@ -32,6 +32,15 @@ class SentFile:
     content_id: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class SentForm:
+    """A form with a file: its name and bytes, and the other fields that are texts."""
+
+    name: str
+    body: bytes
+    fields: dict[str, str]
+
+
 async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
     """Read a file, and where it is to go: the field `path` of the form, or else the name of the file.
 
@@ -40,7 +49,8 @@ async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
         RequestError: The body cannot be read.
     """
     if request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        return await _read_form(request, await read_bytes(request, bounds))
+        form = await read_form(request, await read_bytes(request, bounds))
+        return SentFile(form.fields.get("path") or form.name, form.body)
     try:
         wanted = FileOfContent.model_validate(parse_body(await read_body(request, bounds)))
     except ValidationError as error:
@@ -50,7 +60,16 @@ async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
     return SentFile(wanted.path or wanted.file_id, content_id=wanted.file_id)
 
 
-async def _read_form(request: Request, body: bytes) -> SentFile:
+async def read_form(request: Request, body: bytes) -> SentForm:
+    """Read the `file` of a form, and its other fields.
+
+    Raises:
+        InvalidParameter: There is no file in it, or it is none.
+        UnsupportedMediaType: The body is not declared as a form.
+    """
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        raise UnsupportedMediaType("Send a form: `curl --form file=@report.pdf`.")
+
     async def give() -> AsyncGenerator[bytes, None]:
         yield body
 
@@ -61,9 +80,10 @@ async def _read_form(request: Request, body: bytes) -> SentFile:
     except (MultiPartException, KeyError, UnicodeError) as error:
         raise InvalidParameter(f"The form cannot be read: {error}.") from None
     try:
-        file, path = form.get("file"), form.get("path")
+        file = form.get("file")
         if not isinstance(file, UploadFile):
             raise InvalidParameter("The form has no `file`. Send one: `curl --form file=@report.csv`.")
-        return SentFile(path if isinstance(path, str) and path else file.filename or "", await file.read())
+        fields = {name: value for name, value in form.items() if isinstance(value, str)}
+        return SentForm(file.filename or "", await file.read(), fields)
     finally:
         await form.close()

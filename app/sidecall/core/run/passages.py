@@ -1,0 +1,44 @@
+"""Passages of the files that programs have sent, as calls ask for them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a file; `score` is between 0 and 1, and no probability."""
+
+    file_id: str
+    filename: str
+    score: float
+    text: str
+    attributes: Mapping[str, str | float | bool]
+    store: str = ""
+
+
+class Passages(Protocol):
+    """The passages of all tenants."""
+
+    async def search(
+        self, tenant: str, queries: Sequence[str], limit: int, filters: Any = None, stores: Sequence[str] = ()
+    ) -> Sequence[Passage]:
+        """Find those of a tenant that have words of any of these texts, best first; with stores only theirs.
+
+        Raises:
+            ToolException: The filters are none.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPassages:
+    """The passages of the caller whom a tool serves."""
+
+    passages: Passages
+    tenant: str
+
+    async def search(
+        self, queries: Sequence[str], limit: int, filters: Any, stores: Sequence[str]
+    ) -> Sequence[Passage]:
+        """Find some."""
+        return await self.passages.search(self.tenant, queries, limit, filters, stores)
