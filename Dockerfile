@@ -18,6 +18,8 @@ ENTRYPOINT ["python", "agent_openai.py"]
 
 FROM pip AS build
 # What your own tools import, as pip takes it: --build-arg PACKAGES="pandas sqlalchemy".
+# For the toolkits `shell` and `python`: --build-arg PACKAGES="sidecall[sandbox,python]"; docs/deploy.md says what the
+# container has to be allowed besides. Without it, what the sandbox needs is not in the image.
 ARG PACKAGES=""
 # The build back end is held to the constraints too: the first name is for pip before 25.3, the second for later ones.
 ENV PIP_CONSTRAINT=/src/constraints.txt PIP_BUILD_CONSTRAINT=/src/constraints.txt

@@ -4,7 +4,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
@@ -40,12 +40,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast the answers came, and how long the server had the processor for each call."""
+    """How fast the answers came, and how long the server had the processor for each call.
+
+    `beside_us` is what of it the processes had that the server started, such as the one that writes its file.
+    """
 
     calls_per_second: float
     p50_ms: float
     p99_ms: float
     processor_us: float | None
+    beside_us: float = 0.0
 
 
 def new_client() -> httpx.Client:
@@ -96,12 +100,12 @@ def drive(server: Running, request: Request) -> Pace:
     if done.returncode or not done.stdout.strip():
         raise Unavailable(f"wrk failed: {done.stderr.strip()[-120:]}")
     after = server.processor_seconds()
-    used = None if before is None or after is None else after - before
+    used = None if before is None or after is None else (after[0] - before[0], after[1] - before[1])
     return read_pace(done.stdout, request.calls, used)
 
 
-def read_pace(output: str, calls_per_request: int, processor_seconds: float | None) -> Pace:
-    """Read the line that `request.lua` prints.
+def read_pace(output: str, calls_per_request: int, processor_seconds: tuple[float, float] | None) -> Pace:
+    """Read the line that `request.lua` prints; the processor was had by the server, and by what it started.
 
     Raises:
         Unavailable: Some requests failed, so the figures are worth nothing.
@@ -110,5 +114,9 @@ def read_pace(output: str, calls_per_request: int, processor_seconds: float | No
     if said["refused"] or said["broken"]:
         raise Unavailable(f"under load {said['refused']} answers were errors and {said['broken']} did not come")
     calls = said["requests"] * calls_per_request
-    processor_us = None if processor_seconds is None else processor_seconds / calls * 1e6
-    return Pace(calls / said["microseconds"] * 1e6, said["p50"] / 1000, said["p99"] / 1000, processor_us)
+    pace = Pace(calls / said["microseconds"] * 1e6, said["p50"] / 1000, said["p99"] / 1000, None)
+    if processor_seconds is None:
+        return pace
+    return replace(
+        pace, processor_us=sum(processor_seconds) / calls * 1e6, beside_us=processor_seconds[1] / calls * 1e6
+    )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from tempfile import TemporaryDirectory
 
 from bench.beside.callers import introducing
 from bench.beside.collector import collecting
@@ -12,11 +13,23 @@ from bench.load import CONNECTIONS, Pace, drive, new_client, verify
 from bench.machine import Cores
 from bench.results import Bar, Part, compare
 from bench.rounds import ratio, spread, take_turns
-from bench.rows import ASYNC, FASTAPI, FLOOR, FORGETFUL, IN_FILE, IN_MEMORY, ROWS, SERVERS, THREAD, WITH_KEY, WITH_TOKEN
-from bench.servers import Running, running
+from bench.rows import (
+    ASYNC,
+    FASTAPI,
+    FLOOR,
+    FORGETFUL,
+    IN_FILE,
+    IN_MEMORY,
+    ROWS,
+    SERVERS,
+    THREAD,
+    WITH_KEY,
+    WITH_TOKEN,
+    Row,
+)
+from bench.servers import Running, Server, running
 
 BARS = (
-    Bar("async tool ÷ Starlette floor", ASYNC, FLOOR, 0.70, aim=0.85),
     Bar("callers with keys ÷ without", WITH_KEY, ASYNC, 0.95),
     Bar("callers with tokens ÷ without", WITH_TOKEN, ASYNC, 0.9),
     Bar("history in a file ÷ in memory", IN_FILE, IN_MEMORY, 0.9),
@@ -31,25 +44,30 @@ BARS = (
 
 
 def measure(rounds: int, cores: Cores) -> Part:
-    """Start every server once, and let the rows take turns."""
+    """Measure all rows, peers included."""
+    return summarize(*take_paces(ROWS, SERVERS, rounds, cores))
+
+
+def take_paces(
+    rows: Mapping[str, Row], servers: Mapping[str, Server], rounds: int, cores: Cores
+) -> tuple[dict[str, list[Pace]], dict[str, str]]:
+    """Start every server once, and let the rows take turns; returns the paces, and the rows that have none."""
     skipped: dict[str, str] = {}
     with ExitStack() as stack:
-        beside = {"collector": stack.enter_context(collecting()), **stack.enter_context(introducing())}
-        servers = _start(stack, cores, beside, skipped)
-        turns = _turns(servers, beside, skipped)
-        paces, failed = take_turns(turns, rounds)
-    return summarize(paces, {**skipped, **failed})
-
-
-def _start(stack: ExitStack, cores: Cores, beside: Mapping[str, str], skipped: dict[str, str]) -> dict[str, Running]:
-    started: dict[str, Running] = {}
-    for name, server in SERVERS.items():
-        environment = _fill(server.environment, beside)
-        try:
-            started[name] = stack.enter_context(running(replace(server, environment=environment), cores))
-        except Unavailable as error:
-            skipped.update({row: str(error) for row, entry in ROWS.items() if entry.server == name})
-    return started
+        beside = {
+            "collector": stack.enter_context(collecting()),
+            "folder": stack.enter_context(TemporaryDirectory()),
+            **stack.enter_context(introducing()),
+        }
+        started: dict[str, Running] = {}
+        for name, server in servers.items():
+            filled = replace(server, environment=_fill(server.environment, beside))
+            try:
+                started[name] = stack.enter_context(running(filled, cores))
+            except Unavailable as error:
+                skipped.update({row: str(error) for row, entry in rows.items() if entry.server == name})
+        paces, failed = take_turns(_turns(rows, started, beside, skipped), rounds)
+    return paces, {**skipped, **failed}
 
 
 def _fill(texts: Mapping[str, str], beside: Mapping[str, str]) -> dict[str, str]:
@@ -58,12 +76,12 @@ def _fill(texts: Mapping[str, str], beside: Mapping[str, str]) -> dict[str, str]
 
 
 def _turns(
-    servers: Mapping[str, Running], beside: Mapping[str, str], skipped: dict[str, str]
+    rows: Mapping[str, Row], servers: Mapping[str, Running], beside: Mapping[str, str], skipped: dict[str, str]
 ) -> dict[str, Callable[[], Pace]]:
     """Check and warm up each row; those that answer rightly take part."""
     turns: dict[str, Callable[[], Pace]] = {}
     with new_client() as client:
-        for name, row in ROWS.items():
+        for name, row in rows.items():
             if row.server not in servers:
                 continue
             request = replace(row.request, headers=_fill(row.request.headers, beside))

@@ -1,12 +1,13 @@
 """What a part of the benchmark found."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bench.rounds import Spread, ratio, spread
 
 # Many short turns rather than few long ones: a busy moment of the machine then hits neighbors alike.
 FULL_ROUNDS = 15
+SHORT_ROUNDS = 12
 QUICK_ROUNDS = 2
 
 
@@ -90,6 +91,30 @@ def _median_ratio(series: Mapping[str, Sequence[float]], bar: Bar) -> float | No
     if bar.above not in series or bar.below not in series:
         return None
     return ratio(series[bar.above], series[bar.below]).median
+
+
+def lowest(runs: Sequence[Sequence[Part]]) -> list[Part]:
+    """Put several runs of the same parts into one list, each table under the number of its run.
+
+    Of a figure that was promised, the run counts that is worst for the promise.
+    """
+    if len(runs) == 1:
+        return list(runs[0])
+    figures = [[figure for part in parts for figure in part.figures] for parts in runs]
+    counting = tuple(
+        _worst([figure for taken in figures for figure in taken if figure.name == name])
+        for name in dict.fromkeys(figure.name for taken in figures for figure in taken)
+    )
+    numbered = [
+        replace(part, title=f"{part.title}, run {number} of {len(runs)}", figures=())
+        for number, parts in enumerate(runs, 1)
+        for part in parts
+    ]
+    return [replace(numbered[0], figures=counting), *numbered[1:]]
+
+
+def _worst(figures: Sequence[Figure]) -> Figure:
+    return (min if figures[0].at_least else max)(figures, key=lambda figure: figure.measured.median)
 
 
 def absolute(name: str, figures: Sequence[float], bar: float, unit: str, *, at_least: bool) -> Figure:

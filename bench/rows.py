@@ -43,7 +43,7 @@ def tool_call(name: str, args: Mapping[str, Any], content: str) -> Request:
     return Request("/tool_calls", json.dumps(call_of(name, args)), ("content",), content)
 
 
-def _as_caller(credential: str) -> Request:
+def as_caller(credential: str) -> Request:
     """Ask as one who proves who it is; what stands in braces is filled in when the row is measured."""
     asked = tool_call("echo", _ECHO, "hi")
     return replace(asked, headers={**asked.headers, "authorization": f"Bearer {{{credential}}}"})
@@ -95,8 +95,6 @@ _PEERS = {
     "mcpo": ("mcpo", _mcpo),
 }
 
-_LOGGING = {"SIDECALL_LOG_CALLS": "true", "SIDECALL_LOG_ARGS": "true", "SIDECALL_LOG_FORMAT": "json"}
-
 _TOKENS = {
     "SIDECALL_AUTH": "jwt",
     "SIDECALL_JWT_ISSUER": "{issuer}",
@@ -111,11 +109,9 @@ SERVERS: Mapping[str, Server] = {
     "sidecall": sidecall("--tools", "bench/tools.py"),
     "keys": sidecall("--tools", "bench/tools.py", SIDECALL_AUTH="api_key", SIDECALL_KEYS_FILE="{keys_file}"),
     "tokens": sidecall("--tools", "bench/tools.py", **_TOKENS),
-    "logging": sidecall("--tools", "bench/tools.py", **_LOGGING),
-    "in file": sidecall("--tools", "bench/tools.py", SIDECALL_STORE="sqlite:///bench/results/.work/ledger.db"),
+    "in file": sidecall("--tools", "bench/tools.py", SIDECALL_STORE="sqlite:///{folder}/ledger.db"),
     "in memory": sidecall("--tools", "bench/tools.py", SIDECALL_STORE="memory://"),
     "forgetful": sidecall("--tools", "bench/tools.py", SIDECALL_STORE="memory://", SIDECALL_HISTORY="off"),
-    "telling": sidecall("--tools", "bench/tools.py", **_LOGGING, OTEL_EXPORTER_OTLP_ENDPOINT="{collector}"),
     **{package: peer(module, package) for package, (module, _) in _PEERS.items()},
 }
 
@@ -124,13 +120,11 @@ ROWS: Mapping[str, Row] = {
     FLOOR: Row("starlette", tool_call("echo", _ECHO, "hi")),
     FASTAPI: Row("fastapi", tool_call("echo", _ECHO, "hi")),
     ASYNC: Row("sidecall", tool_call("echo", _ECHO, "hi")),
-    WITH_KEY: Row("keys", _as_caller("key")),
-    WITH_TOKEN: Row("tokens", _as_caller("token")),
+    WITH_KEY: Row("keys", as_caller("key")),
+    WITH_TOKEN: Row("tokens", as_caller("token")),
     IN_FILE: Row("in file", tool_call("echo", _ECHO, "hi")),
     IN_MEMORY: Row("in memory", tool_call("echo", _ECHO, "hi")),
     FORGETFUL: Row("forgetful", tool_call("echo", _ECHO, "hi")),
-    "Sidecall, async tool, each call logged": Row("logging", tool_call("echo", _ECHO, "hi")),
-    "Sidecall, async tool, everything on": Row("telling", tool_call("echo", _ECHO, "hi")),
     "Sidecall, batch of 20": Row("sidecall", _batch()),
     "Sidecall, sync tool inline": Row("sidecall", tool_call("add_inline", _ADD, "3")),
     THREAD: Row("sidecall", tool_call("add", _ADD, "3")),

@@ -8,7 +8,7 @@ import pytest
 
 import sidecall
 from sidecall.authoring.tool import BaseTool
-from sidecall.cli.main import cli
+from sidecall.cli.main import PLACES
 from sidecall.core.context import ToolContext
 from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.serving import refusals
@@ -85,7 +85,7 @@ def test_every_file_on_the_map_is_there(file: str) -> None:
     assert any((folder / file).is_file() for folder in (ROOT / "app/sidecall", ROOT / "app", ROOT))
 
 
-@pytest.mark.parametrize("command", [command.callback.__name__ for command in cli.registered_commands])
+@pytest.mark.parametrize("command", PLACES)
 def test_every_command_stands_in_the_readme(command: str) -> None:
     """In the table of commands."""
     assert f"| `sidecall {command}" in README

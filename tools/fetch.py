@@ -61,6 +61,8 @@ _LOOSE_LINK = re.compile(
 )
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.I)
 _STYLE = re.compile(r"""(?<![\w-])style\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""", re.I)
+_STYLED = re.compile("style", re.I)
+_PLAIN = re.compile("https?://|[/#?.]")
 # What takes a text out of sight, once spaces are taken out.
 _HIDING = re.compile(
     r"(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|opacity:0*(?:\.0*)?%?(?=[;!]|$)|font-size:0*(?:\.0*)?[a-z%]*(?=[;!]|$)"
@@ -202,8 +204,9 @@ def convert(page: str, url: str) -> str:
     options = html_to_markdown.ConversionOptions(
         extract_metadata=False, base_url=url, exclude_selectors=['[aria-hidden="true"]']
     )
+    seen = _TAG.sub(_hide, page) if _STYLED.search(page) else page
     try:
-        text = html_to_markdown.convert(_TAG.sub(_hide, page), options).content or ""
+        text = html_to_markdown.convert(seen, options).content or ""
     except html_to_markdown.ConversionError:
         raise _fail("unavailable", "The page cannot be made into text. Use another address.") from None
     return _LOOSE_LINK.sub("](#", _LINK.sub(_keep_link, text)).strip()
@@ -221,6 +224,8 @@ def _judge_style(style: re.Match[str]) -> str:
 
 
 def _keep_link(link: re.Match[str]) -> str:
+    if _PLAIN.match(link[1]):  # As nearly all are, whatever follows.
+        return link[0]
     target = re.sub(r"[\x00-\x20\\]", "", link[1].strip("<>"))
     scheme = _SCHEME.match(target)
     return link[0] if scheme is None or scheme[1].lower() in LINKED else "]"

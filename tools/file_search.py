@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sidecall import IndexedFolder, ToolAnnotations, ToolContext, ToolException, tool
-from sidecall.core.run.passages import Passage
+from sidecall.core.run.passages import FilePassage
 from sidecall.indexing.pages import find_page_reader
 from sidecall.indexing.ranking import spread
 
@@ -74,7 +74,8 @@ async def file_search(
         raise ToolException("queries: say what to look for.")
     if context.passages is None and not os.environ.get("SIDECALL_FILE_SEARCH_FOLDER"):
         raise ToolException(_UNSET)
-    found = [*await context.search_files(wanted, max_num_results, filters)]
+    stored = context.passages
+    found = [] if stored is None else [*await stored.search(wanted, max_num_results, filters)]
     found += await asyncio.to_thread(_search_folder, context.caller.tenant, wanted, max_num_results, filters)
     best = spread(found, lambda it: it.file_id, lambda it: it.score)
     results = [_show(it) for it in best if it.score >= score_threshold][:max_num_results]
@@ -83,17 +84,17 @@ async def file_search(
     return text, {"queries": wanted, "results": results}
 
 
-def _show(passage: Passage) -> dict[str, Any]:
+def _show(passage: FilePassage) -> dict[str, Any]:
     named = {"file_id": passage.file_id, "filename": passage.filename, "score": passage.score}
     return {**named, "text": passage.text, "attributes": dict(passage.attributes)}
 
 
-def _search_folder(tenant: str, queries: list[str], limit: int, filters: Any) -> list[Passage]:
+def _search_folder(tenant: str, queries: list[str], limit: int, filters: Any) -> list[FilePassage]:
     folder = _choose_folder(tenant)
     if folder is None:
         return []
     found = FOLDERS.find(folder).search(queries, limit, filters)
-    return [Passage(it.filename, it.filename, it.score, it.text, it.attributes) for it in found]
+    return [FilePassage(it.filename, it.filename, it.score, it.text, it.attributes) for it in found]
 
 
 def _choose_folder(tenant: str) -> str | None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from sidecall import ToolAnnotations, ToolException, Workspace, tool
+from sidecall import InjectedWorkspace, ToolAnnotations, ToolException, Workspace, tool
 from sidecall.editing.committing import commit_plan, hold_workspace
 from sidecall.editing.editor import create_file, put_lines, replace_passage, view_path
 from sidecall.editing.memory import Memory
@@ -96,7 +96,9 @@ def apply_patch(
     if input is not None:
         patches = read_envelope(input)
     else:
-        kind = _require("type", "apply_patch", type)
+        if type is None:
+            raise ToolException("Send `type` and `path`, with `diff`, for one file, or `input` with a whole patch.")
+        kind = type
         patches = [read_operation(kind, _require("path", kind, path), diff or "")]
     named = [replace(it, path=_name(it.path), move_to=it.move_to and _name(it.move_to)) for it in patches]
     with hold_workspace(workspace):
@@ -170,7 +172,7 @@ def memory(
     old_path: str | None = None,
     new_path: str | None = None,
     *,
-    workspace: Workspace,
+    workspace: Annotated[Workspace, InjectedWorkspace(lasting="memory_id")],
 ) -> str:
     """Remember things in files under /memories, and look them up again.
 

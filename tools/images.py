@@ -14,7 +14,16 @@ from typing import Annotated, Any, Literal
 import httpx
 from pydantic import Field
 
-from sidecall import Secret, ToolAnnotations, ToolContext, ToolException, guarded_async_client, tool
+from sidecall import (
+    Secret,
+    ToolAnnotations,
+    ToolContext,
+    ToolException,
+    Workspace,
+    WorkspaceError,
+    guarded_async_client,
+    tool,
+)
 
 MAX_SECONDS = 180.0
 MAX_BYTES = 64 * 1024 * 1024
@@ -52,6 +61,7 @@ async def image_generation(
     return_image: bool = False,
     *,
     context: ToolContext,
+    workspace: Workspace,
     key: Annotated[str | None, Secret(SECRET)] = None,
 ) -> tuple[Any, dict[str, Any]]:
     """Make an image from a description, or change images, and keep it as a file.
@@ -59,8 +69,8 @@ async def image_generation(
     Args:
         prompt: What the image should show, or what should become of the images.
         action: Whether to make a new image or to change some.
-        image: With edit: the ids or addresses of the images to change, as they were uploaded or made.
-        mask: With edit: the id of an image whose transparent part says where to change the first one.
+        image: With edit: the paths, ids or addresses of the images to change, as they were uploaded or made.
+        mask: With edit: the path or id of an image whose transparent part says where to change the first one.
         size: auto, or WIDTHxHEIGHT, both divisible by 16, such as 1024x1536.
         quality: How much work to put into it.
         background: Whether what surrounds the subject is to be transparent.
@@ -74,7 +84,7 @@ async def image_generation(
     options = {"size": size, "quality": quality, "background": background, "output_format": output_format}
     fields = {"prompt": prompt, "n": 1, **options, **_choose_model(), **_choose_partials()}
     if action == "edit":
-        files = await _read_files(image or [], mask, context)
+        files = await _read_files(image or [], mask, context, workspace)
         sent: dict[str, Any] = {"data": {name: _write(value) for name, value in fields.items()}, "files": files}
     else:
         sent = {"json": fields}
@@ -87,7 +97,8 @@ async def image_generation(
         raise ToolException(_LATE, retryable=True) from None
     except (httpx.RequestError, httpx.InvalidURL):
         raise ToolException(_UNREACHABLE, retryable=True) from None
-    return await _show(body, found, context, is_shown=return_image)
+    artifact = await _keep(body, found, context, workspace)
+    return _show(body, artifact, is_shown=return_image)
 
 
 def _require_size(size: str) -> None:
@@ -115,19 +126,27 @@ def _write(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-async def _read_files(images: list[str], mask: str | None, context: ToolContext) -> list[tuple[str, Any]]:
+async def _read_files(
+    images: list[str], mask: str | None, context: ToolContext, workspace: Workspace
+) -> list[tuple[str, Any]]:
     if not images:
         raise ToolException("image: name at least one image to change.")
     named = [("image[]", content_id) for content_id in images]
     files = []
     for field, content_id in [*named, *([] if mask is None else [("mask", mask)])]:
-        found = await context.read_content(content_id)
-        body = found.body if isinstance(found.body, bytes) else found.body.encode()
+        body = await _read(content_id, context, workspace)
         kind = _recognize(body)
         if kind not in SHOWN:
             raise ToolException(f"{content_id[:100]} is no PNG, JPEG or WebP image. Name one that is.")
         files.append((field, (f"{field.strip('[]')}.{kind.partition('/')[2]}", body, kind)))
     return files
+
+
+async def _read(name: str, context: ToolContext, workspace: Workspace) -> bytes:
+    if name.startswith("/workspace/"):
+        return await asyncio.to_thread(workspace.read_bytes, name)
+    found = await context.read_content(name)
+    return found.body if isinstance(found.body, bytes) else found.body.encode()
 
 
 async def _make(url: str, place: str, sent: Mapping[str, Any], context: ToolContext) -> Mapping[str, Any]:
@@ -245,23 +264,32 @@ def _recognize(body: bytes) -> str:
     return next((kind for sign, kind in SIGNS if body.startswith(sign)), "application/octet-stream")
 
 
-async def _show(
-    body: bytes, found: Mapping[str, Any], context: ToolContext, *, is_shown: bool
-) -> tuple[Any, dict[str, Any]]:
-    """Keep the image, and return what the model reads and what its program gets."""
+async def _keep(body: bytes, found: Mapping[str, Any], context: ToolContext, workspace: Workspace) -> dict[str, Any]:
+    """Keep the image where its program finds it, and return what that gets."""
     kind = _recognize(body)
     artifact: dict[str, Any] = {"mime": kind, "bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
-    encoded = base64.b64encode(body).decode()
     if context.contents is None:
-        artifact["base64"] = encoded
+        artifact["base64"] = base64.b64encode(body).decode()
     else:
         artifact["file_id"] = await context.save_content(body, kind)
         artifact["url"] = f"/contents/{artifact['file_id']}"
+    if workspace.is_kept:
+        path = f"/workspace/images/{artifact['sha256'][:12]}.{kind.partition('/')[2]}"
+        with suppress(WorkspaceError):  # It is made, and paid, also where the workspace is full.
+            await asyncio.to_thread(workspace.write_bytes, path, body)
+            artifact["path"] = path
     for name in ("revised_prompt", "usage", "size"):
         if found.get(name):
             artifact[name] = found[name]
-    revised = f" It was made from: {found['revised_prompt']}" if found.get("revised_prompt") else ""
-    text = f"The image is made: {artifact.get('url', 'in the artifact')}, {kind}, {len(body)} bytes.{revised}"
+    return artifact
+
+
+def _show(body: bytes, artifact: dict[str, Any], *, is_shown: bool) -> tuple[Any, dict[str, Any]]:
+    """Return what the model reads, and what its program gets."""
+    kind, encoded = artifact["mime"], base64.b64encode(body).decode()
+    revised = f" It was made from: {artifact['revised_prompt']}" if "revised_prompt" in artifact else ""
+    place = artifact.get("path") or artifact.get("url", "in the artifact")
+    text = f"The image is made: {place}, {kind}, {len(body)} bytes.{revised}"
     if not is_shown:
         return text, artifact
     if kind not in SHOWN or len(encoded) > MAX_SHOWN:

@@ -16,22 +16,47 @@ MOST_SECONDS = 600.0
 #: Seconds that are left for the answer.
 RESERVE = 0.5
 MOST_CHARACTERS = 65_536
+MOST_SHOWN, MOST_VARIABLES = 300, 30
 OUTPUTS = "/workspace/.outputs"
 TAGS = ["shell"]
 DESTRUCTIVE = ToolAnnotations(read_only=False, destructive=True)
 Command = Annotated[str, Field(max_length=200_000)]
 
 
-def asks(context: ToolContext, args: Mapping[str, Any], _: str) -> bool:
-    """Return whether a person has to look at the commands first: unless the operator allows each of them."""
+async def asks(context: ToolContext, args: Mapping[str, Any], _: str) -> bool:
+    """Return whether a person has to look at the commands first: unless the operator allows each of them.
+
+    Nobody is asked about what cannot run here; the call is answered with why.
+    """
+    sandbox = context.sandbox
+    if sandbox is None or await sandbox.explain_lack("commands") is not None:
+        return sandbox is None
     commands = args["commands"] if "commands" in args else [args.get("command")]
-    wanted = [command for command in commands if command]
-    return not all(context.sandbox is not None and context.sandbox.allows(command) for command in wanted)
+    return not all(sandbox.allows(command) for command in commands if command)
+
+
+def preview_shell(workspace: Workspace, sandbox: CommandSandbox, context: ToolContext) -> dict[str, Any]:
+    """Return of which conversation commands are, where they begin, and what earlier ones have left them."""
+    start = sandbox.find_start(workspace.directory)
+    # Of many or long ones the beginnings, lest nothing be shown at all.
+    variables = {name: value[:MOST_SHOWN] for name, value in [*start.variables.items()][:MOST_VARIABLES]}
+    return {
+        "conversation": context.headers.get("sidecall-conversation") or context.context.get("conversation_id"),
+        "folder": start.folder,
+        "variables_of_earlier_commands": variables,
+    }
+
+
+def preview_bash(restart: bool, workspace: Workspace, sandbox: CommandSandbox, context: ToolContext) -> dict[str, Any]:
+    """Return the same of one command."""
+    shown = preview_shell(workspace, sandbox, context)
+    return shown | ({"folder": "/workspace", "variables_of_earlier_commands": {}} if restart else {})
 
 
 @tool(
     native="shell",
     requires_approval=asks,
+    preview=preview_shell,
     response_format="content_and_artifact",
     timeout=MOST_SECONDS + 10,
     tags=TAGS,
@@ -76,13 +101,19 @@ async def shell(
 @tool(
     native="bash",
     requires_approval=asks,
+    preview=preview_bash,
     response_format="content_and_artifact",
     timeout=MOST_SECONDS + 10,
     tags=TAGS,
     annotations=DESTRUCTIVE,
 )
 async def bash(
-    command: Command | None = None, restart: bool = False, *, workspace: Workspace, sandbox: CommandSandbox
+    command: Command | None = None,
+    restart: bool = False,
+    *,
+    workspace: Workspace,
+    sandbox: CommandSandbox,
+    context: ToolContext,  # noqa: ARG001  for its preview
 ) -> tuple[CommandResult | str, dict[str, Any]]:
     """Run a command of bash in /workspace; there is no network.
 

@@ -43,6 +43,7 @@ _HOMES = {
     "InjectedStore": "sidecall.core.injection",
     "InjectedToolArg": "sidecall.core.injection",
     "InjectedToolCallId": "sidecall.core.injection",
+    "InjectedWorkspace": "sidecall.core.injection",
     "ModelBehaviorError": "sidecall.core.run.agents_errors",
     "OpenAPIToolkit": "sidecall.authoring.openapi.toolkit",
     "OutgoingRefused": "sidecall.outgoing.refusals",

@@ -36,7 +36,15 @@ from sidecall.core.guardrails import (
     tool_input_guardrail,
     tool_output_guardrail,
 )
-from sidecall.core.injection import InjectedState, InjectedStore, InjectedToolArg, InjectedToolCallId, Secret, UserToken
+from sidecall.core.injection import (
+    InjectedState,
+    InjectedStore,
+    InjectedToolArg,
+    InjectedToolCallId,
+    InjectedWorkspace,
+    Secret,
+    UserToken,
+)
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.options import ToolAnnotations
 from sidecall.core.results.cache import Cache
@@ -113,6 +121,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "InjectedStore",
     "InjectedToolArg",
     "InjectedToolCallId",
+    "InjectedWorkspace",
     "ModelBehaviorError",
     "OpenAPIToolkit",
     "OutgoingRefused",

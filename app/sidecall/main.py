@@ -101,16 +101,13 @@ def create_app(
         ValidationError: A setting is wrong.
     """
     settings, registry, documents = _begin(settings or Settings(), registry)
-    ledger, history = build_ledger(settings), build_history(settings)
+    ledger, history, workspaces = build_ledger(settings), build_history(settings), build_workspaces(settings)
     executors, admission = build_executors(settings), Admission(_limits(settings), build_quotas(settings, ledger))
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultRoom(settings.max_result_bytes)
-    watch = build_telemetry(settings, metrics, redaction, history)
+    watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings)
     surroundings = surround(ledger, _look_through(registry, settings), admission, watch, results, keeper)
-    stores = build_vector_stores(settings)
-    surroundings = replace(
-        surroundings, workspaces=build_workspaces(settings), sandbox=sandbox_of(executors), passages=stores
-    )
+    surroundings = replace(surroundings, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
     stages = _list_stages(settings, executors, ledger, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
@@ -130,9 +127,9 @@ def create_app(
         results=results,
         secrets=keeper,
         toolsets=open_toolsets(settings, registry),
-        vector_stores=stores,
     )
-    return _build_api(settings, replace(parts, documents=documents), ledger, executors, watch)
+    parts = replace(parts, documents=documents, workspaces=workspaces, vector_stores=stores)
+    return _build_api(settings, parts, ledger, executors, watch)
 
 
 def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry, OpenAPIDocuments]:
@@ -150,7 +147,7 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
 def _build_api(
     settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry
 ) -> Application:
-    parts = replace(parts, workspaces=build_workspaces(settings), receivers=AllowedHosts(settings.webhook_hosts))
+    parts = replace(parts, receivers=AllowedHosts(settings.webhook_hosts))
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
     changes = ListChanges(is_fed=is_fed)
     lifespan = build_lifespan(settings, parts, ledger, executors, watch, changes)

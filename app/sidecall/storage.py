@@ -19,7 +19,7 @@ from sidecall.history.packing import Packer
 from sidecall.history.places import HistoryBounds
 from sidecall.history.showing import Showing
 from sidecall.ledger.base import Ledger
-from sidecall.ledger.opening import IN_MEMORY, open_files, open_history, open_ledger
+from sidecall.ledger.opening import IN_MEMORY, open_file_store, open_history, open_ledger
 from sidecall.ledger.sql.kept_calls import CallBounds
 from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.pipeline.admission import Admission
@@ -129,7 +129,7 @@ def build_vector_stores(settings: Settings) -> VectorStores | None:
         find_key = partial(secrets_in(settings.secrets_dir), settings.embeddings_secret)
         embeddings = Embeddings(settings.embeddings_url, settings.embeddings_model, find_key)
     bounds = ShelfBounds(settings.file_search_max_files, settings.file_search_max_bytes)
-    return VectorStores(open_files(settings.store or IN_MEMORY), bounds, embeddings)
+    return VectorStores(open_file_store(settings.store or IN_MEMORY), bounds, embeddings)
 
 
 def build_quotas(settings: Settings, ledger: Ledger) -> Quotas:

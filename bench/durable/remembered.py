@@ -1,12 +1,13 @@
-"""Calls that are written down before they run and before they are answered, beside plain calls of the same server."""
+"""Calls that are written down before they run and before they are answered, beside plain calls and beside peers."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from bench.durable.workers import ASKED, WORKERS, start_worker
 from bench.environments import Unavailable
 from bench.load import CONNECTIONS, Pace, Request, drive, new_client, verify
 from bench.machine import Cores
@@ -44,6 +45,9 @@ BARS = (
 # Calls that are accepted, run and answered, all of it written down, in a second; and milliseconds of the middle one.
 _RATES = {"on SQLite": 8000.0, "on PostgreSQL": 5000.0}
 _P50_MS = 3.0
+# Gives an address of an empty database; starts a server there.
+_Place = Callable[[], str]
+_Start = Callable[[str, Cores], AbstractContextManager[Running]]
 
 
 def measure(rounds: int, cores: Cores) -> Part:
@@ -52,33 +56,49 @@ def measure(rounds: int, cores: Cores) -> Part:
     turns: dict[str, Callable[[], Pace]] = {}
     with ExitStack() as stack:
         for place in PLACES:
-            rows = {
-                PLAIN + place: _CALL,
-                REMEMBERED + place: _TO_REMEMBER,
-                REMEMBERED + place + AGAIN: _TO_REPEAT,
-                REMEMBERED + place + KEYED: _TO_KNOW,
-            }
+            starts = _list_starts(place)
             try:
-                turns |= _warm_up(_start(stack, place, cores), rows)
+                home = _find(stack, place)
             except Unavailable as error:
-                skipped |= dict.fromkeys(rows, str(error))
+                skipped |= {name: str(error) for asked, _ in starts for name in asked}
+                continue
+            for asked, start in starts:
+                try:
+                    turns |= _warm_up(stack.enter_context(start(home(), cores)), asked)
+                except Unavailable as error:
+                    skipped |= dict.fromkeys(asked, str(error))
         paces, failed = take_turns(turns, rounds)
     return summarize(paces, {**skipped, **failed})
 
 
-def _start(stack: ExitStack, place: str, cores: Cores) -> Running:
+def _list_starts(place: str) -> list[tuple[Mapping[str, Request], _Start]]:
+    """List what is asked of each server there, and what starts it."""
+    rows = {
+        PLAIN + place: _CALL,
+        REMEMBERED + place: _TO_REMEMBER,
+        REMEMBERED + place + AGAIN: _TO_REPEAT,
+        REMEMBERED + place + KEYED: _TO_KNOW,
+    }
+    workers = [package for package, places in WORKERS.items() if place in places]
+    return [(rows, _serve), *(({f"{name} {place}": ASKED}, partial(start_worker, name)) for name in workers)]
+
+
+def _find(stack: ExitStack, place: str) -> _Place:
+    """Return what gives addresses of empty databases there."""
     if place == IN_MEMORY:
-        address = "memory://"
-    elif place == "on SQLite":
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
-        address = f"sqlite:///{Path(folder) / 'ledger.db'}"
-    else:
-        programs = find_programs()
-        if programs is None:
-            raise Unavailable("PostgreSQL is not installed; scripts/install-postgres gets it")
-        cluster = stack.enter_context(running_postgres(programs))
-        address = cluster.address(cluster.make_database())
-    return stack.enter_context(running(sidecall("--tools", "bench/tools.py", SIDECALL_STORE=address), cores))
+        return lambda: "memory://"
+    if place == "on SQLite":
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        return lambda: f"sqlite:///{Path(tempfile.mkdtemp(dir=folder)) / 'ledger.db'}"
+    programs = find_programs()
+    if programs is None:
+        raise Unavailable("PostgreSQL is not installed; scripts/install-postgres gets it")
+    cluster = stack.enter_context(running_postgres(programs, syncs=True))
+    return lambda: cluster.address(cluster.make_database())
+
+
+def _serve(address: str, cores: Cores) -> AbstractContextManager[Running]:
+    return running(sidecall("--tools", "bench/tools.py", SIDECALL_STORE=address), cores)
 
 
 def _warm_up(server: Running, rows: Mapping[str, Request]) -> dict[str, Callable[[], Pace]]:

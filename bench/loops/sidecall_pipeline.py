@@ -17,9 +17,10 @@ async def ready() -> AsyncIterator[Answer]:
     """Build the server as it ships, and take what its routes work with."""
     app = create_app(Settings(), Registry([echo]))
     context = RequestContext()
+    parts = app.state.parts
 
     async def answer(body: bytes) -> bytes:
-        reply = await answer_call(app.state.parts, body, context)
+        reply = await answer_call(parts, body, context)
         return reply.body
 
     async with app.router.lifespan_context(app):

@@ -17,7 +17,7 @@ def _said(**given: int) -> str:
 
 def test_a_pace_counts_calls_rather_than_requests() -> None:
     """A batch of 20 is 20 calls."""
-    assert read_pace(_said(), 20, 0.5) == Pace(100000.0, 1.5, 4.25, 5.0)
+    assert read_pace(_said(), 20, (0.375, 0.125)) == Pace(100000.0, 1.5, 4.25, 5.0, beside_us=1.25)
 
 
 @pytest.mark.parametrize("failure", ["refused", "broken"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.results import Bar, Figure, absolute, compare
+from bench.results import Bar, Figure, Part, absolute, compare, lowest
 from bench.rounds import Spread
 
 
@@ -47,3 +47,33 @@ def test_a_figure_need_not_be_a_ratio() -> None:
 
     assert figure == Figure("start", Spread(0.6, 0.5, 0.7), 0.9, at_least=False, unit="s")
     assert figure.met
+
+
+def _run(ratio: float, memory: float) -> Part:
+    figures = (
+        Figure("a ÷ b", Spread(ratio, ratio, ratio), 0.7),
+        Figure("memory", Spread(memory, memory, memory), 66, at_least=False),
+    )
+    return Part("Table", "calls", ("", "calls"), (("a", str(ratio)),), {}, figures)
+
+
+def test_of_several_runs_the_worst_counts_for_each_promise() -> None:
+    """The lowest of what has to reach its bar, the highest of what has to stay under it; every table stays."""
+    parts = lowest([[_run(0.8, 60)], [_run(0.6, 64)], [_run(0.9, 70)]])
+
+    assert [(figure.name, figure.measured.median) for part in parts for figure in part.figures] == [
+        ("a ÷ b", 0.6),
+        ("memory", 70),
+    ]
+    assert [(part.title, part.rows) for part in parts] == [
+        ("Table, run 1 of 3", (("a", "0.8"),)),
+        ("Table, run 2 of 3", (("a", "0.6"),)),
+        ("Table, run 3 of 3", (("a", "0.9"),)),
+    ]
+
+
+def test_one_run_is_not_numbered() -> None:
+    """It is told as it is."""
+    part = _run(0.8, 60)
+
+    assert lowest([[part]]) == [part]

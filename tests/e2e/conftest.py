@@ -10,11 +10,12 @@ from bench.environments import ROOT
 from tests.e2e.hub import TOOLS, Hub
 from tests.kit.collector import Collector, collecting
 from tests.kit.forked import origin
+from tests.kit.installed import installed_python, wheel
 from tests.kit.servers import Server, end, launch_with, start
 
 Serve = Callable[..., Server]
 
-__all__ = ["origin"]
+__all__ = ["installed_python", "origin", "wheel"]
 
 
 @contextmanager

@@ -3,8 +3,6 @@
 import json
 import os
 import subprocess
-import sys
-import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -12,7 +10,7 @@ import httpx
 import pytest
 
 from sidecall.version import __version__
-from tests.e2e.conftest import ROOT, Serve
+from tests.e2e.conftest import Serve
 
 FILES = {
     "app/__init__.py": "",
@@ -57,28 +55,9 @@ def greet(name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel, offline, with the back end that is installed."""
-    folder = tmp_path_factory.mktemp("wheel")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--isolated", "wheel", "--quiet"]
-    options = ["--no-index", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
-    subprocess.run([*pip, *options, str(ROOT)], check=True, capture_output=True, text=True)
-    [built] = folder.glob("*.whl")
-    return built
-
-
-@pytest.fixture(scope="module")
-def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Install it into an environment that has our dependencies, but not our checkout."""
-    folder = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
-    python = folder / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--isolated", "--python", str(python)]
-    subprocess.run([*pip, "install", "--quiet", "--no-index", "--no-deps", str(wheel)], check=True)
-    site = next(folder.glob("lib/python*/site-packages"))
-    # A line in such a file goes on the path as it is; the files of the folder that it names are not read.
-    (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
-    return str(python)
+def python(installed_python: str) -> str:
+    """The one that has it from the wheel."""
+    return installed_python
 
 
 @pytest.fixture(scope="module")

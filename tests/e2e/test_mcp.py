@@ -161,6 +161,8 @@ async def test_the_official_client_cancels_a_call(server: Server, tmp_path: Path
         await _until(lambda: file.exists() and file.read_text() == "begun")
         call.cancel()
         await _until(lambda: file.read_text() == "ended")
+        # What is said of the cancelled call comes before: a client that closes cannot take it.
+        await client.list_tools()
 
     assert file.read_text() == "ended"
 

@@ -59,6 +59,20 @@ def test_a_call_is_a_span_in_its_senders_trace(start_server: Serve, collector: C
     assert {line["trace_id"] for line in map(json.loads, server.log.splitlines()) if "tool" in line} == {TRACE}
 
 
+def test_the_spans_of_many_calls_are_all_sent(start_server: Serve, collector: Collector, tools: str) -> None:
+    """Each once, with the one that its tool makes itself, although the server is stopped at once."""
+    server = start_server("--tools", tools, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
+
+    for _ in range(3):
+        httpx.post(f"{server.url}/tool_calls/batch", json=[CALL] * 100)
+    code = server.stop()
+    calls = {span.span_id for span in collector.spans if span.name == "execute_tool work"}
+    parents = [span.parent_span_id for span in collector.spans if span.name == "SELECT"]
+
+    assert code == 0
+    assert (len(calls), len(parents), set(parents)) == (300, 300, calls)
+
+
 def test_a_collector_that_never_answers_harms_nobody(start_server: Serve, tools: str) -> None:
     """Calls are answered, the server ends, and the log says what was lost."""
     with socket.create_server(("127.0.0.1", 0)) as deaf:

@@ -149,7 +149,7 @@ def test_a_tool_that_runs_amok_fails_one_call(server: Server, name: str, error: 
         f"Error: {name} failed unexpectedly (call call_1). The details are in the server's log."
     )
     assert alive.json()["content"] == "said"
-    assert f'"event": "tool failed", "tool": "{name}", "call_id": "call_1"' in server.log
+    assert f'"event":"tool failed","tool":"{name}","call_id":"call_1"' in server.log
     assert error in server.wait_for(error)
 
 
@@ -175,12 +175,12 @@ def test_what_a_tool_logs_is_in_the_log(server: Server) -> None:
     """With its name and the id of the call."""
     httpx.post(f"{server.url}/tool_calls", json=write_call("whisper"))
 
-    assert '"event": "whispered", "tool": "whisper", "call_id": "call_1"' in server.wait_for("whispered")
+    assert '"event":"whispered","tool":"whisper","call_id":"call_1"' in server.wait_for("whispered")
 
 
 def test_the_log_begins_with_what_is_served(server: Server) -> None:
     """An operator sees at once whether the tools were found."""
-    assert '"event": "serving 12 tools: sync_exit, async_exit, sync_stop, ' in server.log.splitlines()[0]
+    assert '"event":"serving 12 tools: sync_exit, async_exit, sync_stop, ' in server.log.splitlines()[0]
 
 
 def test_the_answer_says_nothing_about_the_server(server: Server) -> None:
@@ -200,7 +200,7 @@ def test_calls_run_while_a_tool_waits(server: Server, tmp_path: Path) -> None:
         waiting = threads.submit(
             httpx.post, f"{server.url}/tool_calls", json=write_call("wait", file=str(file)), timeout=30
         )
-        server.wait_for('"event": "waiting", "tool": "wait"')
+        server.wait_for('"event":"waiting","tool":"wait"')
         other = httpx.post(f"{server.url}/tool_calls", json=write_call("whisper"))
         file.touch()
 
@@ -230,7 +230,7 @@ def test_calls_in_flight_are_answered_before_the_server_stops(
         waiting = threads.submit(
             httpx.post, f"{server.url}/tool_calls", json=write_call("wait", file=str(file)), timeout=30
         )
-        server.wait_for('"event": "waiting", "tool": "wait"')
+        server.wait_for('"event":"waiting","tool":"wait"')
         server.process.send_signal(signal.SIGTERM)
         server.wait_for("Shutting down")
         file.touch()
@@ -265,7 +265,7 @@ def test_many_workers_serve(start_server: Serve, folder: Path) -> None:
     assert ready == {"status": "ready", "tools": 12}
     assert message["content"] == "said"
     assert refused.json()["detail"] == "The batch holds 2 calls; this server takes 1 at once."
-    assert '"event": "whispered", "tool": "whisper", "call_id": "call_1"' in server.wait_for("whispered")
+    assert '"event":"whispered","tool":"whisper","call_id":"call_1"' in server.wait_for("whispered")
     assert server.stop() == 0
     assert server.log.count("Application shutdown complete.") == 2
 

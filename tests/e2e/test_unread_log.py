@@ -7,7 +7,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -21,6 +24,12 @@ TOOLS = '''
 import os
 
 from sidecall import tool
+
+
+@tool
+async def echo(text: str) -> str:
+    """Say it again."""
+    return text
 
 
 @tool
@@ -81,6 +90,11 @@ def _read_until(process: subprocess.Popen[bytes], pattern: bytes) -> re.Match[by
     return found
 
 
+def _read_all(process: subprocess.Popen[bytes]) -> bytes:
+    assert process.stderr is not None
+    return process.stderr.read()
+
+
 def _client_of(process: subprocess.Popen[bytes]) -> httpx.Client:
     url = _read_until(process, rb"running on (http://[^: ]+:\d+)")[1].decode()
     return httpx.Client(base_url=url, timeout=PATIENCE, trust_env=False)
@@ -109,6 +123,53 @@ def test_a_server_whose_log_nobody_reads_answers_and_ends(start: Start) -> None:
     assert said["event"] == f"{said['dropped']} lines dropped, since nobody read stderr"
     assert said["dropped"] > 700
     assert process.wait(PATIENCE) == 0
+
+
+def test_calls_are_answered_though_nobody_reads_their_lines(start: Start) -> None:
+    """Those of calls that succeed, too; the ones that are missing are counted and told of."""
+    settings = {"SIDECALL_LOG_BUFFER_BYTES": "65536", "SIDECALL_LOG_CALLS": "true", "SIDECALL_LOG_ARGS": "true"}
+    process = start("--port", "0", SIDECALL_LOG_FORMAT="json", **settings)
+    calls = [{"name": "echo", "args": {"text": "x" * 100}, "id": str(number)} for number in range(100)]
+    with _client_of(process) as client:
+        for _ in range(20):
+            answers = client.post("/tool_calls/batch", json=calls).json()
+            assert [answer["status"] for answer in answers] == ["success"] * 100
+        dropped = read_metrics(client.get("/metrics").text)[DROPPED]
+        said = json.loads(_read_until(process, rb'\n(\{[^\n]*nobody read stderr"[^\n]*)\n')[1])
+    process.send_signal(signal.SIGTERM)
+
+    assert dropped > 1000
+    assert said["dropped"] == dropped
+    assert process.wait(PATIENCE) == 0
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_sigterm_under_load_loses_no_line(start: Start, tmp_path: Path, workers: str) -> None:
+    """Each call that was answered has its own, whole, beside those of other processes."""
+    settings = {"SIDECALL_LOG_FORMAT": "json", "SIDECALL_LOG_CALLS": "true", "SIDECALL_DRAIN_TIMEOUT": "60"}
+    process = start("--port", "0", "--workers", workers, **settings)
+    call = {"name": "echo", "args": {"text": "x"}}
+    answered: list[str] = []
+    is_busy = threading.Event()
+
+    def send(base: httpx.URL) -> None:
+        with suppress(httpx.TransportError), httpx.Client(base_url=base, timeout=PATIENCE, trust_env=False) as client:
+            while (answer := client.post("/tool_calls", json=call)).status_code == 200:
+                answered.append(answer.json()["id"])
+                if len(answered) == 400:
+                    is_busy.set()
+
+    with _client_of(process) as client, ThreadPoolExecutor(5) as threads:
+        reading = threads.submit(_read_all, process)
+        sending = [threads.submit(send, client.base_url) for _ in range(4)]
+        assert is_busy.wait(PATIENCE), [it.done() for it in sending]
+        process.send_signal(signal.SIGTERM)
+    lines = [json.loads(line) for line in reading.result().splitlines()]
+    logged = [line["invocation_id"] for line in lines if line["event"] == "tool call"]
+
+    assert process.wait(PATIENCE) == 0
+    assert sorted(set(answered) - set(logged)) == []
+    assert len(logged) == len(set(logged))
 
 
 def test_workers_whose_log_nobody_reads_answer_and_end(start: Start) -> None:

@@ -12,12 +12,12 @@ import pytest
 from starlette.requests import ClientDisconnect
 
 from sidecall import Registry, ToolContext, tool
-from sidecall.http.presence import DisconnectListener
+from sidecall.http.presence import DisconnectListener, Sweep
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.asgi import Passing, Peer, scope_of, sized
 from tests.kit.calls import run, write_call
-from tests.kit.virtual_time import outcome, running
+from tests.kit.virtual_time import outcome, running, virtual_runner
 from tests.pipeline.stubborn import LONG, fails_when_cancelled, late_event, swallows
 
 pytestmark = pytest.mark.virtual_time
@@ -93,6 +93,60 @@ async def test_only_its_going_counts(peer: Peer) -> None:
     running().call_later(0.2, peer.gone.set)
 
     assert await outcome(while_present(peer.receive, asyncio.sleep(LONG))) == (ClientDisconnect, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("begins", "seconds", "asked"),
+    [
+        pytest.param(0, 0.09, 0, id="over before the second round"),
+        pytest.param(0, 0.11, 1, id="there in the second round"),
+        pytest.param(0.04, 0.05, 0, id="come before the first round, over before the second"),
+        pytest.param(0.04, 0.07, 1, id="come before the first round, there in the second"),
+        pytest.param(0.2, 0.09, 0, id="come when nobody waited any more, over before the second"),
+        pytest.param(0.2, 0.11, 1, id="come when nobody waited any more, there in the second"),
+    ],
+)
+async def test_a_sweep_begins_to_watch_after_one_round_or_two(
+    peer: Peer, begins: float, seconds: float, asked: int
+) -> None:
+    """Which takes a timer for all that wait, rather than one for each."""
+    sweep, other = Sweep(), Peer()
+    first = asyncio.ensure_future(DisconnectListener(other.receive, sweep).over(asyncio.sleep(0.01)))
+    await asyncio.sleep(begins)
+
+    await DisconnectListener(peer.receive, sweep).over(asyncio.sleep(seconds))
+    await first
+
+    assert (peer.asked, other.asked) == (asked, 0)
+
+
+async def test_a_sweep_misses_a_client_that_went(peer: Peer) -> None:
+    """As soon as it looks, and cancels the work."""
+    peer.gone.set()
+
+    work = DisconnectListener(peer.receive, Sweep()).over(asyncio.sleep(LONG))
+
+    assert await outcome(work) == (ClientDisconnect, 0.1)
+
+
+def test_a_sweep_serves_one_loop_after_the_other(peer: Peer) -> None:
+    """While one has clients that are waited for, those of another have timers of their own."""
+    sweep = Sweep()
+
+    async def wait(seconds: float) -> int:
+        client = Peer()
+        client.messages.clear()
+        await DisconnectListener(client.receive, sweep).over(asyncio.sleep(seconds))
+        return client.asked
+
+    with virtual_runner() as one, virtual_runner() as other:
+        busy = one.get_loop().create_task(wait(1))
+        one.run(asyncio.sleep(0.01))
+        assert other.run(wait(0.06)) == 1
+        busy.cancel()
+    with virtual_runner() as another:
+        assert another.run(wait(0.06)) == 0
+        assert another.run(wait(0.11)) == 1
 
 
 @pytest.mark.parametrize("error", [ValueError, asyncio.CancelledError, TimeoutError])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.indexing.words import split_words, strip_ending, write_document, write_words
+from sidecall.indexing.words import split_words, strip_ending, write_piece_words, write_words
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,11 @@ def test_a_query_is_words(query: str, words: str) -> None:
 def test_the_first_words_stand_apart() -> None:
     """With the title; where they are marked, all are."""
     text = " ".join(map(str, range(32)))
-    head, lead, rest = write_document("my file", text, "x")
+    head, lead, rest = write_piece_words("my file", text, "x")
 
     assert head == "xmy xfile x0 x1 x2 x3 x4 x5 x6 x7 x8 x9"
     assert (lead.split()[0], lead.split()[-1], rest) == ("x10", "x29", "x30 x31")
-    assert write_document("", "") == ("", "", "")
+    assert write_piece_words("", "") == ("", "", "")
 
 
 @pytest.mark.parametrize(

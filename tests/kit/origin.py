@@ -15,16 +15,25 @@ import signal
 import socket
 import sys
 from contextlib import suppress
-from importlib import reload
+from importlib import import_module, reload
 from types import ModuleType
 from typing import Any
 
 import coverage
 
-import sidecall.cli.main
 import sidecall.executors.process.inside.main
 import sidecall.main  # noqa: F401  which a command imports that serves
 from sidecall.cli import early, project
+from sidecall.cli.main import PLACES
+
+# What is loaded where it is needed first.
+for _place in (
+    *(f"cli.{module}" for module, _ in PLACES.values()),
+    "rest.json_paths",
+    "schema.sections.by_griffe",
+    "telemetry.terminal_lines",
+):
+    import_module(f"sidecall.{_place}")
 
 # More are never sent along.
 _MOST_DESCRIPTORS = 16

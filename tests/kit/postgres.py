@@ -38,11 +38,15 @@ def find_programs() -> Path | None:
 
 @dataclass
 class Cluster:
-    """A server that can be stopped, killed and started again; its databases stay."""
+    """A server that can be stopped, killed and started again; its databases stay.
+
+    With `syncs` what is committed is on the disk, as in earnest.
+    """
 
     programs: Path
     folder: Path
     port: int
+    syncs: bool = False
     _process: subprocess.Popen[bytes] | None = None
     _numbers: Iterator[int] = field(default_factory=count)
 
@@ -71,7 +75,8 @@ class Cluster:
         """Start, and return when it answers."""
         # No test takes the machine's power away, and only that loses what was not synced.
         lean = ("-c", "full_page_writes=off", "-c", "jit=off")
-        where = ("-F", *lean, "-D", self.folder / "data", "-p", str(self.port), "-h", "127.0.0.1", "-k", self.folder)
+        fast = () if self.syncs else ("-F", *lean)
+        where = (*fast, "-D", self.folder / "data", "-p", str(self.port), "-h", "127.0.0.1", "-k", self.folder)
         limit = time.monotonic() + PATIENCE
         while True:
             with (self.folder / "log").open("ab") as log:
@@ -140,10 +145,10 @@ def cluster() -> Iterator[Cluster]:
 
 
 @contextmanager
-def running(programs: Path) -> Iterator[Cluster]:
+def running(programs: Path, *, syncs: bool = False) -> Iterator[Cluster]:
     """Make a cluster of these programs and start it; remove it afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="sidecall-postgres-"))
-    made = Cluster(programs, folder, _find_free_port())
+    made = Cluster(programs, folder, _find_free_port(), syncs)
     try:
         made.prepare()
         made.start()

@@ -2,6 +2,7 @@
 
 from sidecall.discovery import discover
 from sidecall.toolkits.choosing import find_files
+from tests.executors.sandbox.command_tools import print_much
 from tests.executors.sandbox.machine import open_once
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke, call, post
@@ -16,4 +17,14 @@ async def _print_much(make_client: MakeClient) -> str:
     return "cut; a file of the conversation has all of it" if is_cut else str(answer)
 
 
-BY_SANDBOX: dict[str, Provoke] = {"bytes of a command's output that are shown": _print_much}
+async def _answer_with_much(make_client: MakeClient) -> str:
+    open_once()
+    client = await make_client(print_much)
+    answer = await post(client, call("print_much"))
+    return f"{answer.status_code}, kind `{answer.json()['response_metadata']['error']['kind']}`"
+
+
+BY_SANDBOX: dict[str, Provoke] = {
+    "bytes of a command's output that are shown": _print_much,
+    "bytes that a tool with `command` prints": _answer_with_much,
+}

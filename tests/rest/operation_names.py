@@ -32,6 +32,7 @@ NAMES = {
     "get_vector_store_file": "GET /vector_stores/{vector_store_id}/files/{file_id}",
     "delete_vector_store_file": "DELETE /vector_stores/{vector_store_id}/files/{file_id}",
     "get_workspace": "GET /workspaces/{workspace_id}",
+    "update_workspace": "POST /workspaces/{workspace_id}",
     "delete_workspace": "DELETE /workspaces/{workspace_id}",
     "create_workspace_file": "POST /workspaces/{workspace_id}/files",
     "list_workspace_files": "GET /workspaces/{workspace_id}/files",

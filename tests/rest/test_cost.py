@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from sidecall import Registry
+from sidecall.discovery import discover
 from sidecall.http.application import Application
 from sidecall.main import create_app
 from sidecall.settings import Settings
+from sidecall.toolkits.choosing import find_files
+from sidecall.toolkits.table import TOOLKITS
 from tests.kit.asgi import Passing, Peer, exchange, scope_of, sized
 from tests.kit.tools import echo
 
@@ -60,3 +63,15 @@ async def test_a_door_that_is_closed_is_noticed(target: str) -> None:
     app.add_middleware(Passing)
 
     assert await _count(app, target) > COUNTED[target] * 2
+
+
+async def test_toolkits_cost_a_plain_call_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them are on, and what they need is there: not one function more is entered."""
+    monkeypatch.setenv("SIDECALL_IMAGES_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("SIDECALL_FILE_SEARCH_FOLDER", "/nowhere")
+    toolkits = [toolkit.name for toolkit in TOOLKITS if toolkit.name != "files-read-only"]  # Which `files` has, too.
+    plain, full = (
+        create_app(Settings(), Registry(tools)) for tools in ([echo], [echo, *discover(find_files(toolkits))])
+    )
+
+    assert await _count(full, "POST /tool_calls") == await _count(plain, "POST /tool_calls")

@@ -19,6 +19,7 @@ from sidecall.pipeline.stage import Stage, Stages
 from sidecall.rest.app import build_api
 from sidecall.rest.shortcuts import make_shortcuts
 from tests.kit.asgi import JSON, Passing, Peer, exchange, scope_of, sized
+from tests.rest.over_a_wire import Server, is_sound
 from tests.rest.two_ways import HOSTILE, ORDINARY, Sent, ask, comparable, make_app
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
@@ -44,6 +45,20 @@ async def test_both_ways_answer_alike(in_front: Application, behind: Application
 
     assert first[0] == first[1]
     assert second[0] == second[1]
+
+
+@pytest.mark.parametrize(
+    ("sent", "pieces"),
+    [
+        *(pytest.param(sent, 1, id=name) for name, sent in (ORDINARY | HOSTILE).items() if is_sound(sent)),
+        *(pytest.param(sent, 3, id=f"{name}, in pieces") for name, sent in ORDINARY.items() if is_sound(sent)),
+    ],
+)
+async def test_our_own_server_answers_alike(in_front: Application, sent: Sent, pieces: int) -> None:
+    """It takes plain requests whole and sends their answers whole, past the messages of ASGI."""
+    answers = [comparable(await ask(in_front, sent)), comparable(await Server(in_front).ask(sent, pieces=pieces))]
+
+    assert answers[0] == answers[1]
 
 
 async def test_both_ways_know_what_a_client_has_already(in_front: Application, behind: Application) -> None:

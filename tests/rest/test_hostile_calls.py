@@ -34,7 +34,9 @@ NOT_CALLS: list[Any] = [
         pytest.param(
             body,
             'The body is not a call. A call has one of these types: "tool_call" with `args`, "function" with '
-            '`function`, "function_call" with `arguments`, "tool_use" with `input`; or it is Gemini\'s `functionCall`.',
+            '`function`, "function_call" with `arguments`, "tool_use" with `input`; or it is Gemini\'s `functionCall`; '
+            "or what a model emits for a built-in tool: custom, custom_tool_call, shell_call, local_shell_call, "
+            "apply_patch_call, computer_call, tool_search_call, mcp_approval_request.",
             id=name,
         )
         for name, body in {

@@ -126,11 +126,11 @@ async def test_a_large_event_is_written_off_the_loop() -> None:
     to_json(message)
     slow = time.thread_time() - began
 
-    async def answer(_ticket: Any) -> ToolMessage:
+    async def answer(_asked: Any) -> ToolMessage:
         await asyncio.sleep(0)
         return message
 
-    pipeline.answer = answer
+    pipeline.begin = pipeline.answer = answer
     body = json.dumps(write_call("count")).encode()
     peer = Peer([body])
     began = time.thread_time()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from sidecall.schema.docstrings import Docstring, DocstringStyle, detect_style, parse_docstring
+from sidecall.schema.docstrings import detect_style, parse_docstring
+from sidecall.schema.sections.parts import Docstring, DocstringStyle
 
 GOOGLE = """Add numbers.
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sidecall import BaseTool, Registry
-from sidecall.core.invocation import CallRequest
+from sidecall.core.invocation import CallRequest, Surroundings
 from sidecall.core.messages import ToolMessage
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.thread import ThreadExecutor
@@ -19,7 +19,8 @@ from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
 from sidecall.telemetry.calls import CallTelemetry
-from sidecall.telemetry.logs import make_formatter
+from sidecall.telemetry.json_lines import make_json_lines
+from sidecall.telemetry.terminal_lines import make_terminal_lines
 
 
 @dataclass
@@ -49,7 +50,7 @@ def log_as() -> Iterator[Callable[..., Log]]:
     def start(*, as_json: bool, redact: tuple[str, ...] = (), level: int = logging.INFO) -> Log:
         log = Log(io.StringIO())
         handler = logging.StreamHandler(log.written)
-        handler.setFormatter(make_formatter(as_json=as_json, redact=redact))
+        handler.setFormatter(make_json_lines(redact) if as_json else make_terminal_lines(redact))
         handlers.append(handler)
         root.addHandler(handler)
         ours.setLevel(level)
@@ -70,7 +71,8 @@ async def run_watched() -> AsyncIterator[Callable[..., Any]]:
         async def run(watch: CallTelemetry, offered: BaseTool, request: CallRequest) -> ToolMessage:
             threads = ThreadExecutor(4)
             stack.push_async_callback(threads.close)
+            around = Surroundings(trace=watch.headers)
             stages = default_stages({"inline": InlineExecutor(), "thread": threads}, MemoryApprovals())
-            return await Pipeline(Registry([offered]), stages, 30, observer=watch).run(request)
+            return await Pipeline(Registry([offered]), stages, 30, around, observer=watch).run(request)
 
         yield run

@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import SpanKind, StatusCode
 
-from sidecall import ToolException, ToolMessage, tool
+from sidecall import ToolContext, ToolException, ToolMessage, tool
 from sidecall.core.invocation import CallRequest
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.lines import CallLines
@@ -253,3 +253,22 @@ async def test_a_span_is_named_for_another_process(run_watched: Run) -> None:
     assert (parent and parent.trace_id, parent and parent.span_id) == (call.trace_id, call.span_id)
     assert there.spans["outside"].parent is None
     assert (CallTelemetry(Metrics()).headers(), here.watch.headers()) == ({}, {})
+
+
+@tool
+async def ask_elsewhere(context: ToolContext) -> dict[str, str]:
+    """Return what would go along."""
+    return dict(context.trace())
+
+
+async def test_what_a_tool_asks_elsewhere_is_a_part_of_its_call(run_watched: Run) -> None:
+    """Its own span is named; where nothing is traced, that of the caller."""
+    traced = Traced()
+    came = {"traceparent": f"00-{TRACE}-{PARENT}-01"}
+    said = await run_watched(traced.watch, ask_elsewhere, write_request("ask_elsewhere", headers=came))
+    span = traced.spans["execute_tool ask_elsewhere"].context
+    untraced = CallTelemetry(Metrics(), CallLines())
+    passed = await run_watched(untraced, ask_elsewhere, write_request("ask_elsewhere", headers=came))
+
+    assert json.loads(str(said.content))["traceparent"] == f"00-{TRACE}-{span.span_id:016x}-01"
+    assert json.loads(str(passed.content)) == came

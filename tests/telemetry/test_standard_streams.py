@@ -35,10 +35,10 @@ def test_everything_is_written_before_the_end(end: str, code: int) -> None:
     script = f"for number in range(500): log.info('line %d', number)\nprint('printed', end='')\n{end}"
 
     done = run(script)
-    logged = [line for line in done.stderr.splitlines() if '"event": "line ' in line]
+    logged = [line for line in done.stderr.splitlines() if '"event":"line ' in line]
 
     assert done.returncode == code
-    assert [line.split('"event": "line ')[1] for line in logged] == [f'{number}"}}' for number in range(500)]
+    assert [line.split('"event":"line ')[1] for line in logged] == [f'{number}"}}' for number in range(500)]
     assert done.stdout == "printed"
     assert ("KeyError: 'canary'" in done.stderr) is (code == 1)
 
@@ -80,7 +80,7 @@ os.waitpid(child, 0)
 log.info("after")
 """
     done = run(script)
-    said = [line.rpartition('"event": ')[2] for line in done.stderr.splitlines()]
+    said = [line.rpartition('"event":')[2] for line in done.stderr.splitlines()]
 
     assert sorted(said) == ['"after"}', '"before"}', '"in the child"}']
     assert done.stdout == "printed there\n"

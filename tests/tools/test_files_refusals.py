@@ -169,7 +169,11 @@ REFUSALS: dict[str, list[Step]] = {
             {"command": "insert", "path": "a.txt", "insert_line": 1},
             "refused: Parameter `insert_text` is required for command: insert",
         ),
-        ("apply_patch", {"path": "a.txt"}, "refused: Parameter `type` is required for command: apply_patch"),
+        (
+            "apply_patch",
+            {"path": "a.txt"},
+            "refused: Send `type` and `path`, with `diff`, for one file, or `input` with a whole patch.",
+        ),
     ],
 }
 

@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -223,14 +224,32 @@ async def test_images_are_changed(service: Service, make_client: MakeClient) -> 
     kept = (await client.post("/contents", content=PNG, headers={"Content-Type": "image/png"})).json()
     args = {"prompt": "red", "action": "edit", "image": [kept["url"]], "mask": kept["id"]}
     call = {"name": "image_generation", "args": args, "id": "call_1"}
-    message = (await client.post("/tool_calls", json=call)).json()
+    await client.post("/tool_calls", json=call)
     missing = await draw("red", action="edit")
-
-    assert message["status"] == "success"
     assert service.asked == [
         {"prompt": "red", "n": "1", "files": [("image[]", "image.png", PNG), ("mask", "mask.png", PNG)]}
     ]
     assert missing.content == "image: name at least one image to change."
+
+
+async def test_a_conversation_has_its_images(service: Service, make_client: MakeClient, tmp_path: Path) -> None:
+    """As files of its workspace, which are named in the answer and can be changed."""
+    client = await make_client(module.image_generation, workspace_dir=tmp_path, workspace_max_bytes=1024)
+    headers = {"Sidecall-Conversation": "one"}
+    call = {"name": "image_generation", "args": {"prompt": "a heron"}, "id": "call_1"}
+    made = (await client.post("/tool_calls", json=call, headers=headers)).json()
+    path = f"/workspace/images/{hashlib.sha256(PNG).hexdigest()[:12]}.png"
+    (file,) = made["artifact"]["files"]
+    call["args"] = {"prompt": "red", "action": "edit", "image": [path]}
+    changed = (await client.post("/tool_calls", json=call, headers=headers)).json()
+    await client.delete(f"/workspaces/one/files/{file['id']}")
+    await client.post("/workspaces/one/files", files={"file": ("rest", b"1" * 1020)})
+    full = (await client.post("/tool_calls", json={**call, "args": {"prompt": "b"}}, headers=headers)).json()
+
+    assert made["content"].startswith(f"The image is made: {path}, image/png, 13 bytes.")
+    assert (file["path"], (await client.get(made["artifact"]["url"])).content) == (path, PNG)
+    assert (changed["status"], service.asked[1]["files"]) == ("success", [("image[]", "image.png", PNG)])
+    assert full["content"].startswith("The image is made: /contents/")
 
 
 @pytest.mark.parametrize(
@@ -248,15 +267,34 @@ async def test_images_are_changed(service: Service, make_client: MakeClient) -> 
             {"type": "tool_call", "id": "c", "name": "image_generation", "args": {}},
             lambda body: (body["content"][1]["type"], body["content"][1]["base64"]),
         ),
+        (
+            {"functionCall": {"id": "c", "name": "image_generation", "args": {}}},
+            lambda body: ("image", body["functionResponse"]["parts"][0]["inlineData"]["data"]),
+        ),
+        (
+            {"type": "function_call", "id": "c", "name": "image_generation", "arguments": {}},
+            lambda body: (body["result"][1]["type"], body["result"][1]["data"]),
+        ),
     ],
 )
 async def test_a_model_that_wants_to_sees_it(service: Service, make_client: MakeClient, call: Any, find: Any) -> None:
     """In its own dialect."""
     client = await make_client(module.image_generation)
     args = {"prompt": "a heron", "return_image": True}
-    field_name = next(name for name in ("arguments", "input", "args") if name in call)
-    body = {**call, field_name: json.dumps(args) if field_name == "arguments" else args}
+    body = json.loads(json.dumps(call).replace('"{}"', json.dumps(json.dumps(args))).replace("{}", json.dumps(args)))
     kind, shown = find((await client.post("/tool_calls", json=body)).json())
 
     assert kind in ("input_image", "image")
     assert shown.removeprefix("data:image/png;base64,") == CODED
+
+
+async def test_chat_completions_are_told_where_it_is(service: Service, make_client: MakeClient) -> None:
+    """They take nothing but text from tools: the whole answer is a content."""
+    client = await make_client(module.image_generation)
+    args = json.dumps({"prompt": "a heron", "return_image": True})
+    call = {"id": "c", "type": "function", "function": {"name": "image_generation", "arguments": args}}
+    _, shown = (await client.post("/tool_calls", json=call)).json()["content"]
+    place = shown["text"].partition("to be found at ")[2].rstrip("]")
+
+    assert shown["text"].startswith("[image, image/png, 13 bytes, to be found at /contents/")
+    assert (await client.get(place)).json()[1]["base64"] == CODED

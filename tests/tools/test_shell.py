@@ -1,5 +1,6 @@
 """Models of every provider run commands in a sandbox, in the files of their conversation."""
 
+import json
 from typing import Any
 
 import pytest
@@ -147,3 +148,44 @@ async def test_a_time_beyond_every_clock_is_the_longest(make_client: MakeClient)
     answer = (await _post_item(client, commands=["pwd"], timeout_ms=10**400)).json()
 
     assert answer["output"][0]["stdout"] == "/workspace\n"
+
+
+async def test_who_approves_is_told_where_a_command_begins(make_client: MakeClient) -> None:
+    """Of which conversation it is, in which folder, and what earlier commands have left it."""
+    client = await _serve(make_client)
+    await _approve(client, commands=["cd /tmp; export PATH=/workspace/bin:$PATH"])
+    waiting = [
+        (await _post_item(client, commands=["ls"])).json(),
+        (await _call(client, "bash", {"command": "ls", "restart": True})).json(),
+    ]
+
+    path = "/workspace/bin:/usr/local/bin:/usr/bin:/bin"
+    first, anew = (one["preview"] for one in waiting)
+    assert (first["conversation"], first["folder"]) == ("one", "/tmp")
+    assert first["variables_of_earlier_commands"]["PATH"] == path
+    assert anew == {"conversation": "one", "folder": "/workspace", "variables_of_earlier_commands": {}}
+
+
+async def test_a_person_who_makes_two_of_one_sees_both(make_client: MakeClient) -> None:
+    """In the older form, which has one output."""
+    client = await _serve(make_client)
+    item = {"type": "local_shell_call", "id": "ls_1", "call_id": "call_1", "status": "completed"}
+    call = {**item, "action": {"type": "exec", "command": ["ls"], "env": {}}}
+    waiting = (await client.post("/tool_calls", json=call, headers=HERE)).json()
+    decision = {"decision": "approve", "args": {"commands": ["echo one", "echo two >&2; exit 3"]}}
+    await client.post(f"/approvals/{waiting['id']}", json=decision)
+    answer = (await client.post("/tool_calls", json=call, headers=HERE)).json()
+
+    assert json.loads(answer["output"]) == {
+        "stdout": "one\n",
+        "stderr": "two\n",
+        "outcome": {"type": "exit", "exit_code": 3},
+    }
+
+
+async def test_a_workspace_that_was_closed_is_opened_again(make_client: MakeClient) -> None:
+    """Nobody's operator has to."""
+    client = await _serve(make_client)
+    await _approve(client, commands=["chmod 000 /workspace"])
+
+    assert (await _post_item(client, commands=["pwd"])).json()["output"][0]["stdout"] == "/workspace\n"

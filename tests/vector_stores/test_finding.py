@@ -12,7 +12,7 @@ import respx
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sidecall.ledger.opening import open_files
+from sidecall.ledger.opening import open_file_store
 from sidecall.vector_stores.adding import make_mark
 from sidecall.vector_stores.embedding import EmbeddingFailed, Embeddings
 from sidecall.vector_stores.finding import Weights
@@ -31,7 +31,7 @@ class Kept:
 
     def __init__(self, url: str) -> None:
         self.runner = asyncio.Runner()
-        self.stores = VectorStores(open_files(url), ShelfBounds(bytes=10**9))
+        self.stores = VectorStores(open_file_store(url), ShelfBounds(bytes=10**9))
         self.run(self.stores.open())
         self.texts = [self.run(self.stores.files.put("one", f"{it}.txt", "user_data", b"tea")).id for it in range(5)]
 
@@ -111,7 +111,7 @@ def service() -> Iterator[respx.Route]:
 
 async def test_what_means_the_same_is_found(store_url: str, service: respx.Route) -> None:
     """Beside what has the words; how much each counts can be said."""
-    stores = VectorStores(open_files(store_url), ShelfBounds(), Embeddings(URL, "small", lambda: "key"))
+    stores = VectorStores(open_file_store(store_url), ShelfBounds(), Embeddings(URL, "small", lambda: "key"))
     await stores.open()
     store = (await stores.create("one", "", {})).id
     ids = {}

@@ -1,6 +1,6 @@
 """Name callers by headers that a trusted gateway sets."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import ip_address, ip_network
@@ -8,6 +8,7 @@ from ipaddress import ip_address, ip_network
 from starlette.types import Scope
 
 from sidecall.auth.methods import values_of
+from sidecall.auth.passes import HEADERS
 from sidecall.core.context import ANONYMOUS, EVERYTHING, Caller
 from sidecall.core.errors import RequestError
 from sidecall.core.store.tenant import DEFAULT_TENANT
@@ -65,6 +66,11 @@ class CallerHeader:
     def __init__(self, headers: GatewayHeaders, gateways: Gateways | None = None) -> None:
         """Know the headers; without `gateways` whoever sends them is believed."""
         self._headers = headers
+        self._names = (
+            _write_both(headers.subject),
+            None if headers.tenant is None else _write_both(headers.tenant),
+            None if headers.scopes is None else _write_both(headers.scopes),
+        )
         self._gateways = gateways
         self._read = lru_cache(_REMEMBERED)(self._caller)
 
@@ -76,12 +82,12 @@ class CallerHeader:
         """
         if self._gateways is not None and not self._gateways.sent(scope):
             return None
-        names = self._headers
-        subject = _only(scope, names.subject)
+        names = self._names
+        subject = _find(scope, *names[0])
         if subject is None:
             return None
-        tenant = None if names.tenant is None else _only(scope, names.tenant)
-        scopes = None if names.scopes is None else (_only(scope, names.scopes) or b"")
+        tenant = None if names[1] is None else _find(scope, *names[1])
+        scopes = None if names[2] is None else (_find(scope, *names[2]) or b"")
         return self._read(subject, tenant, scopes)
 
     def _caller(self, subject: bytes, tenant: bytes | None, scopes: bytes | None) -> Caller | None:
@@ -109,8 +115,16 @@ class NamedOrAnonymous:
         return self._header.recognize(scope) or ANONYMOUS
 
 
-def _only(scope: Scope, header: str) -> bytes | None:
-    values = list(values_of(scope, header.lower().encode()))
+def _write_both(header: str) -> tuple[str, bytes]:
+    """Return the name of a header as it is told of, and as it comes."""
+    return header, header.lower().encode()
+
+
+def _find(scope: Scope, header: str, raw: bytes) -> bytes | None:
+    found: Mapping[bytes, bytes] | None = scope.get(HEADERS)
+    if found is not None and len(found) == len(scope["headers"]):  # None of them came twice.
+        return found.get(raw)
+    values = list(values_of(scope, raw))
     if len(values) > 1:
         # One of them may be the client's own, which the gateway should have replaced.
         raise InvalidCaller(f"The header {header} must come once; it came {len(values)} times.")

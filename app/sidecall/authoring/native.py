@@ -74,7 +74,7 @@ def make_grammar_model(tool: CompiledTool, grammar: Grammar) -> type[BaseModel]:
     (name,) = tool.args_schema.flat["properties"]
     said = tool.args_schema.flat["properties"][name].get("description")
     text = f"A text that this {grammar.syntax} grammar allows:\n{grammar.definition}"
-    pattern = rf"\A(?:{grammar.definition})\z" if grammar.syntax == "regex" else None
+    pattern = f"^(?:{grammar.definition})$" if grammar.syntax == "regex" else None
     field: Any = Field(description=f"{said}\n\n{text}" if said else text, pattern=pattern)
     fields: dict[str, Any] = {name: (Annotated[str, field], ...)}
     try:

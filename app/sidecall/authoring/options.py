@@ -25,6 +25,7 @@ from sidecall.core.options import (
 from sidecall.core.quota import Rate, check_rate
 from sidecall.core.results.cache import Cache
 from sidecall.core.retry import Retry
+from sidecall.core.run.command_line import CommandLine
 from sidecall.core.run.typed_context import ReadContext
 
 HandlerOption = StrictBool | Annotated[str, Field(min_length=1)] | Callable[..., Any]
@@ -77,6 +78,7 @@ class OptionFields(BaseModel):
     toolset: Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,32}$")] | None = None
     input: Literal["text"] | None = None
     grammar: Grammar | None = None
+    command: Annotated[list[str] | tuple[str, ...], Field(min_length=1)] | None = None
 
     def _compile_options(self, own: ReadContext | None = None) -> ToolOptions:
         """Compile the options, once; `own` reads the context for functions around the tool that say no type of it.
@@ -98,6 +100,7 @@ class OptionFields(BaseModel):
             "native": (self.native,) if isinstance(self.native, str) else tuple(self.native or ()),
             "extras": self.extras or {},
             "annotations": self.annotations or ToolAnnotations(),
+            **({} if self.command is None else {"executor": "sandbox", "command": CommandLine(tuple(self.command))}),
             "callbacks": tuple(
                 map(make_callback, [*(self.callbacks or ()), *([CallWriter()] if self.verbose else [])])
             ),
@@ -141,6 +144,8 @@ _TAKES: Mapping[str, tuple[tuple[int, ...], str]] = {
 
 
 def _refuse_unfit(options: OptionFields) -> None:
+    if options.command is not None and options.executor not in (None, "sandbox"):
+        raise InvalidToolOption("option `command` is for tools with executor='sandbox'.")
     for name, (counts, what) in _TAKES.items():
         function = getattr(options, name)
         if callable(function) and not any(takes(function, count) for count in counts):

@@ -9,6 +9,7 @@ from typing import Any, Self, Unpack, cast
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sidecall.authoring.cacheable import refuse_uncacheable
+from sidecall.authoring.command_line import fit_command
 from sidecall.authoring.face import ToolFace, infer_args_schema_of
 from sidecall.authoring.hook_contexts import plan_own_reading
 from sidecall.authoring.inprocess import Beside, ToolInput, ainvoke, invoke
@@ -25,7 +26,7 @@ from sidecall.core.pointer import format_path
 from sidecall.core.run.runtime import RunnableConfig
 from sidecall.core.tool import ArgsSchema, CompiledTool
 from sidecall.schema.compile import DescriptionTexts, compile_tool, find_description
-from sidecall.schema.docstrings import DocstringStyle
+from sidecall.schema.sections.parts import DocstringStyle
 from sidecall.schema.signature import find_source
 
 
@@ -94,7 +95,7 @@ class BaseTool(ToolFace, RunnableFace):
         Raises:
             DefinitionError: The tool cannot be offered.
         """
-        made = self._compile(self._get_args_schema())
+        made = fit_command(self._compile(self._get_args_schema()))
         refuse_uncacheable(made)
         refuse_misfit(made)
         if self.grammar is not None:

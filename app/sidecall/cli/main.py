@@ -1,20 +1,20 @@
 """The commands of `sidecall`, and how their errors look."""
 
 import sys
-from typing import Annotated
+from collections.abc import Iterator, MutableMapping
+from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from rich.console import Console
 from rich.markup import escape
+from typer.core import TyperGroup
+from typer.main import get_group
 
-from sidecall.cli import approvals, audit, call, calls, check, keys, mcp, new, openapi, serve, status, tools
-from sidecall.cli.agents.talk import agent
-from sidecall.cli.built_in import toolkits, workspace
-from sidecall.cli.contract.lock import lock
 from sidecall.cli.refusals import word_refusal
 from sidecall.core.errors import SidecallError
+from sidecall.later import Later
 from sidecall.loading import add_project
 from sidecall.version import __version__
 
@@ -23,30 +23,78 @@ _MOST_OF_VALUE = 200
 # Settings whose values are never said back.
 _UNSHOWN = frozenset(("WEBHOOK_SECRET", "SECRETS_KEY"))
 
+# Where each command is, in the order in which they are listed: a function, or the commands of a group.
+PLACES = {
+    "serve": ("serve", "serve"),
+    "mcp": ("mcp", "mcp"),
+    "tools": ("tools", "tools"),
+    "toolkits": ("built_in.toolkits", "toolkits"),
+    "call": ("call", "call"),
+    "agent": ("agents.talk", "agent"),
+    "status": ("status", "status"),
+    "audit": ("audit", "audit"),
+    "new": ("new", "new"),
+    "check": ("check", "check"),
+    "lock": ("contract.lock", "lock"),
+    "openapi": ("openapi", "openapi"),
+    "mcp-servers": ("mcp", "mcp_servers"),
+    "calls": ("calls", "calls"),
+    "approvals": ("approvals", "approvals"),
+    "workspace": ("built_in.workspace", "workspace"),
+    "keys": ("keys", "keys"),
+}
+
+
+class Commands(TyperGroup):
+    """The group of all commands, each loaded when it is asked for."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = _Loaded()
+
+
+class _Loaded(MutableMapping[str, Any]):
+    """Makes a command when it is looked up."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            module, offered = PLACES[name]
+            self._made[name] = _make(name, getattr(Later(f"sidecall.cli.{module}"), offered))
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(PLACES)
+
+    def __len__(self) -> int:
+        return len(PLACES)
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._made[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._made[name]
+
+
+def _make(name: str, offered: Any) -> Any:
+    alone = typer.Typer(add_completion=False)
+    if isinstance(offered, typer.Typer):
+        alone.add_typer(offered, name=name)
+    else:
+        alone.command(name)(offered)
+    return get_group(alone).commands[name]
+
+
 cli = typer.Typer(
     name="sidecall",
+    cls=Commands,
     help="Run the tools of AI agents behind plain HTTP.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-cli.command()(serve.serve)
-cli.command()(mcp.mcp)
-cli.add_typer(mcp.mcp_servers, name="mcp-servers")
-cli.command()(tools.tools)
-cli.command()(toolkits.toolkits)
-cli.command()(call.call)
-cli.command()(agent)
-cli.add_typer(calls.calls, name="calls")
-cli.command()(status.status)
-cli.add_typer(approvals.approvals, name="approvals")
-cli.add_typer(workspace.workspace, name="workspace")
-cli.add_typer(keys.keys, name="keys")
-cli.command()(audit.audit)
-cli.command()(new.new)
-cli.command()(check.check)
-cli.command()(lock)
-cli.command()(openapi.openapi)
 
 
 def _print_version(wanted: bool) -> None:
@@ -62,7 +110,7 @@ def options(
     ] = False,
 ) -> None:
     """Run the tools of AI agents behind plain HTTP."""
-    # After our own imports, which nothing of the project's is to come between.
+    # After our own imports, those of the command included, which nothing of the project's is to come between.
     add_project()
 
 

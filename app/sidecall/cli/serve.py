@@ -50,6 +50,7 @@ def serve(
     """Serve the tools over HTTP."""
     leave_on(signal.SIGTERM)
     leave_on(signal.SIGINT, code=INTERRUPTED)
+    _spare_the_collector()
     settings = read_settings(host=host, port=port, tools=tools, toolkits=toolkits, workers=workers, reload=reload)
     if settings.reload and settings.workers > 1:
         raise InvalidToolOption("--reload works with one worker; leave out --workers.")
@@ -135,6 +136,7 @@ def _serve(
     lifecycle = Lifecycle()
     room = RequestRoom(settings.max_body_bytes_in_flight, settings.max_body_bytes, Backlog(settings.max_unread_bytes))
     config = _make_config(settings, create_app(settings, registry, lifecycle, room.unread))
+    gc.collect()
     _spare_the_collector()
     give_memory_back()
     server = Server(config, lifecycle, _read_patience(settings), room_for(settings.max_connections), room, on_started)
@@ -156,9 +158,9 @@ def _spare_the_collector() -> None:
     What is loaded by now stays, and thousands of waiting calls are no garbage; looking at all of them takes longer than
     serving them.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 5, 100)
+    gc.enable()
 
 
 def _make_config(settings: Settings, app: Any = None) -> uvicorn.Config:

@@ -11,7 +11,7 @@ from typing_extensions import TypeVar
 
 from sidecall.core.jsonable import to_text
 from sidecall.core.results.own_contents import ContentBody, OwnContents
-from sidecall.core.run.passages import OwnPassages, Passage
+from sidecall.core.run.passages import OwnPassages
 from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.run.usage import Usage
 from sidecall.core.store.protocol import Store
@@ -143,7 +143,8 @@ class ToolContext(Generic[Context]):
     context as a User. `deadline` is a reading of `time.monotonic()`, or None when the tool may run for ever. `approved`
     says that a person has approved the call, `rejection` why one has rejected what the tool wanted to do itself, and
     `args` is what the model wrote. Of a tool that has asked a person, with a state, `resumed` is that state and `reply`
-    what they have said.
+    what they have said. `trace()` returns the headers that make what the tool asks elsewhere a part of the call's
+    trace: they name its own span, or, where the server traces nothing, that of whoever called.
 
     The OpenAI Agents SDK has more: here is no `agent`, no `run_config` and no namespace, and the model's `usage` is the
     program's to count.
@@ -168,6 +169,7 @@ class ToolContext(Generic[Context]):
     args: Mapping[str, Any] | str = field(default_factory=dict, repr=False)
     signals: Signals = field(default_factory=Signals, repr=False)
     usage: Usage = field(default_factory=Usage, repr=False)
+    trace: Callable[[], Mapping[str, str]] = field(default=dict, repr=False)
     agent: None = field(default=None, repr=False)
     run_config: None = field(default=None, repr=False)
     tool_call: None = field(default=None, repr=False)
@@ -234,22 +236,6 @@ class ToolContext(Generic[Context]):
     def save_content_sync(self, body: str | bytes, media_type: str | None = None) -> str:
         """Do the same in a tool that is not async."""
         return self._reach().save(body, media_type)
-
-    async def search_files(
-        self, queries: Sequence[str], limit: int = 10, filters: Any = None, stores: Sequence[str] = ()
-    ) -> Sequence[Passage]:
-        """Find passages in the vector stores of the caller, best first; none where the toolkit `file_search` is off.
-
-        Args:
-            queries: Texts; passages with any of their words are found.
-            limit: Most passages.
-            filters: Which files to look in, by their attributes, in OpenAI's form.
-            stores: Only these vector stores; all when empty.
-
-        Raises:
-            ToolException: The filters are none.
-        """
-        return [] if self.passages is None else await self.passages.search(queries, limit, filters, stores)
 
     def _reach(self) -> OwnContents:
         if self.contents is None:

@@ -38,6 +38,15 @@ class InjectedStore(InjectedToolArg):
 class InjectedWorkspace(InjectedToolArg):
     """Hide a parameter and fill it with the files of the conversation; its type, `Workspace`, asks for the same."""
 
+    def __init__(self, lasting: str | None = None) -> None:
+        """Inject the files of the conversation, or those that outlive it.
+
+        Args:
+            lasting: The name in `context` under which the calling program says whose files they are, such as a user's.
+                They are kept until they are deleted. Where it says nothing they are those of the conversation.
+        """
+        self.lasting = lasting
+
 
 class Secret(InjectedToolArg):
     """Hide a parameter and fill it with a secret: `Annotated[str, Secret("API_KEY")]`."""

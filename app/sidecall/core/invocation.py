@@ -2,8 +2,9 @@
 
 import os
 import time
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from uuid_utils import uuid7
@@ -14,9 +15,11 @@ from sidecall.core.deadline import Deadline
 from sidecall.core.decisions.rules import ApprovalRule
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
+from sidecall.core.nothing import NOTHING
 from sidecall.core.results.room import ResultRoom, Share
 from sidecall.core.run.passages import OwnPassages, Passages
 from sidecall.core.run.sandbox import Sandbox
+from sidecall.core.run.trace import name_trace
 from sidecall.core.run.usage import Usage
 from sidecall.core.run.workspaces import ConversationFiles
 from sidecall.core.secrecy.mask import SecretMask
@@ -46,6 +49,10 @@ class CallRequest:
     state: Any = None
     context: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    presence: Presence | None = None
+    deadline: Deadline | None = None
+    holder: Hashable = None
+    pinned: Collection[str] | None = None
     approved: bool = False
     rule: ApprovalRule | None = None
     rejection: str | None = None
@@ -53,17 +60,9 @@ class CallRequest:
     resumed: Any = None
     reply: str | None = None
     listener: EventListener | None = None
-    presence: Presence | None = None
-    deadline: Deadline | None = None
     id: str | None = None
     is_counted: bool = False
     is_remembered: bool = False
-    holder: Hashable = None
-    pinned: Collection[str] | None = None
-
-
-def _from_environment(name: str) -> str | None:
-    return os.environ.get(name) or None
 
 
 # To be called when what runs on of a call has ended.
@@ -94,7 +93,7 @@ class Surroundings:
     """
 
     store: Store | SyncStore | None = None
-    secrets: Callable[[str], str | None] = _from_environment
+    secrets: Callable[[str], str | None] = lambda name: os.environ.get(name) or None
     abandon: Callable[[CompiledTool], Release] = _count_nothing
     trace: Callable[[], Mapping[str, str]] = dict
     results: ResultRoom | None = None
@@ -128,23 +127,24 @@ class Invocation:
     deadline: float | None
     surroundings: Surroundings
 
+    # To make an empty one of each takes longer than most stages, so those that few calls fill begin as a common one.
+    repaired: list[str] = field(default_factory=list)  # decode, validate
+    ignored: list[str] = field(default_factory=list)  # inject, validate
     waited: float = 0.0  # the gate, and executors that add to it: seconds until its turn came
-    args: dict[str, Any] = field(default_factory=dict)  # decode
-    own_secrets: Mapping[str, str] = field(default_factory=dict)  # look_up_secrets
-    user_tokens: Mapping[str, str] = field(default_factory=dict)  # look_up_tokens: by provider
+    args: Mapping[str, Any] = NOTHING  # decode
+    own_secrets: Mapping[str, str] = NOTHING  # look_up_secrets
+    user_tokens: Mapping[str, str] = NOTHING  # look_up_tokens: by provider
     conversation: str | None = None  # open_workspace
     workspace: Any = None  # open_workspace, for a tool that takes it
     mask: SecretMask | None = None  # inject: of the secrets that the tool is given
-    repaired: list[str] = field(default_factory=list)  # decode, validate
-    ignored: list[str] = field(default_factory=list)  # inject, validate
-    injected: dict[str, Any] = field(default_factory=dict)  # inject
-    values: dict[str, Any] = field(default_factory=dict)  # validate
-    verdicts: list[dict[str, Any]] = field(default_factory=list)  # guard_input, guard_output
+    injected: Mapping[str, Any] = NOTHING  # inject
+    values: Mapping[str, Any] = NOTHING  # validate
+    verdicts: Sequence[dict[str, Any]] = ()  # guard_input, guard_output
     is_told: bool = False  # tell_start
     attempts: int = 0  # execute
     is_given_up: bool = False  # execute
     output: Any = None  # execute, guard_output
-    notes: list[str] = field(default_factory=list)  # format_output
+    notes: Sequence[str] = ()  # format_output
     message: ToolMessage | None = None  # format_output, format_failure; budget cuts its content
     error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
     share: Share | None = None  # whoever first finds the result to be large
@@ -172,6 +172,7 @@ class Invocation:
                 contents=None if contents is None else CallerContents(contents, self.request.caller),
                 sandbox=self.surroundings.sandbox,
                 passages=None if passages is None else OwnPassages(passages, self.request.caller.tenant),
+                trace=partial(name_trace, self.surroundings.trace, self.request.headers),
                 deadline=self.deadline,
                 approved=self.request.approved,
                 rejection=self.request.rejection,
@@ -291,7 +292,7 @@ def new_invocation(
     deadline = None if seconds is None else now + seconds
     if request.deadline is not None and (deadline is None or request.deadline.moment < deadline):
         deadline = request.deadline.moment
-    return Invocation(request.id or new_invocation_id(), request, tool, now, deadline, surroundings)
+    return Invocation(request.id or str(uuid7()), request, tool, now, deadline, surroundings, [], [])
 
 
 def find_usage(invocation: Invocation) -> Usage | None:

@@ -91,8 +91,12 @@ class ToolMessage(BaseModel):
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
 
-# Past the model's own way, which looks whether a field may be set.
-_set = object.__setattr__
+# Past the models' own ways: theirs to make one looks far for it, and theirs to set a field whether it may be set.
+_new = object.__new__
+_set_dict = BaseModel.__dict__["__dict__"].__set__
+_set_fields_set = BaseModel.__dict__["__pydantic_fields_set__"].__set__
+_set_extra = BaseModel.__dict__["__pydantic_extra__"].__set__
+_set_private = BaseModel.__dict__["__pydantic_private__"].__set__
 
 
 def make_unchecked(kind: type[M], fields: dict[str, Any]) -> M:
@@ -100,11 +104,11 @@ def make_unchecked(kind: type[M], fields: dict[str, Any]) -> M:
 
     It equals what a validator makes, in a third of the time. The dictionary becomes the model's own.
     """
-    model = kind.__new__(kind)
-    _set(model, "__dict__", fields)
-    _set(model, "__pydantic_fields_set__", set(fields))
-    _set(model, "__pydantic_extra__", None)
-    _set(model, "__pydantic_private__", None)
+    model = _new(kind)
+    _set_dict(model, fields)
+    _set_fields_set(model, set(fields))
+    _set_extra(model, None)
+    _set_private(model, None)
     return model
 
 
@@ -113,7 +117,7 @@ def write_text_message(text: str, call_id: str, name: str, id: str, metadata: di
 
     It equals what a validator makes, in half the time; most answers are such messages.
     """
-    message = ToolMessage.__new__(ToolMessage)
+    message = _new(ToolMessage)
     fields = {
         "content": text,
         "artifact": None,
@@ -125,10 +129,10 @@ def write_text_message(text: str, call_id: str, name: str, id: str, metadata: di
         "additional_kwargs": {},
         "response_metadata": metadata,
     }
-    _set(message, "__dict__", fields)
-    _set(message, "__pydantic_fields_set__", {"content", "tool_call_id", "name", "id", "response_metadata"})
-    _set(message, "__pydantic_extra__", None)
-    _set(message, "__pydantic_private__", None)
+    _set_dict(message, fields)
+    _set_fields_set(message, {"content", "tool_call_id", "name", "id", "response_metadata"})
+    _set_extra(message, None)
+    _set_private(message, None)
     return message
 
 

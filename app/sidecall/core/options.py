@@ -12,6 +12,7 @@ from sidecall.core.native.kinds import Grammar, NativeKind
 from sidecall.core.quota import Rate
 from sidecall.core.results.cache import Cache
 from sidecall.core.retry import Retry
+from sidecall.core.run.command_line import CommandLine
 
 ResponseFormat = Literal["content", "content_and_artifact"]
 ExecutorName = Literal["inline", "thread", "process", "sandbox"]
@@ -76,7 +77,7 @@ class ToolOptions:
 
     `native` are the built-in tools of providers that it implements; `toolset` is the one of Anthropic's of which it is
     a member, under the name that its author gives it. With `input="text"` models that can call it with a text, which
-    has to be as `grammar` says.
+    has to be as `grammar` says. A tool that is a `command` line runs it in the sandbox, in place of its function.
     """
 
     return_direct: bool = False
@@ -115,6 +116,7 @@ class ToolOptions:
     toolset: str | None = None
     input: Literal["text"] | None = None
     grammar: Grammar | None = None
+    command: CommandLine | None = None
     # Whether every caller may see it.
     is_for_all: bool = field(init=False)
 

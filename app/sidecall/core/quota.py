@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol, Self
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, Self
 
 _SECONDS: Mapping[str, int] = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 _RATE = re.compile(r"([1-9][0-9]{0,8})/(second|minute|hour|day)")
@@ -18,6 +18,12 @@ class Rate:
 
     calls: int
     seconds: int
+    # Nanoseconds in which one call comes back.
+    share: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Work out once what every call is counted by."""
+        object.__setattr__(self, "share", self.seconds * NANO // self.calls)
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -31,11 +37,6 @@ class Rate:
             raise ValueError("write calls per second, minute, hour or day, such as 100/minute")
         return cls(int(found[1]), _SECONDS[found[2]])
 
-    @property
-    def share(self) -> int:
-        """Nanoseconds in which one call comes back."""
-        return self.seconds * NANO // self.calls
-
 
 def check_rate(text: str) -> str:
     """Return a text that is a rate.
@@ -47,8 +48,7 @@ def check_rate(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class Quota:
+class Quota(NamedTuple):
     """How many of `most` calls in `seconds` a caller has `left`; in `more_in` seconds it has one more.
 
     `name` says which calls: all, or those of one tool.

@@ -103,7 +103,7 @@ class CompiledTool:
     def sandbox_use(self) -> SandboxUse | None:
         """What it needs a sandbox for, None where it needs none."""
         if self.executor == "sandbox":
-            return "functions"
+            return "functions" if self.options.command is None else "commands"
         return next((_SANDBOX_USES[it.make] for it in self.injections if it.make in _SANDBOX_USES), None)
 
     def bind(self, values: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:

@@ -106,7 +106,8 @@ class NotedCalls:
         content: Content = ""
         error = None
         if message is not None:
-            content, error = message.content, message.response_metadata.get("error")
+            said = message.__dict__  # At once, since a model looks far for each attribute.
+            content, error = said["content"], said["response_metadata"].get("error")
             # Whatever takes longer than a moment is said by the tool's author, and rare.
             if type(content) is not str or len(content) > showing.most or content[:1] in _MAY_BE_JSON:
                 content = showing.show_content(content)
@@ -114,7 +115,7 @@ class NotedCalls:
                 error = showing.show_error(error)
             self._size += len(content)
         size = None if tool.hidden_names else showing.measure_if_plain(invocation.args)
-        args: Mapping[str, Any] | None = invocation.args
+        args: Mapping[str, Any] | None = invocation.args or {}
         is_whole = request.state is None and not request.context
         if outcome == "malformed_arguments":
             args = None

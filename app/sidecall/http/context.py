@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope
 from sidecall.auth.middleware import caller_of
 from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.deadline import Deadline
-from sidecall.http.presence import DisconnectListener
+from sidecall.http.presence import DisconnectListener, Sweep
 
 T = TypeVar("T")
 
@@ -41,6 +41,8 @@ class RequestContext:
         return (False, work) if self.presence is None else self.presence.begin(work)
 
 
-def make_context(scope: Scope, receive: Receive, deadline: Deadline | None = None) -> RequestContext:
-    """Gather what the server knows of a request."""
-    return RequestContext(Headers(scope=scope), caller_of(scope), DisconnectListener(receive), deadline)
+def make_context(
+    scope: Scope, receive: Receive, deadline: Deadline | None = None, sweep: Sweep | None = None
+) -> RequestContext:
+    """Gather what the server knows of a request; whether its client is there is looked at with others of a sweep."""
+    return RequestContext(Headers(scope=scope), caller_of(scope), DisconnectListener(receive, sweep), deadline)

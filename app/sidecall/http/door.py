@@ -5,7 +5,7 @@ whatever else it carries goes on to the framework's routes. Which requests these
 whoever makes the door; both ways call the same functions, and the same tests run against both.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from starlette.requests import ClientDisconnect
@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sidecall.core.errors import RequestError
 from sidecall.http import problems
+from sidecall.http.exchange import Exchange
 from sidecall.http.reply import Reply
 from sidecall.http.request_id import NOSNIFF, header_of
 
@@ -43,10 +44,15 @@ class Door:
         """Serve one request or one lifespan."""
         if scope["type"] == "http" and not scope.get("root_path"):
             shortcut = self._shortcuts.get(scope["path"])
-            if shortcut is not None and (answer := shortcut(scope, receive)) is not None:
+            if shortcut is not None:
+                try:
+                    answer = shortcut(scope, receive)
+                except Exception as error:
+                    return _refuse(error, scope, receive, send)
                 if isinstance(answer, Reply):
-                    return _send(answer, scope, send)
-                return _serve(answer, scope, receive, send)
+                    return _NOTHING if _is_sent(answer, scope, send) else _send(answer, scope, send)
+                if answer is not None:
+                    return _serve(answer, scope, receive, send)
             if (way := self._ways.get(scope["path"])) is not None:
                 return way(scope, receive, send)
         return self._app(scope, receive, send)
@@ -62,8 +68,34 @@ async def _serve(answer: Awaitable[Reply], scope: Scope, receive: Receive, send:
         if not isinstance(error, RequestError):
             raise
         return
-    await send(_write_head(reply, scope))
-    await send({"type": "http.response.body", "body": reply.body})
+    if not _is_sent(reply, scope, send):
+        await _send(reply, scope, send)
+
+
+async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+    await problems.refuse(scope, receive, send, error)
+    if not isinstance(error, RequestError):
+        try:
+            raise error
+        finally:
+            del error  # Its traceback holds this frame, and would so hold itself.
+
+
+def _is_sent(reply: Reply, scope: Scope, send: Send) -> bool:
+    """Send an answer at once where that can be done."""
+    exchange = getattr(send, "__self__", None)
+    return isinstance(exchange, Exchange) and exchange.answer(reply, scope["state"]["request_id"].encode())
+
+
+class _Nothing:
+    """Nothing that has to be waited for."""
+
+    def __await__(self) -> Iterator[None]:
+        return _NO_STEPS
+
+
+_NO_STEPS: Iterator[None] = iter(())
+_NOTHING: Awaitable[None] = _Nothing()  # type: ignore[assignment]  # an iterator that is at its end is enough
 
 
 async def _send(reply: Reply, scope: Scope, send: Send) -> None:

@@ -163,5 +163,8 @@ PARAMETERS: list[dict[str, Any]] = [
 
 def read_pins(headers: Mapping[str, str]) -> Collection[str] | None:
     """Read which contracts of a tool a client knows: the ETags of `If-Match`; None where it does not say."""
-    said = headers.get("If-Match")
-    return None if said is None else [part.strip().strip('"') for part in said.split(",")]
+    if headers.get("If-Match") is None:
+        return None
+    # A list may come in several headers.
+    said = ",".join(value for name, value in headers.items() if name.lower() == "if-match")
+    return [part.strip().strip('"') for part in said.split(",")]

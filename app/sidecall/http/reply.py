@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from starlette.responses import Response
 
 _NOT_MODIFIED = 304
 _JSON = (b"content-type", b"application/json")
+# Names of headers that are kept as they are sent; answers have few.
+_NAMES = 256
 
 
 @dataclass(slots=True)
@@ -24,10 +27,15 @@ class Reply:
         if self._raw is None:
             self._raw = [] if self.status == _NOT_MODIFIED else [(b"content-length", b"%d" % len(self.body)), _JSON]
             for name, value in self.headers.items():
-                self._raw.append((name.lower().encode("latin-1"), value.encode("latin-1")))
+                self._raw.append((_write_name(name), value.encode("latin-1")))
         return self._raw
 
     def to_response(self) -> Response:
         """Make the response that a route returns."""
         media_type = None if self.status == _NOT_MODIFIED else "application/json"
         return Response(self.body, self.status, self.headers, media_type=media_type)
+
+
+@lru_cache(_NAMES)
+def _write_name(name: str) -> bytes:
+    return name.lower().encode("latin-1")

@@ -10,7 +10,7 @@ from typing import Any
 from sidecall.indexing.cutting import cut_text
 from sidecall.indexing.filters import MOST_ATTRIBUTES, Attribute, is_attribute, list_attributes, write_filter
 from sidecall.indexing.ranking import spread, to_share
-from sidecall.indexing.words import WORTH, strip_ending, write_document, write_words
+from sidecall.indexing.words import WORTH, strip_ending, write_piece_words, write_words
 
 _TABLES = """
 CREATE TABLE files (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, attributes TEXT NOT NULL);
@@ -72,7 +72,7 @@ class FileIndex:
                 )
                 for piece in cut_text(text):
                     found = self._execute("INSERT INTO pieces (member, text) VALUES (?, ?)", number, piece).lastrowid
-                    words = write_document(strip_ending(name), piece)
+                    words = write_piece_words(strip_ending(name), piece)
                     self._execute("INSERT INTO words (rowid, head, lead, rest) VALUES (?, ?, ?, ?)", found, *words)
 
     def remove(self, names: Iterable[str]) -> None:

@@ -28,7 +28,7 @@ def split_words(text: str) -> list[str]:
     return words
 
 
-def write_document(title: str, text: str, mark: str = "") -> tuple[str, str, str]:
+def write_piece_words(title: str, text: str, mark: str = "") -> tuple[str, str, str]:
     """Write the words of a piece for an index: the first ones, with its title, some behind them, and the others.
 
     Args:

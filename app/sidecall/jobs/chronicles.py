@@ -128,12 +128,12 @@ class Chronicles:
 class Teller:
     """Write down what the tool of one attempt says, whatever thread it runs in; one that says nothing costs nothing."""
 
-    def __init__(self, chronicles: Chronicles, call_id: str, attempt: int) -> None:
+    def __init__(self, chronicles: Chronicles, call_id: str, attempt: int, loop: asyncio.AbstractEventLoop) -> None:
         self._chronicles = chronicles
         self._call_id = call_id
         self._attempt = attempt
         self._chronicle: Chronicle | None = None
-        self._loop = asyncio.get_running_loop()
+        self._loop = loop
         self._coming: deque[tuple[str, bytes]] = deque()
         self._size = 0
         self._is_awake = False

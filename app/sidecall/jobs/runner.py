@@ -18,7 +18,7 @@ from sidecall.core.record import CallRecord
 from sidecall.jobs.chronicles import Chronicles, Teller
 from sidecall.jobs.endings import end_cancelled, end_unknown, end_with, may_repeat
 from sidecall.jobs.ends import Ends
-from sidecall.jobs.running import Accepted, RunningCall, answer_sender
+from sidecall.jobs.running import Accepted, RunningCall, Terms, answer_sender
 from sidecall.pipeline.batch import Find
 from sidecall.pipeline.isolate import answer_for
 from sidecall.pipeline.pipeline import Pipeline
@@ -65,31 +65,26 @@ class Runner:
     def __contains__(self, call_id: str) -> bool:
         return call_id in self._running or call_id in self._expected
 
-    def accept(self, call: CallRecord, acceptance: Acceptance, *, waits: bool, runs_first: bool = False) -> Accepted:
+    def accept(self, call: CallRecord, acceptance: Acceptance, terms: Terms) -> Accepted:
         """Write a new call down as one that this server runs, and run it whether its client is still there or not.
 
-        What is returned has its entry as soon as it is durable; None where one with its key is remembered already.
-
-        Args:
-            call: The call.
-            acceptance: What is kept beside it.
-            waits: Whether a client waits who is told when there is no room.
-            runs_first: Whether it may begin before it is written down, since nobody is told of it until it has ended,
-                and it may run again.
+        What is returned has its entry once it is durable; None where one with its key is remembered already.
         """
         loop = asyncio.get_running_loop()
         accepted = loop.create_future()
-        if runs_first:
-            running = self._running[call.id] = RunningCall(ClaimedCall(call, 1), None, waits)
-            running.task = loop.create_task(self._carry_out_first(running, acceptance, accepted))
+        if terms.runs_first:
+            running = self._running[call.id] = RunningCall(ClaimedCall(call, 1), None, terms.waits)
+            running.task = loop.create_task(self._carry_out_first(running, acceptance, accepted, loop))
         else:
             # Others count it as this server's while it is written down that it is.
-            self._expected[call.id] = loop.create_task(self._carry_out_new(call, acceptance, accepted, waits=waits))
+            self._expected[call.id] = loop.create_task(self._carry_out_new(call, acceptance, accepted, terms))
         return accepted
 
-    async def _carry_out_first(self, running: RunningCall, acceptance: Acceptance, accepted: Accepted) -> None:
+    async def _carry_out_first(
+        self, running: RunningCall, acceptance: Acceptance, accepted: Accepted, loop: asyncio.AbstractEventLoop
+    ) -> None:
         """Run a call; one that ends without having waited for anything is written down once, with its end."""
-        teller = Teller(self.chronicles, running.id, 1)
+        teller = Teller(self.chronicles, running.id, 1, loop)
         try:
             work = self._run(running, teller.tell)
             try:
@@ -99,7 +94,7 @@ class Runner:
                 await self._write_first(running, acceptance, accepted, done.value)
             else:
                 # Meanwhile it goes on.
-                accepting = asyncio.create_task(self._accept_late(running, acceptance, accepted))
+                accepting = loop.create_task(self._accept_late(running, acceptance, accepted))
                 write = await await_rest(work, awaited)
                 running.has_ended = True
                 if await accepting:
@@ -131,13 +126,11 @@ class Runner:
             running.entry = await self._calls.accept(running.claimed.record, acceptance)
         except StoreUnavailable as error:
             answer_sender(accepted, error)
-            return False
-        answer_sender(accepted, running.entry)
+        else:
+            answer_sender(accepted, running.entry)
         return running.entry is not None
 
-    async def _carry_out_new(
-        self, call: CallRecord, acceptance: Acceptance, accepted: Accepted, *, waits: bool
-    ) -> None:
+    async def _carry_out_new(self, call: CallRecord, acceptance: Acceptance, accepted: Accepted, terms: Terms) -> None:
         try:
             entry = await self._calls.accept(call, acceptance)
         except BaseException as error:
@@ -145,10 +138,12 @@ class Runner:
             return
         finally:
             task = self._expected.pop(call.id)
+        if entry is None or not terms.hears_end:
+            answer_sender(accepted, entry)
         if entry is not None:
-            running = self._running[call.id] = RunningCall(ClaimedCall(call, 1), entry, waits, task)
-        answer_sender(accepted, entry)
-        if entry is not None:
+            running = self._running[call.id] = RunningCall(
+                ClaimedCall(call, 1), entry, terms.waits, task, sender=accepted
+            )
             await self._carry_out(running)
 
     def begin(self, claimed: ClaimedCall, entry: CallEntry) -> None:
@@ -180,8 +175,7 @@ class Runner:
     async def close(self, patience: float) -> None:
         """Wait so many seconds for what runs, then break it off; calls that may run twice are queued again."""
         self._is_closing = True
-        tasks = [running.task for running in self._running.values() if running.task is not None]
-        tasks += self._expected.values()
+        tasks = [*(one.task for one in self._running.values() if one.task is not None), *self._expected.values()]
         if tasks:
             await asyncio.wait(tasks, timeout=patience)
             for running in self._running.values():
@@ -192,14 +186,24 @@ class Runner:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _carry_out(self, running: RunningCall) -> None:
-        teller = Teller(self.chronicles, running.id, running.claimed.attempt)
+        teller = Teller(self.chronicles, running.id, running.claimed.attempt, asyncio.get_running_loop())
         try:
-            write = await self._run(running, teller.tell)
+            work = self._run(running, teller.tell)
+            try:
+                awaited = work.send(None)
+            except StopIteration as done:
+                write = done.value
+            else:
+                answer_sender(running.sender, running.entry)
+                write = await await_rest(work, awaited)
             running.has_ended = True
+            if running.end is None:
+                answer_sender(running.sender, running.entry)
             await self._insist(running.id, write)
         except BaseException as error:
             self._drop(running, error)
         finally:
+            answer_sender(running.sender, running.entry)
             self._leave(running, teller)
 
     def _drop(self, running: RunningCall, error: BaseException) -> None:
@@ -228,8 +232,7 @@ class Runner:
     async def _run(self, running: RunningCall, listener: EventListener) -> Write:
         """Run a call, and return what writes down what became of it."""
         request = running.claimed.record.to_request()
-        request.listener = listener
-        request.is_remembered = True
+        request.listener, request.is_remembered = listener, True
         try:
             return self._end(running, end_with(await self._pipeline.run(request)))
         except ApprovalRequired as waiting:
@@ -286,6 +289,12 @@ class Runner:
         self._ends.tell(running.id, error)
 
     async def _finish(self, running: RunningCall, end: CallEnd) -> None:
-        is_heard = await self._calls.finish(running.id, running.claimed.attempt, end)
         entry = running.entry
-        self._ends.tell(running.id, end_entry(entry, end, time.time()) if is_heard and entry is not None else None)
+        try:
+            is_heard = await self._calls.finish(running.id, running.claimed.attempt, end)
+        except StoreUnavailable:
+            answer_sender(running.sender, entry)  # Its end is heard of later.
+            raise
+        ended = end_entry(entry, end, time.time()) if is_heard and entry is not None else None
+        answer_sender(running.sender, ended or entry)
+        self._ends.tell(running.id, ended)

@@ -11,12 +11,26 @@ Accepted = asyncio.Future[CallEntry | None]
 
 
 @dataclass(slots=True)
+class Terms:
+    """What whoever sends a call is told, and when.
+
+    `waits` says that a client waits who is told when there is no room; `hears_end` that it wants to hear of its end
+    only, where that does not wait for anything; `runs_first` that it may begin before it is written down, since nobody
+    is told of it until it has ended, and it may run again.
+    """
+
+    waits: bool = False
+    hears_end: bool = False
+    runs_first: bool = False
+
+
+@dataclass(slots=True)
 class RunningCall:
     """A call that this server runs.
 
     `waits` says that a client waits for it who is told when there is no room; others wait until there is. `entry` is
     None until it is written down. `has_ended` says that only what became of it has to be written down: `end`, where it
-    has one, or `refusal`, where it did not begin.
+    has one, or `refusal`, where it did not begin. `sender` is told of its end, or as soon as it waits for something.
     """
 
     claimed: ClaimedCall
@@ -27,6 +41,7 @@ class RunningCall:
     has_ended: bool = False
     end: CallEnd | None = None
     refusal: RequestError | None = None
+    sender: Accepted | None = None
 
     @property
     def id(self) -> str:
@@ -34,9 +49,9 @@ class RunningCall:
         return self.claimed.record.id
 
 
-def answer_sender(accepted: Accepted, outcome: CallEntry | Exception | None) -> None:
+def answer_sender(accepted: Accepted | None, outcome: CallEntry | Exception | None) -> None:
     """Let whoever has sent a call know what became of that, unless they are gone or do."""
-    if accepted.done():
+    if accepted is None or accepted.done():
         return
     if isinstance(outcome, Exception):
         accepted.set_exception(outcome)

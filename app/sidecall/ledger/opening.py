@@ -82,7 +82,7 @@ def open_history(url: str) -> Database | None:
     return database
 
 
-def open_files(url: str) -> Database:
+def open_file_store(url: str) -> Database:
     """Make the database that keeps files, and what is found in them, beside the ledger of a URL.
 
     Commits of large files are not to hold up those of the ledger: it has a file of its own, and in PostgreSQL

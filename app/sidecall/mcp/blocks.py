@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from sidecall.core.messages import ContentBlock, ToolMessage
 from sidecall.core.results.blocks import Media, Part, read_block
+from sidecall.core.results.notes import find_note
 from sidecall.core.results.origin import find_origin
 from sidecall.mcp.resources import make_uri
 
@@ -29,8 +30,9 @@ def write_blocks(message: ToolMessage) -> list[McpBlock]:
         else [_write_origin(block) or _write_part(read_block(block)) for block in content]
     )
     told = message.response_metadata
-    if "ignored_note" in told:
-        blocks.append(_write_text(told["ignored_note"]))
+    note = find_note(message)
+    if note is not None:
+        blocks.append(_write_text(note))
     if told.get("artifact_url") is not None:
         blocks.append(_link_whole(message, told["artifact_url"]))
     return blocks

@@ -1,14 +1,13 @@
 """What an operator may set about where tools send requests."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import httpx
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from sidecall.lists import SPLIT, Texts
 from sidecall.outgoing.patterns import parse_hosts
-
-_Hosts = Annotated[tuple[str, ...], NoDecode]
 
 
 class OutgoingSettings(BaseSettings):
@@ -16,17 +15,17 @@ class OutgoingSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="SIDECALL_", env_ignore_empty=True, frozen=True, extra="forbid")
 
-    outgoing_hosts: _Hosts = Field(
+    outgoing_hosts: Texts = Field(
         default=(),
         description="The only hosts that tools reach, separated by commas: `api.example.com`, `*.example.org`, "
         "`example.net:8443`. The default is every public one.",
     )
-    outgoing_private_hosts: _Hosts = Field(
+    outgoing_private_hosts: Texts = Field(
         default=(),
         description="Hosts that tools reach although they are not public, and networks of such: `wiki.corp`, "
         "`localhost:9000`, `10.1.0.0/16`.",
     )
-    outgoing_ports: Annotated[tuple[Annotated[int, Field(ge=1, le=65535)], ...], NoDecode] = Field(
+    outgoing_ports: Annotated[tuple[Annotated[int, Field(ge=1, le=65535)], ...], NoDecode, SPLIT] = Field(
         default=(80, 443), description="Ports that tools reach at every host, separated by commas."
     )
     outgoing_max_bytes: int = Field(
@@ -40,11 +39,6 @@ class OutgoingSettings(BaseSettings):
         description="Proxy for requests of tools and for an issuer's keys, such as `http://proxy.corp:3128`. It "
         "resolves the names, so that it has to refuse those that lead inside.",
     )
-
-    @field_validator("outgoing_hosts", "outgoing_private_hosts", "outgoing_ports", mode="before")
-    @classmethod
-    def _split_outgoing(cls, value: Any) -> Any:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator("outgoing_hosts", "outgoing_private_hosts")
     @classmethod

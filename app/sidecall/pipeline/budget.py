@@ -43,10 +43,11 @@ class Budget:
         if message is None:
             return None
         most = invocation.tool.options.max_content_bytes or self._most
-        if message.additional_kwargs:
+        said = message.__dict__  # At once, since a model looks far for each attribute.
+        if said["additional_kwargs"]:
             bound_outputs(message, most)
-        content = message.content
-        if message.artifact is not None or not isinstance(content, str):
+        content = said["content"]
+        if said["artifact"] is not None or not isinstance(content, str):
             return self._look(invocation, message, most)
         # No text has more than four bytes a character, so that most need not be measured.
         if len(content) <= SMALL and (len(content) * 4 <= most or _size(content) <= most):

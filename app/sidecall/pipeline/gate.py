@@ -11,6 +11,7 @@ from sidecall.core.errors import MissingContext, ToolNotFound
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.mistakes.resemblance import find_nearest
+from sidecall.core.native.kinds import tell_member
 from sidecall.core.observer import Observer
 from sidecall.core.overload import QuotaExceeded
 from sidecall.core.quota import Quota
@@ -167,8 +168,11 @@ class Gate:
         await self._count_for_tool(request, tool)
 
     def _count(self, request: CallRequest, tool: CompiledTool | None) -> Awaitable[None] | None:
-        with self._noting(request, tool):
+        try:
             return None if self._quotas is None else self._quotas.take(request.caller)
+        except QuotaExceeded:  # As `_noting` does, which costs more than what stands in it.
+            self._observer.refuse(request, "overloaded", tool)
+            raise
 
     async def _count_for_tool(self, request: CallRequest, tool: CompiledTool) -> None:
         if self._quotas is None or tool.options.rate is None:
@@ -201,5 +205,10 @@ class Gate:
         """Make the failure that names the tools which there are for this caller; `hidden` is known to be none."""
         name = request.call.name
         others = (tool for tool in self._registry if tool is not hidden)
-        names = [tool.name for tool in await visible(others, request.caller, request.context)]
+        seen = await visible(others, request.caller, request.context)
+        toolset = (request.call.item or {}).get("toolset_name")
+        if toolset is not None:
+            members = [tell_member(toolset, tool.name) for tool in seen if tool.options.toolset == toolset]
+            return ToolNotFound(name, members or [tool.name for tool in seen], find_nearest(name, members))
+        names = [tool.name for tool in seen]
         return ToolNotFound(name, names, find_nearest(name, names))

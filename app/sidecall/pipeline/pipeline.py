@@ -1,6 +1,6 @@
 """The way of every call: through the gate, then the stages in order, then a ToolMessage."""
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Coroutine, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -22,9 +22,13 @@ from sidecall.pipeline.outcome import find_outcome
 from sidecall.pipeline.plan import Plan, Plans
 from sidecall.pipeline.rehearse import Rehearsal, rehearse
 from sidecall.pipeline.secrecy.look_up import look_up_secrets, takes_own_secrets
-from sidecall.pipeline.stage import Stages
+from sidecall.pipeline.stage import Stages, Step
 from sidecall.pipeline.visible import NO_CONTEXT, is_visible, visible
+from sidecall.pipeline.workspaces.opening import require_conversation, takes_workspace
 from sidecall.registry import Registry
+
+# An answer that is there already, or what has to be awaited for it.
+Answering = ToolMessage | Coroutine[Any, Any, ToolMessage]
 
 
 class Pipeline:
@@ -57,8 +61,19 @@ class Pipeline:
             ToolCallFailed: The tool failed, and its author wants the caller to see that.
             GuardrailTripped: A guardrail refuses the request.
         """
+        came = self.begin(request)
+        return came if isinstance(came, ToolMessage) else await came
+
+    def begin(self, request: CallRequest) -> Answering:
+        """Answer a call at once, or return what has to be awaited for that, in the same task and before all else.
+
+        Most calls have nothing to wait for, and each coroutine on their way costs. It raises what `run` does.
+        """
         begun = self.gate.begin(request)
-        entered = begun if isinstance(begun, Ticket) else await begun
+        return self._answer(begun) if isinstance(begun, Ticket) else self._enter_and_answer(begun)
+
+    async def _enter_and_answer(self, begun: Awaitable[Ticket | ToolMessage]) -> ToolMessage:
+        entered = await begun
         return await self.answer(entered) if isinstance(entered, Ticket) else entered
 
     @property
@@ -66,48 +81,87 @@ class Pipeline:
         """Where programs of models run; None where there is no server."""
         return self._surroundings.sandbox
 
-    def answer(self, ticket: Ticket) -> Coroutine[Any, Any, ToolMessage]:
+    async def answer(self, ticket: Ticket) -> ToolMessage:
         """Answer a call that has passed the gate, and leave; raises what `run` does, but Overloaded."""
-        invocation = self._accept(ticket.request, ticket.plan.tool)
+        came = self._answer(ticket)
+        return came if isinstance(came, ToolMessage) else await came
+
+    def _answer(self, ticket: Ticket) -> Answering:
+        plan = ticket.plan
+        invocation = new_invocation(ticket.request, plan.tool, self._default_timeout, self._surroundings)
         invocation.waited = ticket.waited
-        return self._take(ticket.plan, invocation, ticket)
+        return self._take(plan, invocation, ticket)
 
     async def invoke(self, tool: CompiledTool, request: CallRequest) -> Invocation:
         """Take a call of this tool through the stages; the invocation it returns has its message."""
         invocation = self._accept(request, tool)
-        await self._take(self._plans.of(tool), invocation)
+        came = self._take(self._plans.of(tool), invocation)
+        if not isinstance(came, ToolMessage):
+            await came
         return invocation
 
     def _accept(self, request: CallRequest, tool: CompiledTool) -> Invocation:
         return new_invocation(request, tool, self._default_timeout, self._surroundings)
 
-    async def _take(self, plan: Plan, invocation: Invocation, ticket: Ticket | None = None) -> ToolMessage:
+    def _take(self, plan: Plan, invocation: Invocation, ticket: Ticket | None = None) -> Answering:
+        """Take a call through its stages; from the first that waits on, in what is returned."""
+        waits: Awaitable[None] | None = None
         try:
             begun = self._observer.begin(invocation)
+            steps = iter(plan.success)
             try:
-                for step in plan.success:
+                for step in steps:
                     waits = step(invocation)
                     if waits is not None:
-                        await waits
+                        return self._take_rest(plan, invocation, ticket, begun, waits, steps)
             except BaseException as error:
                 invocation.fail(error)
-                await _take_failure(plan, invocation)
-                if isinstance(invocation.error, ApprovedByRule):
-                    await _take_again(plan, invocation, invocation.error.rule)
-            message = invocation.message
-            if invocation.share is not None or (
-                message is not None and (message.additional_kwargs or invocation.request.call.item is not None)
-            ):
-                _settle(invocation)
-            self._observer.end(begun, find_outcome(invocation))
-            if invocation.message is None:
-                raise invocation.pop_error()
-            return invocation.message
+                waits = _fail_over(plan, invocation)
+                return self._take_rest(plan, invocation, ticket, begun, waits)
+            return self._end(invocation, begun)
         finally:
-            if ticket is not None:
+            if waits is None and ticket is not None:
                 ticket.leave()
                 # Its traceback holds the frames in which the invocation stands, and would so hold itself.
                 invocation.error = None
+
+    async def _take_rest(
+        self,
+        plan: Plan,
+        invocation: Invocation,
+        ticket: Ticket | None,
+        begun: Any,
+        waits: Awaitable[None],
+        steps: Iterable[Step] = (),
+    ) -> ToolMessage:
+        """Go on with a stage that waits, and the stages behind it."""
+        try:
+            try:
+                await waits
+                for step in steps:
+                    more = step(invocation)
+                    if more is not None:
+                        await more
+            except BaseException as error:
+                invocation.fail(error)
+                await _fail_over(plan, invocation)
+            return self._end(invocation, begun)
+        finally:
+            if ticket is not None:
+                ticket.leave()
+                invocation.error = None
+
+    def _end(self, invocation: Invocation, begun: Any) -> ToolMessage:
+        """Let those who watch know how a call has ended, and return its answer or raise its error."""
+        message = invocation.message
+        if invocation.share is not None or (
+            message is not None and (message.additional_kwargs or invocation.request.call.item is not None)
+        ):
+            _settle(invocation)
+        self._observer.end(begun, find_outcome(invocation))
+        if message is None:
+            raise invocation.pop_error()
+        return message
 
     async def run_isolated(self, request: CallRequest, *raised: type[RequestError]) -> ToolMessage:
         """Answer a call as in a batch; errors of the types `raised` are raised all the same."""
@@ -151,7 +205,10 @@ class Pipeline:
         if tool is None or not tool.injections or not await is_visible(tool, request.caller, request.context):
             return None
         try:
-            inject(self._accept(request, tool))
+            invocation = self._accept(request, tool)
+            if takes_workspace(tool):
+                require_conversation(invocation)
+            inject(invocation)
         except MissingContext as missing:
             return missing
         except Exception:
@@ -191,6 +248,13 @@ async def _take_again(plan: Plan, invocation: Invocation, rule: ApprovalRule) ->
     except BaseException as error:
         invocation.fail(error)
         await _take_failure(plan, invocation)
+
+
+async def _fail_over(plan: Plan, invocation: Invocation) -> None:
+    """Take the stages of failure; and those of success anew, where a rule has approved the call in between."""
+    await _take_failure(plan, invocation)
+    if isinstance(invocation.error, ApprovedByRule):
+        await _take_again(plan, invocation, invocation.error.rule)
 
 
 async def _take_failure(plan: Plan, invocation: Invocation) -> None:

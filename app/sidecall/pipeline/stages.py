@@ -30,7 +30,13 @@ from sidecall.pipeline.signing_in.ask import AskAgain, RequireSignIn, look_up_to
 from sidecall.pipeline.stage import Stage, Stages
 from sidecall.pipeline.tell import has_callbacks, tell_end, tell_error, tell_start
 from sidecall.pipeline.validate import validate
-from sidecall.pipeline.workspaces.opening import leave_workspace, list_files, open_workspace, takes_workspace
+from sidecall.pipeline.workspaces.opening import (
+    leave_workspace,
+    list_files,
+    open_workspace,
+    takes_workspace,
+    tell_full,
+)
 
 
 def default_stages(
@@ -64,6 +70,7 @@ def default_stages(
         write,
         *run_cached,
         Stage(list_files, takes_workspace),
+        Stage(tell_full, takes_workspace),
         Stage(hide_in_answer, takes_secrets),
         Stage(tell_ignored, tells_ignored),
         Stage(tell_deprecated, is_deprecated),

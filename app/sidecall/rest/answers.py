@@ -1,6 +1,6 @@
 """Turn the body of a request into the bytes of its answer, whichever way it came."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from typing import Any
 
 from pydantic_core import to_json
@@ -12,6 +12,7 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolMessage
 from sidecall.core.results.blocks import holds_media
+from sidecall.core.tool import CompiledTool
 from sidecall.http.cache import cache_headers
 from sidecall.http.context import RequestContext
 from sidecall.http.preferences import PLAIN, Preferences
@@ -44,35 +45,114 @@ async def answer_call(
     Raises:
         RequestError: The calling program has to mend something.
     """
+    came = begin_answer(parts, body, context, form, preferences)
+    del body  # It may be large, and what was read of it may wait for long.
+    return came if isinstance(came, Reply) else await came
+
+
+def begin_answer(
+    parts: Parts,
+    body: bytes,
+    context: RequestContext,
+    form: DialectName | None = None,
+    preferences: Preferences = PLAIN,
+) -> Reply | Coroutine[Any, Any, Reply]:
+    """Do so at once where nothing has to be waited for, else return what has to be awaited, before all else.
+
+    Raises:
+        RequestError: The calling program has to mend something.
+    """
     try:
         sent = read_call_text(body, parts.registry)
     except NotAToolCall as error:
         name_served(error, parts.registry, context.caller)
         raise
-    del body  # It may be large, and what was read of it may wait for long.
+    if form is not None:
+        sent.dialect = form
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
-    wants_memory = tool is not None and (preferences is not PLAIN or is_remembered(tool) or goes_on_alone(sent))
-    if tool is not None and wants_memory and await is_visible(tool, request.caller, request.context):
-        return await answer_remembered(parts, request, tool, preferences, form or sent.dialect, sent)
+    if tool is not None and (preferences is not PLAIN or is_remembered(tool) or goes_on_alone(sent)):
+        return _remember(parts, sent, request, context, tool, preferences)
+    return _begin_plain(parts, sent, request, context, tool)
+
+
+async def _remember(
+    parts: Parts,
+    sent: ReceivedCall,
+    request: CallRequest,
+    context: RequestContext,
+    tool: CompiledTool,
+    preferences: Preferences,
+) -> Reply:
+    if await is_visible(tool, request.caller, request.context):
+        return await answer_remembered(parts, request, tool, preferences, sent.dialect, sent)
+    came = _begin_plain(parts, sent, request, context, tool)
+    return came if isinstance(came, Reply) else await came
+
+
+def _begin_plain(
+    parts: Parts, sent: ReceivedCall, request: CallRequest, context: RequestContext, tool: CompiledTool | None
+) -> Reply | Coroutine[Any, Any, Reply]:
     try:
-        message = await parts.pipeline.run(request)
-        dialect = form or sent.dialect
+        came = parts.pipeline.begin(request)
+        if not isinstance(came, ToolMessage) or sent.dialect == "openai" or came.artifact is not None:
+            return _go_on(parts, sent, came, context, tool)
+        said = came.__dict__  # At once, since a model looks far for each attribute.
+        is_common = sent.dialect == "langchain" and not said["additional_kwargs"]
+        answer = to_json(came if is_common else write_answer(came, sent.dialect))
+    except BaseException as error:
+        reply = _answer_instead(parts, sent, context, error)
+        if reply is None:
+            raise
+        return reply
+    if parts.results.shares:
+        parts.results.release(context.presence)
+    if is_common and "cache" not in said["response_metadata"] and not parts.pipeline.gate.counts(tool):
+        return Reply(answer)
+    return Reply(answer, 200, _make_headers(parts, sent, came, context, tool))
+
+
+async def _go_on(
+    parts: Parts,
+    sent: ReceivedCall,
+    came: ToolMessage | Awaitable[ToolMessage],
+    context: RequestContext,
+    tool: CompiledTool | None,
+) -> Reply:
+    dialect = sent.dialect
+    try:
+        message = came if isinstance(came, ToolMessage) else await came
         whole = write_answer(message, dialect) if dialect != "openai" else await _write_text(parts, message, context)
         answer = to_json(whole) if message.artifact is None else await write_json(parts, whole, message.artifact)
-    except ApprovalRequired as waiting:
-        location = {"Location": f"/approvals/{waiting.approval.id}"}
-        return Reply(to_json(waiting.approval), 202, location | _quota_headers(parts, context, sent))
-    except RequestError as error:
+    except BaseException as error:
+        reply = _answer_instead(parts, sent, context, error)
+        if reply is None:
+            raise
+        return reply
+    if parts.results.shares:
+        parts.results.release(context.presence)
+    return Reply(answer, 200, _make_headers(parts, sent, message, context, tool))
+
+
+def _answer_instead(parts: Parts, sent: ReceivedCall, context: RequestContext, error: BaseException) -> Reply | None:
+    """Return what a call is answered that has no message; None where that is an error to be raised."""
+    if parts.results.shares:
+        parts.results.release(context.presence)
+    if isinstance(error, ApprovalRequired):
+        location = {"Location": f"/approvals/{error.approval.id}"}
+        return Reply(to_json(error.approval), 202, location | _quota_headers(parts, context, sent))
+    if isinstance(error, RequestError):
         error.quotas = error.quotas or parts.pipeline.gate.quotas_of(context.caller, sent.call.name)
-        raise
-    finally:
-        if parts.results.shares:
-            parts.results.release(context.presence)
+    return None
+
+
+def _make_headers(
+    parts: Parts, sent: ReceivedCall, message: ToolMessage, context: RequestContext, tool: CompiledTool | None
+) -> dict[str, str]:
     headers = _quota_headers(parts, context, sent) if parts.pipeline.gate.counts(tool) else {}
     if message.additional_kwargs or "cache" in message.response_metadata:
-        headers |= _tell(message, dialect)
-    return Reply(answer, 200, headers)
+        headers |= _tell(message, sent.dialect)
+    return headers
 
 
 def _tell(message: ToolMessage, dialect: DialectName) -> dict[str, str]:
@@ -197,8 +277,9 @@ def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:
         sent.state,
         sent.context,
         context.headers,
-        presence=context.presence,
-        deadline=context.deadline,
-        holder=context.presence,
-        pinned=context.pinned if sent.hash is None else (sent.hash,),
+        # By place, since each name would cost as much as a stage.
+        context.presence,
+        context.deadline,
+        context.presence,
+        context.pinned if sent.hash is None else (sent.hash,),
     )

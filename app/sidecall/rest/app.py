@@ -66,6 +66,7 @@ from sidecall.rest.wire import (
     OpenAIToolCall,
     ResponsesFunctionCall,
 )
+from sidecall.rest.workspaces.shown import WorkspaceTerm
 from sidecall.version import __version__
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
@@ -81,6 +82,7 @@ _REQUEST_MODELS: list[type[BaseModel]] = [
     approvals.ApprovalDecision,
     replays.ReplayWish,
     secrets.SecretValue,
+    WorkspaceTerm,
 ]
 _PROBES = frozenset({"/healthz", "/readyz"})
 # Browsers of persons have no credential; what leads them there, and back, proves whose they are.
@@ -155,18 +157,20 @@ def build_api(
     )
     app.state.parts = parts
     app.state.access = access
-    searches = [] if parts.vector_stores is None else REQUESTS
-    _add_routes(app, pages, ways, has_files=parts.vector_stores is not None)
+    models = _add_routes(app, pages, ways, has_files=parts.vector_stores is not None)
     problems.install(app)
     is_for_all = partial(_is_open, with_metrics=pages.metrics == "open")
     secure = partial(add_security, is_open=is_for_all, is_proved=is_proved)
     # Where callers are told apart it is for everybody, and says nothing of what some see.
     show = partial(show_served, registry=parts.registry if access is None else Registry())
-    openapi.install(app, [*_REQUEST_MODELS, *searches], ANSWERS | APPROVAL, _PROBES, show, secure)
+    openapi.install(app, models, ANSWERS | APPROVAL, _PROBES, show, secure)
     return app
 
 
-def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp], *, has_files: bool) -> None:
+def _add_routes(
+    app: Application, pages: Pages, ways: Mapping[str, ASGIApp], *, has_files: bool
+) -> list[type[BaseModel]]:
+    """Add what is served, and return the models of its requests."""
     for routes in (
         search,
         tools,
@@ -196,6 +200,7 @@ def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp], *, 
         app.router.routes.extend(metrics.router.routes)
     if pages.docs:
         explorer.install(app)
+    return [*_REQUEST_MODELS, *REQUESTS] if has_files else _REQUEST_MODELS
 
 
 def _wrappers(

@@ -12,8 +12,10 @@ from starlette.responses import Response
 
 from sidecall.core.contents import JSON, TEXT, KeptContent
 from sidecall.core.errors import InvalidParameter
-from sidecall.rest.json_paths import MOST_BYTES, PathError, find_values
+from sidecall.later import Later
 from sidecall.rest.text_lines import ALL, MOST_CHARACTERS, cut_lines, find_lines, read_range
+
+json_paths = Later("sidecall.rest.json_paths")
 
 _NUMBER = "[1-9][0-9]{0,8}"
 Lines = Annotated[
@@ -95,13 +97,13 @@ def _make(content: KeptContent, wanted: Wanted) -> Response:
     if wanted.path is None:
         return _cut(content.id, content.body.decode(errors="replace"), wanted)
     try:
-        found = find_values(content.body, wanted.path)
-    except PathError as error:
+        found = json_paths.find_values(content.body, wanted.path)
+    except json_paths.PathError as error:
         raise InvalidParameter(f"`path`: {error}.") from None
     if wanted.lines is None and wanted.word is None:
         body = b"[" + b",".join(_write_all(found, MOST_CHARACTERS)) + b"]"
         return Response(body, media_type=JSON)
-    return _cut(content.id, b"\n".join(_write_all(found, MOST_BYTES, indent=2)).decode(), wanted)
+    return _cut(content.id, b"\n".join(_write_all(found, json_paths.MOST_BYTES, indent=2)).decode(), wanted)
 
 
 def _write_all(found: list[Any], most: int, indent: int | None = None) -> list[bytes]:

@@ -16,11 +16,29 @@ REF = "#/components/schemas/{model}"
 CALLER_PROBLEM: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The header that names the caller is wrong."}
 }
+Described = dict[int | str, dict[str, Any]]
 _PAGE_PROBLEMS = {
     "401": "It does not prove who sends it, where this server wants that.",
     "403": "The caller lacks the scope for it, or a web page sends it that may not use this server.",
     "421": "The server is not known by the name in `Host`.",
 }
+
+
+def describe_problems(**said: str) -> Described:
+    """Describe answers that are problems: `_404="There is none."`."""
+    return {int(status.strip("_")): {"model": Problem, "description": text} for status, text in said.items()}
+
+
+def describe_bytes(name: str, whole: str, changes: str) -> Described:
+    """Describe the answers of a route that gives the bytes of something, or those that `Range` asks for."""
+    etag = {"ETag": {"description": changes, "schema": {"type": "string"}}}
+    return {
+        200: {"description": whole, "content": {"*/*": {}}, "headers": etag},
+        206: {"description": "The bytes that `Range` asks for.", "content": {"*/*": {}}},
+        304: {"description": f"You have this {name} already."},
+        **CALLER_PROBLEM,
+        **describe_problems(_416="None of its bytes is in `Range`."),
+    }
 
 
 def one_of(union: Any, examples: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from sidecall.jobs.submission import Submission, Submitted
 from sidecall.pipeline.visible import is_visible
 from sidecall.rest.dialects import write_answer
 from sidecall.rest.native.received import DialectName, ReceivedCall
+from sidecall.rest.native.writing import name_failure
 from sidecall.rest.parts import Parts
 from sidecall.rest.past_calls import find_sent
 
@@ -153,7 +154,7 @@ def _never(_entry: CallEntry) -> bool:
 async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Reply:
     """Write the answer of a call that has ended, or what is known of one that has not."""
     if entry.message is not None:
-        return Reply(to_json(write_answer(entry.message, form)), 200, headers)
+        return Reply(to_json(write_answer(entry.message, form)), 200, {**headers, **name_failure(entry.message, form)})
     if entry.status == "awaiting_approval" and entry.approval_id is not None:
         approval = (await parts.approvals.get(entry.approval_id)).approval
         return Reply(to_json(approval), 202, {**headers, "Location": f"/approvals/{approval.id}"})

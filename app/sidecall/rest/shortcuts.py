@@ -10,9 +10,11 @@ from sidecall.auth.passes import HEADERS
 from sidecall.http.body import Bounds, is_plain, read_rest
 from sidecall.http.context import make_context
 from sidecall.http.door import Shortcut
+from sidecall.http.exchange import Exchange
 from sidecall.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
+from sidecall.http.presence import Sweep
 from sidecall.http.reply import Reply
-from sidecall.rest.answers import answer_call
+from sidecall.rest.answers import begin_answer
 from sidecall.rest.parts import Parts
 from sidecall.rest.shown_context import NAME
 
@@ -22,9 +24,18 @@ _SHOWN_CONTEXT = NAME.lower().encode()
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     """Make the shortcuts, by their paths."""
+    sweep = Sweep()
 
-    def call(scope: Scope, receive: Receive) -> Awaitable[Reply] | None:
-        return _call(parts, scope, receive) if _is_plain_call(scope, parts.bounds) else None
+    def call(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply] | None:
+        if not _is_plain_call(scope, parts.bounds):
+            return None
+        exchange = getattr(receive, "__self__", None)
+        body = exchange.take_body() if isinstance(exchange, Exchange) else None
+        return (
+            _receive_and_call(parts, scope, receive, sweep)
+            if body is None
+            else _call(parts, scope, receive, sweep, body)
+        )
 
     def list_tools(scope: Scope, _receive: Receive) -> Reply | None:
         if (
@@ -50,18 +61,26 @@ def _is_plain_call(scope: Scope, bounds: Bounds) -> bool:
     )
 
 
-async def _call(parts: Parts, scope: Scope, receive: Receive) -> Reply:
+async def _receive_and_call(parts: Parts, scope: Scope, receive: Receive, sweep: Sweep) -> Reply:
     message = await receive()
     body = message.get("body", b"")
     if message.get("more_body", False) or message["type"] == "http.disconnect":
         body = await read_rest(message, receive)
-    context = make_context(scope, receive)
-    preferences = _read_preferences(scope, parts.jobs.limits.wait)
-    work = answer_call(parts, parts.bounds.hold(body), context, preferences=preferences)
+    came = _call(parts, scope, receive, sweep, body)
     del message, body  # They may be large, and what was read of them may wait for long.
-    is_done, came = context.begin_while_present(work)
-    reply: Reply = came if is_done else await came
-    return reply
+    return came if isinstance(came, Reply) else await came
+
+
+def _call(parts: Parts, scope: Scope, receive: Receive, sweep: Sweep, body: bytes) -> Reply | Awaitable[Reply]:
+    context = make_context(scope, receive, sweep=sweep)
+    preferences = _read_preferences(scope, parts.jobs.limits.wait)
+    work = begin_answer(parts, parts.bounds.hold(body), context, preferences=preferences)
+    if isinstance(work, Reply):
+        return work
+    del body
+    _, came = context.begin_while_present(work)
+    answer: Reply | Awaitable[Reply] = came
+    return answer
 
 
 def _read_preferences(scope: Scope, longest: float) -> Preferences:

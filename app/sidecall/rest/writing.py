@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from sidecall.core.messages import Content, ToolMessage
 from sidecall.core.results.blocks import Media, Part, read_block
+from sidecall.core.results.notes import find_note
 from sidecall.schema.forms.deferred import OWN_SEARCHES
 
 _IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
@@ -22,8 +23,8 @@ def write_langchain(message: ToolMessage) -> BaseModel:
 
 
 def _read_content(message: ToolMessage) -> Content:
-    """Return what the model reads, with the line about dropped arguments where the tool's author wants one."""
-    note = message.response_metadata.get("ignored_note")
+    """Return what the model reads, with the lines of the server's own where there are some."""
+    note = find_note(message)
     if note is None:
         return message.content
     if isinstance(message.content, str):

@@ -1,8 +1,11 @@
 """From the arguments of a call to the values of its tool's parameters, in the server and in a tool's process alike."""
 
+from typing import Any
+
 from sidecall.core.errors import InvalidArguments, MissingContext, SidecallError, ToolExecutionError
 from sidecall.core.invocation import Invocation
 from sidecall.core.mistakes.field_errors import FieldError
+from sidecall.core.nothing import NOTHING
 
 
 def fill_hidden(invocation: Invocation) -> None:
@@ -13,8 +16,10 @@ def fill_hidden(invocation: Invocation) -> None:
         ToolExecutionError: The server lacks a secret, or a validator of the author's crashes.
     """
     supply = invocation.supply()
+    filled: dict[str, Any] = {}
+    invocation.injected = filled
     for injection in invocation.tool.injections:
-        injection.fill(invocation.injected, supply)
+        injection.fill(filled, supply)
 
 
 def check_arguments(invocation: Invocation) -> None:
@@ -26,10 +31,9 @@ def check_arguments(invocation: Invocation) -> None:
         ToolExecutionError: A secret does not, or a validator of the author's crashes.
     """
     schema = invocation.tool.args_schema
+    injected = invocation.injected
     try:
-        invocation.values = schema.validate(
-            invocation.args, invocation.injected, invocation.repaired, invocation.ignored
-        )
+        values = schema.validate(invocation.args, injected, invocation.repaired, invocation.ignored)
     except InvalidArguments as failure:
         if schema.hidden:
             _blame_no_model(invocation, failure)
@@ -38,9 +42,9 @@ def check_arguments(invocation: Invocation) -> None:
         raise
     except BaseException as error:
         raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
-    if invocation.injected:
-        given = {name: value for name, value in invocation.injected.items() if name not in schema.hidden}
-        invocation.values.update(given)
+    if injected is not NOTHING:
+        values.update({name: value for name, value in injected.items() if name not in schema.hidden})
+    invocation.values = values
 
 
 def _blame_no_model(invocation: Invocation, failure: InvalidArguments) -> None:

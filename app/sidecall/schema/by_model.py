@@ -85,7 +85,9 @@ class ModelArgsSchema:
         except ValidationError as error:
             checked = self._mend(given, error, repaired, ignored)
         found = checked.__dict__
-        values = {parameter: found[field] for field, parameter in self.fields.items()}
+        values = {}
+        for name, parameter in self.fields.items():  # No comprehension, which is a function of its own until 3.12.
+            values[parameter] = found[name]
         free = None if self.drops_unknown else checked.__pydantic_extra__
         return {**values, **free} if free else values
 

@@ -18,13 +18,14 @@ from sidecall.core.tool import NAME, ArgsSchema, CompiledTool, Schema
 from sidecall.schema.adopt import adopt_args_schema
 from sidecall.schema.by_json_schema import make_json_args_schema
 from sidecall.schema.docstring_lines import join_sentences
-from sidecall.schema.docstrings import Docstring, DocstringStyle, parse_docstring
+from sidecall.schema.docstrings import parse_docstring
 from sidecall.schema.forms.mirrored import find_mirrored
 from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.infer import infer_args_schema
 from sidecall.schema.injections import plan_injections
 from sidecall.schema.models import adapt_annotations, open_model
 from sidecall.schema.references import inline_references
+from sidecall.schema.sections.parts import Docstring, DocstringStyle
 from sidecall.schema.shape import strip_titles
 from sidecall.schema.signature import Signature, find_source, read_signature, unwrap
 from sidecall.schema.web import refuse_web_parameters

@@ -132,7 +132,8 @@ def _describe_pattern(schema: Schema) -> str:
     """Describe a pattern, in the words of its author where there are any."""
     words = str(schema.get("description", "")).partition("\n")[0]
     shown = words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}…"
-    return f"matching {schema['pattern']}" + (f" ({shown.rstrip('.')})" if shown else "")
+    is_said = shown and not shown.endswith(":")  # Which announces what is not shown here.
+    return f"matching {schema['pattern']}" + (f" ({shown.rstrip('.')})" if is_said else "")
 
 
 def write_literal(value: Any) -> str:

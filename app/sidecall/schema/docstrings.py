@@ -1,17 +1,15 @@
-"""Read docstrings in Google, NumPy and Sphinx style; the only file that knows griffe."""
+"""Read docstrings in Google, NumPy and Sphinx style."""
 
 import inspect
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Literal
 
-from griffe import Docstring as GriffeDocstring
-from griffe import DocstringSectionKind, Function, Parameters
-from griffe import Parameter as GriffeParameter
+from sidecall.later import Later
+from sidecall.schema.sections.parts import Docstring, DocstringStyle
+from sidecall.schema.sections.plain import read_plain
 
-DocstringStyle = Literal["google", "numpy", "sphinx"]
+by_griffe = Later("sidecall.schema.sections.by_griffe")
 
 _PARAMETERS = "(?:(?:Keyword|Other) )?(?:Args|Arguments|Params|Parameters)"
 _GOOGLE = f"(?:{_PARAMETERS}|Returns|Raises|Yields)"
@@ -37,17 +35,6 @@ _LOOSE = re.compile(rf"^({_GOOGLE}:)[ \t]*\n(?:[ \t]*\n)+(?=[ \t]+\S)", re.I | r
 _ITEM = rf"(?!{_GOOGLE}:[ \t]*$)\*{{0,2}}\w+(?: \(.*\))?:"
 _FLAT = re.compile(rf"^({_PARAMETERS}:[ \t]*\n)(?={_ITEM})((?:(?:\n+(?={_ITEM}|[ \t]+\S))?.+\n?)+)", re.M)
 _PADDED = re.compile(rf"^({_NUMPY})[ \t]*\n[ \t]*(-{{3,}})[ \t]*$", re.M)
-
-_DESCRIBES = (DocstringSectionKind.parameters, DocstringSectionKind.other_parameters)
-
-
-@dataclass(frozen=True, slots=True)
-class Docstring:
-    """A docstring in parts: the text before its sections, a text for each parameter, and the result's."""
-
-    description: str = ""
-    parameters: dict[str, str] = field(default_factory=dict)
-    returns: str = ""
 
 
 def detect_style(text: str) -> DocstringStyle:
@@ -99,24 +86,11 @@ def _split_by_style(text: str) -> dict[DocstringStyle, str]:
 
 
 def _read(text: str, names: tuple[str, ...], style: DocstringStyle) -> Docstring:
-    sections = _parse_sections(_REPAIRS[style](text), names, style)
-    description = next((s.value for s in sections if s.kind is DocstringSectionKind.text), "")
-    parameters = {
-        item.name.lstrip("\\*"): item.description.strip()
-        for section in sections
-        if section.kind in _DESCRIBES
-        for item in section.value
-        if item.description.strip()
-    }
-    returns = [item.description.strip() for s in sections if s.kind is DocstringSectionKind.returns for item in s.value]
-    return Docstring(description.strip(), parameters, "\n".join(returns))
-
-
-def _parse_sections(text: str, names: tuple[str, ...], style: DocstringStyle) -> list[Any]:
-    parent = Function("tool", parameters=Parameters(*(GriffeParameter(name) for name in names)))
-    # griffe cleans the text again, and would take the indent of the second line away if the first were not empty.
-    # What it would warn about (types, unknown names) is known better from the signature.
-    return list(GriffeDocstring(f"\n{text}", parent=parent).parse(style, warnings=False))
+    plain = read_plain(text) if style == "google" else None
+    if plain is not None:
+        return plain
+    read: Docstring = by_griffe.read_sections(_REPAIRS[style](text), names, style)
+    return read
 
 
 def _repair_google(text: str) -> str:

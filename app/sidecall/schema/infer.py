@@ -57,10 +57,14 @@ def infer_args_schema(
     catch_all = next((p for p in visible if p.kind is inspect.Parameter.VAR_KEYWORD), None)
     base = _make_base(forbid_unknown) if catch_all is None else _make_open_base(where, catch_all, descriptions)
     fields = {f"p{i}": _make_field(parameter, descriptions.get(parameter.name)) for i, parameter in enumerate(named)}
-    for parameter, (name, field) in zip(named, fields.items(), strict=True):
-        _check(where, parameter, base, {name: field})
-    model = _create(base, fields)
-    made = make_args_schema(model, {f"p{i}": p.name for i, p in enumerate(named)}, frozenset(), catch_all, injected)
+    try:
+        model = _create(base, fields)
+        _check_defaults(model.model_fields.values())
+        made = make_args_schema(model, {f"p{i}": p.name for i, p in enumerate(named)}, frozenset(), catch_all, injected)
+    except (PydanticUserError, TypeError, ValidationError):
+        for parameter, (name, field) in zip(named, fields.items(), strict=True):
+            _check(where, parameter, base, {name: field})
+        raise
     alone = frozenset(p.name for p in named if p.kind is inspect.Parameter.POSITIONAL_ONLY)
     if made.catch_all is None or not alone:
         return made
@@ -79,8 +83,12 @@ def _check(where: str, parameter: Parameter, base: type[BaseModel], field: Mappi
         render_schema(model, frozenset())
     except (PydanticUserError, TypeError) as error:
         raise _make_error(where, parameter, error) from error
-    for info in model.model_fields.values():
-        _check_default(where, parameter, info)
+    try:
+        _check_defaults(model.model_fields.values())
+    except ValidationError as error:
+        reason = error.errors(include_url=False)[0]["msg"]
+        text = f"{where}: parameter `{parameter.name}`: its default does not fit its type: {reason}."
+        raise SchemaInferenceError(text) from error
 
 
 def _make_error(where: str, parameter: Parameter, error: Exception) -> SchemaInferenceError:
@@ -88,17 +96,12 @@ def _make_error(where: str, parameter: Parameter, error: Exception) -> SchemaInf
     return SchemaInferenceError(f"{where}: parameter `{parameter.name}`: {reason} To mend it, {_ADVICE}.")
 
 
-def _check_default(where: str, parameter: Parameter, field: FieldInfo) -> None:
+def _check_defaults(fields: Iterable[FieldInfo]) -> None:
     # A factory is not called: it may open something.
-    if field.is_required() or field.default_factory is not None:
-        return
-    checked = create_model("Default", value=(rebuild_annotation(field), field.default), __config__=_VALIDATING)
-    try:
-        checked()
-    except ValidationError as error:
-        reason = error.errors(include_url=False)[0]["msg"]
-        text = f"{where}: parameter `{parameter.name}`: its default does not fit its type: {reason}."
-        raise SchemaInferenceError(text) from error
+    said = [field for field in fields if not field.is_required() and field.default_factory is None]
+    if said:
+        values: Any = {f"p{i}": (rebuild_annotation(field), field.default) for i, field in enumerate(said)}
+        create_model("Defaults", __config__=_VALIDATING, **values)()
 
 
 def _make_base(forbid_unknown: bool, **body: Any) -> type[BaseModel]:

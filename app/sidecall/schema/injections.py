@@ -183,6 +183,8 @@ def _choose_source(name: str, marker: InjectedToolArg | type[ToolContext]) -> tu
         return "tool_context", None
     if isinstance(marker, InjectedState):
         return "state", marker.field
+    if isinstance(marker, InjectedWorkspace):
+        return "workspace", marker.lasting
     if isinstance(marker, Secret):
         return "secret", marker.name
     if isinstance(marker, UserToken):
@@ -195,6 +197,5 @@ def _choose_source(name: str, marker: InjectedToolArg | type[ToolContext]) -> tu
 _MADE_HERE: Mapping[type[InjectedToolArg], Source] = {
     InjectedToolCallId: "call_id",
     InjectedStore: "store",
-    InjectedWorkspace: "workspace",
     FromFunction: "made",
 }

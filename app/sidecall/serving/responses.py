@@ -5,15 +5,23 @@ nothing of a length (a stream's, a 304's) is sent at once, and whatever is not p
 """
 
 import asyncio
+from functools import lru_cache
 from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from sidecall.http.exchange import Exchange
+from sidecall.http.reply import Reply
+from sidecall.http.request_id import HEADER, NOSNIFF
 from sidecall.serving.flow import Flow
 from sidecall.serving.lingering import LingeringTransport
 
 # With these uvicorn frames the body otherwise, or ends the connection.
 _FRAMING = frozenset((b"connection", b"transfer-encoding"))
+
+_OK = 200
+# What stands between the length of a plain answer and its id.
+_MIDDLE = b"\r\ncontent-type: application/json\r\n%b: %b\r\n%b: " % (*NOSNIFF, HEADER)
 
 # Bytes from which on a copy of a body costs more than a second write.
 _LARGE = 256 * 1024
@@ -48,7 +56,7 @@ class Arrival:
             await self._event.wait()
 
 
-class Cycle(RequestResponseCycle):
+class Cycle(RequestResponseCycle, Exchange):
     """A request and its response, of which nothing is sent until its body comes; uvicorn may still send another."""
 
     flow: Flow
@@ -79,6 +87,47 @@ class Cycle(RequestResponseCycle):
         self.arrival.clear()
         body, self.body = bytes(self.body), bytearray()
         return {"type": "http.request", "body": body, "more_body": self.more_body}
+
+    def take_body(self) -> bytes | None:
+        """Return the body where all of it has come; else None, and it is to be received."""
+        if (
+            self.more_body
+            or self.waiting_for_100_continue
+            or self.disconnected
+            or self.response_complete
+            or not self.arrival.is_here
+        ):
+            return None
+        if self.flow.read_paused:
+            self.flow.resume_reading()
+        self.arrival.clear()
+        body, self.body = bytes(self.body), bytearray()
+        return body
+
+    def answer(self, reply: Reply, request_id: bytes) -> bool:
+        """Write an answer whole; return False where it is to be sent in messages, as whatever is not plain."""
+        body, is_slow = reply.body, self.flow.write_paused
+        if (
+            is_slow
+            or self.access_log
+            or not self.keep_alive
+            or self.more_body
+            or self.waiting_for_100_continue
+            or self.disconnected
+            or self.response_started
+            or reply.headers
+            or reply.status != _OK
+            or len(body) > _LARGE
+        ):
+            return False
+        self.response_started = self.response_complete = True
+        head = _write_beginning(*self.default_headers)
+        self.transport.write(b"%b%d%b%b\r\n\r\n%b" % (head, len(body), _MIDDLE, request_id, body))
+        self.message_event.set()
+        self.on_response()
+        if self.flow.write_paused:
+            self.flow.keep(len(body))
+        return True
 
     async def send(self, message: Any) -> None:
         """Send a message of ASGI."""
@@ -136,6 +185,13 @@ class Cycle(RequestResponseCycle):
             return None
         lines += (b"\r\n", body)
         return b"".join(lines)
+
+
+@lru_cache(maxsize=2)
+def _write_beginning(*headers: tuple[bytes, bytes]) -> bytes:
+    """Write how all plain answers of one second begin, up to their length."""
+    lines = [name + b": " + value + b"\r\n" for name, value in headers]
+    return b"".join([STATUS_LINE[_OK], *lines, b"content-length: "])
 
 
 def disconnect(cycle: RequestResponseCycle) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from sidecall.settings.lists import SPLIT, Texts
+from sidecall.lists import SPLIT, Texts
 
 # A name in ASCII, also one with a wildcard in front; IPv6, with or without brackets.
 _HOST = re.compile(

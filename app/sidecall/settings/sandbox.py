@@ -4,7 +4,7 @@ from pydantic import Field
 from pydantic_settings import BaseSettings
 
 from sidecall.core.run.sandbox import PythonTier
-from sidecall.settings.lists import Texts
+from sidecall.lists import Texts
 
 
 class SandboxSettings(BaseSettings):

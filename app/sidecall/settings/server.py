@@ -12,11 +12,11 @@ from sidecall.core.errors import SidecallError
 from sidecall.core.options import DocumentApproval
 from sidecall.core.quota import check_rate
 from sidecall.jobs.settings import JobSettings
+from sidecall.lists import Texts
 from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings.access import AccessSettings
 from sidecall.settings.audit import AuditSettings
 from sidecall.settings.history import HistorySettings
-from sidecall.settings.lists import Texts
 from sidecall.settings.sandbox import SandboxSettings
 from sidecall.settings.secrets import SecretSettings
 from sidecall.settings.shipped_tools import ShippedToolSettings

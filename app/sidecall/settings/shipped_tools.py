@@ -3,8 +3,8 @@
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
 
+from sidecall.lists import Texts
 from sidecall.outgoing.patterns import parse_hosts
-from sidecall.settings.lists import Texts
 
 
 class ShippedToolSettings(BaseSettings):

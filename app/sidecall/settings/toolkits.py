@@ -4,7 +4,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
 
 from sidecall.core.errors import SidecallError
-from sidecall.settings.lists import Texts
+from sidecall.lists import Texts
 from sidecall.toolkits.choosing import find_files, find_toolkit
 
 

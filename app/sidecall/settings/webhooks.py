@@ -7,7 +7,7 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings
 
 from sidecall.jobs.webhooks.hosts import AllowedHost
-from sidecall.settings.lists import Texts
+from sidecall.lists import Texts
 
 _BYTES = range(24, 65)
 

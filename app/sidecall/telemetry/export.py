@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import importlib
 import logging
 import os
 import threading
@@ -25,6 +26,9 @@ logger = logging.getLogger("sidecall")
 # Seconds that the end of a server is held up by a collector that does not answer.
 _PATIENCE = 3.0
 _PROTOCOLS = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
+# The one exporter for which spans of calls are written here.
+_QUICK = "otlp_proto_http"
+_SDK_METRICS = "OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED"
 
 
 def open_spans(redaction: Redaction | None) -> Spans:
@@ -49,11 +53,28 @@ def provider_from_environment() -> TracerProvider:
     resource = Resource.create()
     if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
         resource = resource.merge(Resource({SERVICE_NAME: "sidecall", SERVICE_VERSION: __version__}))
+    names = list(_exporters())
+    exporters = [_load(name)() for name in names]
+    found = _make_call_provider(resource, exporters[0]) if names == [_QUICK] and not _is_measured() else None
+    if found is not None:
+        return found
     # Not shut down at exit, which may take half a minute; what is left is sent when the server ends.
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)
-    for name in _exporters():
-        provider.add_span_processor(BatchSpanProcessor(_load(name)()))
+    for exporter in exporters:
+        provider.add_span_processor(BatchSpanProcessor(exporter))
     return provider
+
+
+def _make_call_provider(resource: Resource, exporter: Any) -> TracerProvider | None:
+    # By its name, since it needs this exporter's package; others may do without.
+    sending: Any = importlib.import_module("sidecall.telemetry.sending")
+    provider: TracerProvider | None = sending.make_call_provider(resource, exporter)
+    return provider
+
+
+def _is_measured() -> bool:
+    """Return whether the SDK is to count what it does, which it does for its own spans only."""
+    return os.environ.get(_SDK_METRICS, "").strip().lower() == "true"
 
 
 def _exporters() -> Iterator[str]:

@@ -2,12 +2,16 @@
 
 import logging
 import time
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sidecall.core.context import ANONYMOUS, cut_id
 from sidecall.core.errors import ToolExecutionError, ToolFailure, ToolOutputError
 from sidecall.core.invocation import CallRequest, Invocation
+from sidecall.telemetry.current import CALL, REQUEST_ID, ObservedCall
+from sidecall.telemetry.json_lines import write_line
 from sidecall.telemetry.redact import Redaction
+from sidecall.telemetry.straight import StraightWay
 
 logger = logging.getLogger("sidecall")
 
@@ -59,12 +63,18 @@ class CallLines:
 
     def __init__(self, *, wanted: bool = False, with_content: bool = False, redaction: Redaction | None = None) -> None:
         self._level = logging.INFO if wanted else logging.DEBUG
+        self._level_name = "info" if wanted else "debug"
         self._with_content = with_content
         self._redaction = redaction or Redaction()
+        self._straight = StraightWay(logger, self._level, self._redaction)
 
     def log_end(self, invocation: Invocation, outcome: str) -> None:
         """Log a call that has ended, with what it was asked and what it answered if the operator wants that."""
         if not logger.isEnabledFor(self._level):
+            return
+        served, writer = CALL.get(), self._straight.find()
+        if writer is not None and served is not None and served.invocation is invocation and invocation.mask is None:
+            writer.write(write_line(self._spell(served, outcome)))
             return
         keys = make_call_keys(invocation) | {"event": "tool call", "outcome": outcome, **_make_duration_key(invocation)}
         if self._with_content:
@@ -72,29 +82,70 @@ class CallLines:
             keys["result"] = redact_result(invocation, self._redaction)
         logger.log(self._level, "tool %s: %s (call %s)", keys["tool"], outcome, keys["call_id"], extra=keys)
 
+    def _spell(self, served: ObservedCall, outcome: str) -> dict[str, Any]:
+        """Return what the formatter would make of a record, in one step."""
+        invocation = served.invocation
+        line = self._begin_line(invocation.tool.name, invocation.call.id)
+        line["invocation_id"] = invocation.id
+        line["outcome"] = outcome
+        line["duration_ms"] = round((time.monotonic() - invocation.started) * 1000, 3)
+        if served.trace_id:
+            line["trace_id"] = served.trace_id
+        self._add_sender(line, invocation.request)
+        if self._with_content:
+            # As deep as they stand in the line.
+            hidden, message, redaction = invocation.tool.hidden_names, invocation.message, self._redaction
+            line["arguments"] = redaction.redact_fields(_leave_out(hidden, invocation.args), 1)
+            line["result"] = None if message is None else redaction.redact(message.content, 1)
+        return line
+
+    def _begin_line(self, tool: str, call_id: str) -> dict[str, Any]:
+        return {
+            "timestamp": self._straight.read_clock(),
+            "level": self._level_name,
+            "logger": "sidecall",
+            "event": "tool call",
+            "tool": cut_id(tool),
+            "call_id": cut_id(call_id),
+        }
+
+    def _add_sender(self, line: dict[str, Any], request: CallRequest) -> None:
+        request_id, caller = REQUEST_ID.get(), request.caller
+        if request_id:
+            line["request_id"] = request_id
+        if caller is not ANONYMOUS:
+            line["caller"] = self._redaction.redact(cut_id(caller.subject), 1)
+
     def log_refusal(self, request: CallRequest, outcome: str) -> None:
         """Log a call that never began, of a tool that may not exist."""
-        if logger.isEnabledFor(self._level):
-            tool, call_id = cut_id(request.call.name), cut_id(request.call.id)
-            keys = {
-                "event": "tool call",
-                "tool": tool,
-                "call_id": call_id,
-                "outcome": outcome,
-                **_make_caller_key(request),
-            }
-            logger.log(self._level, "tool %s: %s (call %s)", tool, outcome, call_id, extra=keys)
+        if not logger.isEnabledFor(self._level):
+            return
+        writer = self._straight.find()
+        if writer is not None and CALL.get() is None:
+            line = self._begin_line(request.call.name, request.call.id)
+            line["outcome"] = outcome
+            self._add_sender(line, request)
+            writer.write(write_line(line))
+            return
+        tool, call_id = cut_id(request.call.name), cut_id(request.call.id)
+        keys = {"event": "tool call", "tool": tool, "call_id": call_id, "outcome": outcome}
+        keys |= _make_caller_key(request)
+        logger.log(self._level, "tool %s: %s (call %s)", tool, outcome, call_id, extra=keys)
 
 
 def redact_arguments(invocation: Invocation, redaction: Redaction) -> dict[str, Any]:
     """Copy what the model sent, without what it had no business to send and without secrets."""
-    hidden = invocation.tool.hidden_names
-    return redaction.redact_fields({name: value for name, value in invocation.args.items() if name not in hidden})
+    return redaction.redact_fields(_leave_out(invocation.tool.hidden_names, invocation.args))
 
 
 def redact_result(invocation: Invocation, redaction: Redaction) -> Any:
     """Copy what the model is answered, without secrets; None when there is no answer."""
     return None if invocation.message is None else redaction.redact(invocation.message.content)
+
+
+def _leave_out(hidden: Collection[str], args: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return arguments without those that no model has any business to send."""
+    return {name: value for name, value in args.items() if name not in hidden} if hidden else args
 
 
 def _make_duration_key(invocation: Invocation) -> dict[str, float]:

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 REDACTED = "[redacted]"
@@ -21,6 +22,9 @@ _SEAM = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^a-zA-Z0-9
 _NAMING = ("name", "key", "header")
 
 _MOST_CHARACTERS = 1000
+# Names of fields that are remembered, and characters of those that are not too long for that.
+_MOST_NAMES = 4096
+_MOST_OF_NAME = 64
 _MOST_ITEMS = 50
 _DEEPEST = 8
 _LARGEST = 2**63
@@ -34,7 +38,9 @@ class Redaction:
         """Know the usual names and some more; texts are shown up to `longest` characters."""
         self.longest = longest
         self.most_items = _MOST_ITEMS
-        names = [name for name in map(_normalize, (*_SECRET, *more)) if name]
+        self._more = frozenset(more)
+        self._remember = lru_cache(_MOST_NAMES)(self._judge)
+        names = [name for name in map(_normalize, (*_SECRET, *self._more)) if name]
         words = "|".join(map(re.escape, names))
         spelled = [name.split("_") for name in names]
         self._single = _drop_longer([*_EVEN_WITHIN, *(parts[0] for parts in spelled if len(parts) == 1)])
@@ -45,8 +51,17 @@ class Redaction:
 
     def is_secret(self, name: str) -> bool:
         """Return whether a field of this name holds a secret."""
+        return self._remember(name) if len(name) <= _MOST_OF_NAME else self._judge(name)
+
+    def _judge(self, name: str) -> bool:
         spelled = _normalize(name[:_MOST_CHARACTERS])
         return self._secret.search(spelled) is not None and _COUNT.fullmatch(spelled) is None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Redaction) and (self._more, self.longest) == (other._more, other.longest)
+
+    def __hash__(self) -> int:
+        return hash((self._more, self.longest))
 
     def has_to_do_with_secrets(self, name: str) -> bool:
         """Return whether a field of this name holds a secret, or may say that another one does."""
@@ -63,21 +78,27 @@ class Redaction:
     def redact_fields(self, values: Mapping[Any, Any], depth: int = 0) -> dict[str, Any]:
         """Copy named values, without secrets."""
         shown: dict[str, Any] = {}
-        hides_value = any(self.is_secret(str(values[key])) for key in _NAMING if isinstance(values.get(key), str))
-        for key, value in list(values.items())[:_MOST_ITEMS]:
+        hides_value = "value" in values and any(
+            self.is_secret(str(values[key])) for key in _NAMING if isinstance(values.get(key), str)
+        )
+        items = list(values.items())
+        for key, value in items if len(items) <= _MOST_ITEMS else items[:_MOST_ITEMS]:
             name = str(key)
             is_hidden = self.is_secret(name) or (hides_value and name == "value")
-            shown[self._shorten(name)] = REDACTED if is_hidden else self.redact(value, depth + 1)
+            spelled = name if len(name) <= self.longest else self._shorten(name)
+            shown[spelled] = REDACTED if is_hidden else self.redact(value, depth + 1)
         if len(values) > _MOST_ITEMS:
             shown["…"] = f"{len(values) - _MOST_ITEMS} more"
         return shown
 
     def redact(self, value: Any, depth: int = 0) -> Any:
         """Copy a value as something that JSON can say; what is long or deep is cut."""
+        if isinstance(value, str):
+            # Most texts are short, and begin as no JSON does.
+            is_simple = len(value) <= self.longest and value[:1].isalnum()
+            return value if is_simple else self._redact_text(value, depth)
         if value is None or isinstance(value, bool):
             return value
-        if isinstance(value, str):
-            return self._redact_text(value, depth)
         if isinstance(value, (int, float)):
             return _limit_number(value)
         if depth >= _DEEPEST:

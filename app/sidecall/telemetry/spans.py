@@ -7,25 +7,22 @@ from typing import Any
 
 from opentelemetry import context as contexts
 from opentelemetry import propagate, trace
-from opentelemetry.trace import Span, SpanKind, StatusCode, TracerProvider
+from opentelemetry.context import Context
+from opentelemetry.trace import Span, SpanContext, SpanKind, TracerProvider
 
 from sidecall.core.context import cut_id
+from sidecall.core.tool import CompiledTool
+from sidecall.telemetry.call_provider import CallProvider
+from sidecall.telemetry.call_span import CallSpan, Template, end_span
 from sidecall.telemetry.current import ObservedCall
 from sidecall.telemetry.lines import redact_arguments, redact_result
+from sidecall.telemetry.propagation import TraceHeaders
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.text import shorten
 from sidecall.version import __version__
 
-# The conventions are in development, and the package that names them calls its names for them deprecated.
-_OPERATION = "gen_ai.operation.name"
-_TOOL_NAME = "gen_ai.tool.name"
-_TOOL_DESCRIPTION = "gen_ai.tool.description"
-_TOOL_TYPE = "gen_ai.tool.type"
-_CALL_ID = "gen_ai.tool.call.id"
 _ARGUMENTS = "gen_ai.tool.call.arguments"
 _RESULT = "gen_ai.tool.call.result"
-_ERROR_TYPE = "error.type"
-_INVOCATION_ID = "sidecall.invocation.id"
 
 # Ends that are no failures: the call goes on when a person has decided.
 _NO_ERRORS = frozenset(("success", "approval_required"))
@@ -42,41 +39,47 @@ class Spans:
     ) -> None:
         """Take the provider of the spans, and a redaction if they are to tell arguments and results."""
         self._tracer = provider.get_tracer("sidecall", __version__)
+        self._start = provider.start_call if isinstance(provider, CallProvider) else self._start_by_sdk
+        self._headers = TraceHeaders()
         self._redaction = redaction
         self._flush = flush
 
     def begin(self, call: ObservedCall) -> None:
         """Begin a call's span, as a child of whatever its sender is doing."""
         invocation = call.invocation
-        tool = invocation.tool
-        attributes = {
-            _OPERATION: "execute_tool",
-            _TOOL_NAME: tool.name,
-            _TOOL_DESCRIPTION: tool.description,
-            _TOOL_TYPE: "function",
-            _CALL_ID: cut_id(invocation.call.id),
-            _INVOCATION_ID: invocation.id,
-        }
-        parent = contexts.get_current()
-        if not trace.get_current_span(parent).get_span_context().is_valid:
+        context = contexts.get_current()
+        parent = _find_parent(context) if context else None
+        if parent is None:
             # Nothing around this application has read the headers.
-            parent = propagate.extract(invocation.request.headers, parent)
-        span = self._tracer.start_span(f"execute_tool {tool.name}", parent, SpanKind.INTERNAL, attributes)
+            arrived = self._headers.extract(invocation.request.headers, context)
+            if arrived is not context:
+                context, parent = arrived, _find_parent(arrived)
+        span = self._start(invocation.tool, cut_id(invocation.call.id), invocation.id, context, parent)
         call.span = span
-        call.span_token = contexts.attach(trace.set_span_in_context(span, parent))
-        call.trace_id = trace.format_trace_id(span.get_span_context().trace_id)
+        call.span_token = contexts.attach(trace.set_span_in_context(span, context))
+        if isinstance(span, CallSpan):
+            call.trace_id = span.trace_id.hex()
+        else:
+            call.trace_id = trace.format_trace_id(span.get_span_context().trace_id)
+
+    def _start_by_sdk(
+        self, tool: CompiledTool, call_id: str, invocation_id: str, context: Context, _parent: SpanContext | None
+    ) -> Span:
+        template = Template(tool.name, tool.description)
+        attributes = template.describe(call_id, invocation_id)
+        return self._tracer.start_span(template.name, context, SpanKind.INTERNAL, attributes)
 
     def end(self, call: ObservedCall, outcome: str) -> None:
         """End a call's span."""
         span: Span = call.span
         contexts.detach(call.span_token)
-        if outcome not in _NO_ERRORS:
-            span.set_attribute(_ERROR_TYPE, outcome)
-            span.set_status(StatusCode.ERROR)
+        failure = None if outcome in _NO_ERRORS else outcome
+        if self._redaction is None and isinstance(span, CallSpan) and span.finish(failure):
+            return
         if self._redaction is not None and span.is_recording():
             span.set_attribute(_ARGUMENTS, _write_json(redact_arguments(call.invocation, self._redaction)))
             span.set_attribute(_RESULT, _write_json(redact_result(call.invocation, self._redaction)))
-        span.end()
+        end_span(span, failure)
 
     def headers(self) -> dict[str, str]:
         """Name the span that is current, for another process."""
@@ -97,6 +100,11 @@ class Spans:
         """Send what has not been sent yet."""
         if self._flush is not None:
             await self._flush()
+
+
+def _find_parent(context: Context) -> SpanContext | None:
+    found = trace.get_current_span(context).get_span_context()
+    return found if found.is_valid else None
 
 
 def _write_json(value: Any) -> str:

@@ -13,7 +13,7 @@ from sidecall.core.overload import StoreUnavailable
 from sidecall.core.run.file_errors import FileConflict, TooManyFiles, UnknownFile
 from sidecall.indexing.cutting import cut_text
 from sidecall.indexing.filters import Attribute, list_attributes
-from sidecall.indexing.words import strip_ending, write_document
+from sidecall.indexing.words import strip_ending, write_piece_words
 from sidecall.ledger.sql.database import Database, Row
 from sidecall.vector_stores.embedding import Embeddings
 from sidecall.vector_stores.files import SentFiles, word_bounds
@@ -34,7 +34,7 @@ def make_mark(tenant: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedMember:
     """A file that is to be in a store."""
 
     store: str
@@ -58,7 +58,7 @@ class Adding:
     embeddings: Embeddings | None = None
     clock: Callable[[], float] = time.time
 
-    async def add(self, tenant: str, wanted: Wanted) -> None:
+    async def add(self, tenant: str, wanted: WantedMember) -> None:
         """Put a file into a store, in the place of what is there of it; what cannot be read is there as failed.
 
         Raises:
@@ -93,7 +93,9 @@ class Adding:
     async def _embed(self, pieces: Sequence[str]) -> Sequence[bytes | None]:
         return [None] * len(pieces) if self.embeddings is None else await self.embeddings.embed(pieces)
 
-    async def _begin(self, tenant: str, wanted: Wanted, number: int, size: int, error: UnreadableFile | None) -> None:
+    async def _begin(
+        self, tenant: str, wanted: WantedMember, number: int, size: int, error: UnreadableFile | None
+    ) -> None:
         """Take the place and the room for a file."""
         status = "in_progress" if error is None else "failed"
         said = "" if error is None else f"{error.code}\n{error.message}"
@@ -108,7 +110,7 @@ class Adding:
         raise TooManyFiles(word_bounds(self.bounds))
 
     async def _write(
-        self, number: int, name: str, wanted: Wanted, mark: str, pieces: Sequence[tuple[str, bytes | None]]
+        self, number: int, name: str, wanted: WantedMember, mark: str, pieces: Sequence[tuple[str, bytes | None]]
     ) -> None:
         rows = await asyncio.to_thread(write_rows, number, name, mark, pieces)
         await self.database.write_all("put_piece", rows)
@@ -117,7 +119,7 @@ class Adding:
 
 def write_rows(number: int, name: str, mark: str, pieces: Sequence[tuple[str, bytes | None]]) -> list[Row]:
     """Write the pieces of a file for the database."""
-    return [(number, text, *write_document(strip_ending(name), text, mark), vector) for text, vector in pieces]
+    return [(number, text, *write_piece_words(strip_ending(name), text, mark), vector) for text, vector in pieces]
 
 
 def _cut(name: str, body: bytes, cut: Cut) -> list[str]:

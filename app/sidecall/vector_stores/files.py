@@ -81,7 +81,7 @@ class SentFiles:
 
 
 def word_bounds(bounds: ShelfBounds) -> str:
-    """Say how much a tenant may keep."""
+    """Word how much a tenant may keep."""
     return (
         f"Files that you may keep: {bounds.files:,}, with {bounds.bytes:,} bytes, those of pieces in stores "
         "with them. Delete some."

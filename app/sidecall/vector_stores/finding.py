@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sidecall.core.run.passages import Passage
+from sidecall.core.run.passages import FilePassage
 from sidecall.indexing.filters import write_filter
 from sidecall.indexing.ranking import find_nearest_vectors, fuse, spread, to_share
 from sidecall.indexing.words import list_query_words, write_words
@@ -41,7 +41,7 @@ class _Where:
 
 
 @dataclass(slots=True)
-class Finding:
+class PassageFinder:
     """Find passages in one database."""
 
     database: Database
@@ -55,7 +55,7 @@ class Finding:
         filters: Any = None,
         stores: Sequence[str] = (),
         weights: Weights = EVEN,
-    ) -> list[Passage]:
+    ) -> list[FilePassage]:
         """Find passages that fit any of these texts, best first.
 
         Raises:
@@ -113,16 +113,16 @@ class Finding:
             last, looked = rows[-1][0], looked + len(rows)
         return [list(nearest) for nearest in found]
 
-    async def _show(self, tenant: str, scores: Mapping[int, float], limit: int) -> list[Passage]:
+    async def _show(self, tenant: str, scores: Mapping[int, float], limit: int) -> list[FilePassage]:
         if not scores:
             return []
         order = sorted(scores, key=lambda piece: (-scores[piece], piece))
         places = ", ".join(f"${number}" for number in range(2, 2 + len(order)))
         rows = await self.database.read("show_pieces", tenant, *order, where=f"AND p.id IN ({places})")
-        shown: dict[int, Passage] = {}
+        shown: dict[int, FilePassage] = {}
         for piece, file, store, name, attributes, text in rows:
             score = round(scores[piece], 4)
-            shown[piece] = Passage(file, name, score, text, json.loads(attributes), store)
+            shown[piece] = FilePassage(file, name, score, text, json.loads(attributes), store)
         # What two stores have of one file is found once.
         unique = {(it.file_id, it.text): it for piece in reversed(order) if (it := shown.get(piece)) is not None}
         return spread(reversed(unique.values()), lambda it: it.file_id, lambda it: it.score)[:limit]

@@ -8,8 +8,8 @@ from sidecall.indexing.cutting import OVERLAP, PIECE
 from sidecall.indexing.filters import Attribute
 
 T = TypeVar("T")
-Status = Literal["in_progress", "completed", "failed"]
-Order = Literal["asc", "desc"]
+MemberStatus = Literal["in_progress", "completed", "failed"]
+ListOrder = Literal["asc", "desc"]
 MEBIBYTE = 1024 * 1024
 
 
@@ -62,7 +62,7 @@ class Member:
     file: str
     store: str
     created_at: float
-    status: Status
+    status: MemberStatus
     error: tuple[str, str] | None
     attributes: Mapping[str, Attribute]
     cut: Cut
@@ -82,7 +82,7 @@ class Choice:
     """Which page: so many, behind the one with this id, oldest or newest first."""
 
     limit: int = 20
-    order: Order = "desc"
+    order: ListOrder = "desc"
     after: str | None = None
 
     def write(self, column: str, taken: int) -> tuple[str, list[str]]:

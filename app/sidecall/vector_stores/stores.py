@@ -8,13 +8,13 @@ from typing import Any
 from uuid_utils import uuid7
 
 from sidecall.core.run.file_errors import TooManyFiles, UnknownFile, UnknownVectorStore
-from sidecall.core.run.passages import Passage
+from sidecall.core.run.passages import FilePassage
 from sidecall.indexing.filters import Attribute
 from sidecall.ledger.sql.database import Database
-from sidecall.vector_stores.adding import Adding, Wanted
+from sidecall.vector_stores.adding import Adding, WantedMember
 from sidecall.vector_stores.embedding import Embeddings
 from sidecall.vector_stores.files import SentFiles
-from sidecall.vector_stores.finding import EVEN, Finding, Weights
+from sidecall.vector_stores.finding import EVEN, PassageFinder, Weights
 from sidecall.vector_stores.kept import Choice, Cut, KeptStore, Member, Page, ShelfBounds
 
 # Seconds after which what another server puts into a store is not waited for.
@@ -38,7 +38,7 @@ class VectorStores:
         self._bounds = bounds
         self._clock = clock
         self._adding = Adding(database, bounds, self.files, embeddings, clock)
-        self._finding = Finding(database, embeddings)
+        self._finding = PassageFinder(database, embeddings)
 
     async def open(self) -> None:
         """Bring the tables up to date, and give up what an earlier server has left unfinished.
@@ -105,7 +105,7 @@ class VectorStores:
             FileConflict: Somebody else puts it there just now.
         """
         await self.find(tenant, store_id)
-        await self._adding.add(tenant, Wanted(store_id, file_id, attributes, cut))
+        await self._adding.add(tenant, WantedMember(store_id, file_id, attributes, cut))
         return await self.find_member(tenant, store_id, file_id)
 
     async def list_members(self, tenant: str, store_id: str, choice: Choice, status: str | None = None) -> Page[Member]:
@@ -145,7 +145,7 @@ class VectorStores:
 
     async def search(
         self, tenant: str, queries: Sequence[str], limit: int, filters: Any = None, stores: Sequence[str] = ()
-    ) -> Sequence[Passage]:
+    ) -> Sequence[FilePassage]:
         """Find passages of a tenant's files, best first; with stores only in those.
 
         Raises:
@@ -155,7 +155,7 @@ class VectorStores:
 
     async def search_store(
         self, tenant: str, store_id: str, queries: Sequence[str], limit: int, filters: Any, weights: Weights = EVEN
-    ) -> Sequence[Passage]:
+    ) -> Sequence[FilePassage]:
         """Find passages in one store.
 
         Raises:

@@ -13,13 +13,25 @@ from sidecall.workspace.removing import empty_folder, make_unfinished_name
 FILES = "files"
 _LEASE = "lease"
 _MOST_TRIES = 10
+_LEASE_BYTES = 200
 
 
 class Span(NamedTuple):
-    """When a workspace was made, and when it was last used (seconds since 1970)."""
+    """When a workspace was made, and when it was last used (seconds since 1970).
+
+    `idle` are the seconds without use after which it goes, where that was said of this one; `lasts` that it never does.
+    """
 
     created: float
     active: float
+    idle: float | None = None
+    lasts: bool = False
+
+    def find_end(self, idle: float, hard: float) -> float | None:
+        """Return when it is removed if nobody uses it again, where most go after so many seconds; None: never."""
+        if self.lasts:
+            return None
+        return min(self.active + (idle if self.idle is None else self.idle), self.created + hard)
 
 
 class Claim:
@@ -43,6 +55,12 @@ class Claim:
     def span(self) -> Span:
         """When it was made and last used."""
         return read_span(self._lease)
+
+    def keep_for(self, idle: float | None) -> None:
+        """Note after how many seconds without use this one goes; None: never."""
+        said = {"created": self.span.created, **({"lasts": True} if idle is None else {"idle": idle})}
+        # All of them as long as each other, so that nobody reads a part.
+        os.pwrite(self._lease, json.dumps(said).ljust(_LEASE_BYTES).encode(), 0)
 
     def touch(self) -> None:
         """Note that it is used."""
@@ -77,7 +95,7 @@ def claim_folder(folder: Path, make: bool, is_passing: bool = False) -> Claim:
         fcntl.flock(lease, fcntl.LOCK_SH)
         if _is_same(lease, folder):
             if not os.fstat(lease).st_size:
-                os.pwrite(lease, json.dumps({"created": time.time()}).encode(), 0)
+                os.pwrite(lease, json.dumps({"created": time.time()}).ljust(_LEASE_BYTES).encode(), 0)
             return Claim(folder, lease, is_passing)
         os.close(lease)
     raise FileNotFoundError(f"The workspace {folder.name} is being removed again and again.")
@@ -95,8 +113,8 @@ def remove_if(folder: Path, idle: float, hard: float) -> bool:
         return False
     try:
         fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        span, now = read_span(lease), time.time()
-        if now - span.active <= idle and now - span.created <= hard:
+        ends = read_span(lease).find_end(idle, hard)
+        if ends is None or time.time() <= ends:
             return False
         discard(folder)
     except BlockingIOError:  # Somebody uses it.
@@ -132,8 +150,10 @@ def read_span(lease: int) -> Span:
     """Read from a lease file when its workspace was made and last used."""
     active = os.fstat(lease).st_mtime
     try:
-        return Span(float(json.loads(os.pread(lease, 1000, 0))["created"]), active)
-    except (ValueError, KeyError, TypeError):
+        said = json.loads(os.pread(lease, 1000, 0))
+        idle = said.get("idle")
+        return Span(float(said["created"]), active, None if idle is None else float(idle), said.get("lasts") is True)
+    except (ValueError, KeyError, TypeError, AttributeError):
         return Span(active, active)
 
 

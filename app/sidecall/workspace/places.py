@@ -40,10 +40,11 @@ class Workspaces:
         self.allowance = allowance
         self.expiry = expiry
 
-    def open(self, tenant: str, conversation: str | None) -> Workspace:
+    def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> Workspace:
         """Open the workspace of a tenant's conversation, and make it where there is none.
 
-        Without a conversation it is a fresh one, which is removed when its call ends.
+        Without a conversation it is a fresh one, which is removed when its call ends. One that is made to last does not
+        expire.
 
         Raises:
             TooManyWorkspaces: There are as many as may be.
@@ -54,9 +55,13 @@ class Workspaces:
             return self._open(claim_folder(self.root / f"call-{secrets.token_hex(16)}", make=True, is_passing=True))
         folder = self._place(tenant, conversation)
         remove_if(folder, self.expiry.idle, self.expiry.hard)
-        if not folder.exists():
-            self._require_room()
-        return self._open(claim_folder(folder, make=True))
+        if folder.exists():
+            return self._open(claim_folder(folder, make=True))
+        self._require_room()
+        claim = claim_folder(folder, make=True)
+        if lasts:
+            claim.keep_for(None)
+        return self._open(claim)
 
     def find(self, tenant: str, conversation: str) -> Workspace | None:
         """Open the workspace of a tenant's conversation where there is one."""
@@ -108,7 +113,7 @@ class Workspaces:
 class PassingWorkspaces:
     """Fresh workspaces, each for one call, where there is no server that keeps any."""
 
-    def open(self, tenant: str, conversation: str | None) -> Workspace:  # noqa: ARG002  there are no conversations
+    def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> Workspace:  # noqa: ARG002  there are no conversations
         """Make one; it goes when nothing refers to it."""
         made = tempfile.TemporaryDirectory(prefix="sidecall-")
         return Workspace(Path(made.name), claim=made)

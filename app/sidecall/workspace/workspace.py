@@ -6,7 +6,6 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 
 from sidecall.workspace.allowance import Allowance, Held, count_held
 from sidecall.workspace.entries import Entry, describe_entry, find_entries, require_ordinary
@@ -25,18 +24,21 @@ _NO_ALLOWANCE = Allowance()
 class Workspace:
     """A folder of files that tools and sandboxes share, and that no path leads out of.
 
-    Paths are what a model says: `/workspace/notes/a.txt` and `notes/a.txt` are the same. Links are not followed, also
-    where another process puts one there meanwhile, and only ordinary files are opened. Nothing that is returned or
-    raised names a place outside.
+    Paths are what a model says: `/workspace/a` and `a` are the same. Links are not followed, also those that are put
+    there meanwhile, and only ordinary files are opened. Nothing returned or raised names a place outside.
 
     Attributes:
         directory: The folder on this machine, for mounting it into a sandbox and for nothing else.
         root_fd: The same, opened.
+        is_kept: Whether its files are there after the call: it belongs to a conversation.
+        is_uncounted: Whether something may have been written that nobody has counted.
     """
 
     def __init__(self, directory: Path, allowance: Allowance = _NO_ALLOWANCE, claim: object = None) -> None:
         """Open the workspace in a folder that is there, and keep `claim` for as long as this is used."""
         self.claim = claim
+        self.is_kept = getattr(claim, "is_passing", True) is False
+        self.is_uncounted = False
         self.directory = directory
         self.allowance = allowance
         self.root_fd = os.open(directory, FOLDER | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -49,12 +51,7 @@ class Workspace:
     def __enter__(self) -> "Workspace":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def __del__(self) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -62,6 +59,8 @@ class Workspace:
         root, self.root_fd = getattr(self, "root_fd", -1), -1
         if root >= 0:
             os.close(root)
+
+    __del__ = close
 
     def open(self, path: str, flags: int, mode: int = 0o644) -> int:
         """Open an ordinary file, or with `os.O_DIRECTORY` a folder, and return its descriptor.
@@ -79,8 +78,8 @@ class Workspace:
         parts = split_path(path)
         shown = join_path(parts)
         if flags & (_WRITING | os.O_CREAT):
-            self.require_room(entries=1 if flags & os.O_CREAT and not self.is_there(path) else 0)
-            self._held = None  # Nobody counts what is written through the descriptor.
+            self._require_room(0, 1 if flags & os.O_CREAT and not self.is_there(path) else 0)
+            self._held, self.is_uncounted = None, True  # Nobody counts what is written through the descriptor.
         with in_words(shown):
             # Cut only after a look at what it is: another name of the file may lie outside.
             opened = self._opener(self.root_fd, parts, (flags & ~os.O_TRUNC) | _QUIET, mode & 0o777)
@@ -243,7 +242,7 @@ class Workspace:
             yield from find_entries(self._open_below, parts, None, hidden, self.allowance.entries)
 
     def require_room(self, size: int = 0, entries: int = 0) -> None:
-        """Refuse to go on where the workspace is full, as before a command that may write.
+        """Refuse to go on where the workspace is full, as before and after a command that may write.
 
         Args:
             size: Bytes that will be added.
@@ -252,13 +251,18 @@ class Workspace:
         Raises:
             WorkspaceError: It is full.
         """
+        self._held = None if self.is_uncounted else self._held
+        self.is_uncounted = True
+        self._require_room(size, entries)
+
+    def _require_room(self, size: int, entries: int) -> None:
         if self._held is None:
             self._held = count_held(self._open_below, self.allowance.entries)
         self.allowance.require_room(self._held, size, entries)
 
     def _take_room(self, size: int, entries: int) -> None:
         if size > 0 or entries > 0:
-            self.require_room(max(0, size), entries)
+            self._require_room(max(0, size), entries)
         if self._held is not None:
             self._held = Held(self._held.size + size, self._held.entries + entries)
 

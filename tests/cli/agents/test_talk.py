@@ -41,7 +41,10 @@ def test_what_it_asks_a_person_it_asks_here(heard: Heard) -> None:
 
     answer = json.loads(found.stdout[found.stdout.index("{") :])  # The runner writes the input there too.
     assert answer["text"] == "You said: The person has rejected this: no such street"
-    assert "Which city?" in found.stderr
+    assert "The agent asks: Which city?\n" in found.stderr
+    assert found.stderr.count("Answer or approve (y), or reject (n)? [y/N]:") == 2
+    assert 'Your answer, or Enter for "Approved.":' in found.stderr
+    assert "Why not, or Enter to say nothing:" in found.stderr
     assert "Which street?" in found.stderr
 
 

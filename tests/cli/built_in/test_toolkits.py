@@ -1,6 +1,6 @@
 """`sidecall toolkits` says what may be switched on, and the start refuses what cannot be."""
 
-import os
+import json
 import subprocess
 
 import pytest
@@ -17,19 +17,42 @@ def test_toolkits_are_listed_with_their_risks(monkeypatch: pytest.MonkeyPatch) -
 
     result = CliRunner().invoke(cli, ["toolkits", "--toolkit", "fetch"])
 
-    lines = {line.split()[0]: line for line in result.stdout.splitlines()}
-    assert [name for name, line in lines.items() if line.split()[1] == "on"] == ["fetch"]
-    assert [toolkit.name for toolkit in TOOLKITS if toolkit.risk not in lines[toolkit.name]] == []
+    states = [line.split()[:2] for line in result.stdout.splitlines() if not line.startswith(" ")]
+    assert states[:-1] == [[it.name, "on" if it.name == "fetch" else "off"] for it in TOOLKITS]
+    assert [toolkit.name for toolkit in TOOLKITS if toolkit.risk not in result.stdout] == []
+
+
+def test_names_are_whole_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are what one types."""
+    monkeypatch.setenv("COLUMNS", "40")
+
+    shown = CliRunner().invoke(cli, ["toolkits"]).stdout
+
+    assert [toolkit.name for toolkit in TOOLKITS if f"{toolkit.name} " not in shown] == []
+
+
+def test_toolkits_are_listed_for_programs() -> None:
+    """As JSON."""
+    fetch, *_ = json.loads(CliRunner().invoke(cli, ["toolkits", "--toolkit", "fetch", "--json"]).stdout)
+
+    assert fetch == {
+        "name": "fetch",
+        "on": True,
+        "tools": ["web_fetch"],
+        "risk": TOOLKITS[0].risk,
+        "asks_about": "nothing",
+        "lacks": None,
+    }
 
 
 def test_a_toolkit_lacks_what_the_machine_forbids() -> None:
     """As a container does that forbids namespaces, by which commands would be kept apart."""
-    command = contained("-m", "sidecall", "toolkits")
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "900"})
+    command = contained("-m", "sidecall", "toolkits", "--json")
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
 
-    lines = {line.split()[0]: line for line in done.stdout.splitlines()}
-    assert "bubblewrap" in lines["shell"]
-    assert "bubblewrap" not in lines["files"]
+    lacks = {it["name"]: it["lacks"] for it in json.loads(done.stdout)}
+    assert "bubblewrap" in lacks["shell"]
+    assert lacks["files"] is None
 
 
 def test_an_unknown_toolkit_stops_the_start() -> None:

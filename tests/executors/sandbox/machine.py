@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
@@ -12,16 +13,24 @@ from sidecall.core.run.sandbox import SandboxLimits
 from sidecall.executors.sandbox.opening import Opened, open_sandbox
 
 LIMITS = SandboxLimits(memory_mb=256)
-# Be in a container such as Docker's, where namespaces are forbidden, and run a program there.
+# What Docker's default profile allows to nobody without capabilities, of what is known here.
+REFUSED = (
+    *("acct", "add_key", "bpf", "clone", "delete_module", "finit_module", "fsconfig", "fsmount", "fsopen", "fspick"),
+    *("init_module", "kcmp", "kexec_load", "keyctl", "mount", "mount_setattr", "move_mount", "open_by_handle_at"),
+    *("open_tree", "perf_event_open", "pidfd_getfd", "pivot_root", "process_madvise", "quotactl", "reboot"),
+    *("request_key", "setdomainname", "sethostname", "setns", "swapoff", "swapon", "syslog", "umount2", "unshare"),
+    "userfaultfd",
+)
+# Be in such a container, and run a program there.
 _CONTAINED = """
 import sys, os
 from sidecall.executors.sandbox.landlock import filter_calls, give_up_privileges
 from sidecall.executors.sandbox.system_calls import CONFINED, build_filter
-refused = ("unshare", "setns", "mount", "umount2", "pivot_root", "bpf", "keyctl", "add_key", "request_key",
-    "pidfd_getfd", "process_madvise", "perf_event_open", "userfaultfd", "open_by_handle_at", "kexec_load")
+refused = set(sys.argv[1].split(","))
 give_up_privileges()
-filter_calls(build_filter(refused, conditions={"clone": CONFINED["clone"]}))
-os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+conditions = {"clone": CONFINED["clone"]} if "clone" in refused else {}
+filter_calls(build_filter(sorted(refused - {"clone"}), conditions=conditions))
+os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
 """
 
 
@@ -41,6 +50,9 @@ def open_once() -> Opened:
     return opened
 
 
-def contained(*arguments: str) -> list[str]:
-    """Return the command that runs Python with these arguments as in a container, where namespaces are forbidden."""
-    return [sys.executable, "-c", _CONTAINED, *arguments]
+def contained(*arguments: str, python: str = sys.executable, allowed: Collection[str] = ()) -> list[str]:
+    """Return the command that runs Python with these arguments as in a container, where namespaces are forbidden.
+
+    But for the system calls that are `allowed` there, as by a profile of the operator's own.
+    """
+    return [python, "-c", _CONTAINED, ",".join(name for name in REFUSED if name not in allowed), *arguments]

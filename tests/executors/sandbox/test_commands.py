@@ -24,7 +24,8 @@ class Session:
         self.directory = place / "workspace"
         self.directory.mkdir()
         (place / "states").mkdir()
-        self.shell = Shell(means, LIMITS, ShellStates(place / "states"))
+        self.states = ShellStates(place / "states")
+        self.shell = Shell(means, LIMITS, self.states)
 
     async def run(self, command: str, seconds: float = 20.0) -> CommandEnd:
         """Run a command."""
@@ -125,7 +126,7 @@ async def test_of_a_long_output_the_beginning_and_the_end_are_kept(session: Sess
 async def test_a_restarted_session_has_forgotten(session: Session) -> None:
     """It begins in the folder, without variables."""
     await session.run("cd /tmp; export KEPT=1")
-    session.shell.restart(session.directory)
+    session.states.forget(session.directory)
 
     assert (await session.run('pwd; echo "[$KEPT]"')).stdout == (b"/workspace\n[]\n", b"")
 
@@ -147,3 +148,20 @@ async def test_programs_see_three_variables(session: Session, monkeypatch: pytes
     names = [line.partition(b"=")[0] for line in end.stdout[0].splitlines()]
 
     assert [name for name in names if name not in (b"PWD", b"SHLVL", b"_", b"OLDPWD")] == [b"HOME", b"LANG", b"PATH"]
+
+
+async def test_what_a_program_writes_as_state_never_runs(session: Session) -> None:
+    """Neither functions nor commands that it puts in the place of the shell's variables."""
+    said = r"/workspace\0ls() { echo hijacked; }; touch run\ndeclare -x KEPT=1\ndeclare -x MORE=%s\n"
+    await session.run(f"trap - EXIT; printf '{said}' '\"2\"' >&$__sidecall_fd")
+    end = await session.run('ls; type -t ls; echo "[$KEPT][$MORE]"')
+
+    assert end.stdout == (b"file\n[][2]\n", b"")
+
+
+async def test_exported_functions_are_not_carried(session: Session) -> None:
+    """Nor aliases, nor what a shell would run by itself."""
+    await session.run("ls() { echo hijacked; }; export -f ls; alias cat=ls; export BASH_ENV=/workspace/x LD_PRELOAD=x")
+    end = await session.run("type -t ls; echo ${BASH_ENV-none} ${LD_PRELOAD-none}; type -t cat")
+
+    assert end.stdout == (b"file\nnone none\nfile\n", b"")

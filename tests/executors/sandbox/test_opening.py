@@ -1,11 +1,14 @@
 """The strongest kind of sandbox is found out by trying, and where there is none it is said why."""
 
 import json
+import re
 import subprocess
 import sys
 
+from bench.environments import ROOT
 from sidecall.executors.sandbox.landlock import NEEDED, read_version
 from tests.executors.sandbox.machine import contained, open_once
+from tests.kit.plain_user import as_plain_user
 
 CHECKS = [
     ("it writes nothing outside", True, ""),
@@ -40,6 +43,17 @@ def test_where_namespaces_are_forbidden_there_are_no_commands() -> None:
     assert report["profile"] == ("landlock" if read_version() >= NEEDED else "none")
     assert "bubblewrap does not start" in report["reason"]
     assert "it needs user namespaces, which containers forbid by default, as docs/sandbox.md says" in report["reason"]
+
+
+def test_a_container_that_allows_what_is_documented_has_commands() -> None:
+    """No more system calls are needed than the profile of docs/deploy.md gives back."""
+    open_once()
+    [names] = re.findall(r"\.syscalls \+= \[\{names: (\[[^]]*\])", (ROOT / "docs" / "deploy.md").read_text())
+    command = as_plain_user(*contained("-c", REPORT, allowed=json.loads(names)))
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/")
+
+    assert json.loads(names) == ["clone", "mount", "pivot_root", "sethostname", "umount2", "unshare"]
+    assert json.loads(done.stdout)["profile"] == "bubblewrap"
 
 
 def test_a_python_that_is_closed_in_is_whole() -> None:

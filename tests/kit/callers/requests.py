@@ -47,6 +47,7 @@ class Gate:
             "/tools/{tool}",
             "/tools/{tool}/call",
             "/secrets/{new}",
+            "/workspaces/{new}",
             "/workspaces/{new}/files",
         )
 
@@ -73,6 +74,7 @@ GATES = [
     Gate("GET", "/contents/{content}", "tools:call", 200, 403, 404),
     Gate("DELETE", "/contents/{content}", "tools:call", 204, 403, 404),
     Gate("POST", "/workspaces/{new}/files", "tools:call", 404, 403, 404, {"file_id": NO_ID}),
+    Gate("POST", "/workspaces/{new}", "tools:call", 200, 403, 200, {"expires_after": {"minutes": 5}}),
     Gate("GET", "/workspaces/{workspace}", "tools:call", 200, 403, 404),
     Gate("GET", "/workspaces/{workspace}/files", "tools:call", 200, 403, 404),
     Gate("GET", "/workspaces/{workspace}/files/{file}", "tools:call", 200, 403, 404),

@@ -159,6 +159,20 @@ async def test_a_header_names_in_ascii(client: httpx.AsyncClient) -> None:
     assert "a header has those of ASCII only" in answer.json()["detail"]
 
 
+@pytest.mark.parametrize("wish", [{}, {"Prefer": "respond-async"}, {"Accept": "text/event-stream"}])
+async def test_two_headers_name_no_conversation(client: httpx.AsyncClient, wish: dict[str, str]) -> None:
+    """Whichever of them counted, the other one's program would be wrong."""
+    headers = [("Sidecall-Conversation", "one"), ("Sidecall-Conversation", "two"), *wish.items()]
+    call = {"name": "look", "args": {}}
+    said = "The header `Sidecall-Conversation` came 2 times; send it once."
+
+    for url, body in (("/tool_calls", call), ("/tool_calls/batch", [call])):
+        if url == "/tool_calls" or "Prefer" not in wish:
+            refused = await client.post(url, json=body, headers=headers)
+            assert said in refused.text
+            assert (refused.status_code == 422) == ("Accept" not in wish or url.endswith("batch"))
+
+
 async def test_a_job_has_the_same_files(client: httpx.AsyncClient) -> None:
     """Whoever waits for it."""
     body = {"name": "put", "args": {"path": "job", "text": "x"}, "id": "call_1"}

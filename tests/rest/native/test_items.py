@@ -98,6 +98,11 @@ async def test_a_crash_says_nothing_of_its_reason(make_client: MakeClient) -> No
         (write_shell_call(), "output", "commands"),
         (write_patch_call("a.txt"), "output", "apply_patch (built-in) is not a valid tool"),
         (write_tool_use("key", toolset_name="desktop", text="a"), "content", "desktop.key is not a valid tool"),
+        (
+            write_tool_use("kez", toolset_name="browser", text="a"),
+            "content",
+            "Error: browser.kez is not a valid tool, try one of [browser.key]. Did you mean browser.key?",
+        ),
         (write_tool_use("bash", command="ls"), "content", "bash is not a valid tool"),
         ({"type": "custom_tool_call", "call_id": "c1", "name": "nope", "input": "a"}, "output", "nope is not a valid"),
     ],

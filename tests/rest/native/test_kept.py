@@ -14,7 +14,7 @@ from sidecall.main import create_app
 from sidecall.native import CommandResult, ShellCommand
 from sidecall.settings import Settings
 from tests.kit.clients import MakeClient
-from tests.rest.native.built_in import CALLER, TOOLS, write_shell_call, write_tool_use
+from tests.rest.native.built_in import CALLER, CHECK, TOOLS, write_computer_call, write_shell_call, write_tool_use
 
 EXIT = {"type": "exit", "exit_code": 0}
 CALL = {**write_shell_call("ls", max_output_length=100), "caller": CALLER}
@@ -83,6 +83,23 @@ async def test_a_call_of_which_nobody_waits_for_the_answer_keeps_its_form(make_c
     assert accepted.status_code == 202
     answer = await _end(client, accepted.headers["location"], format="openai-responses")
     assert answer == {"type": "custom_tool_call_output", "call_id": "c1", "output": "1", "caller": CALLER}
+
+
+async def test_what_an_item_has_no_place_for_comes_later_too(make_client: MakeClient) -> None:
+    """With the answer of a call that was remembered, asked for again, or approved."""
+    client = await make_client(*TOOLS)
+    call = write_computer_call({"type": "miss"})
+    kept = await client.post("/tool_calls", json=call, headers={"Idempotency-Key": "k", "Prefer": "wait=10"})
+    job = await client.post("/tool_calls", json=call, headers={"Prefer": "respond-async"})
+    form = {"format": "openai-responses"}
+    later = await client.get(job.headers["Location"], params=form, headers={"Prefer": "wait=10"})
+    checked = write_computer_call({"type": "miss"}, pending_safety_checks=[CHECK])
+    place = f"/approvals/{(await client.post('/tool_calls', json=checked)).json()['id']}"
+    approved = await client.post(place, json={"decision": "approve"}, params=form)
+
+    answers = [kept, later, approved, await client.get(place, params=form)]
+    assert [answer.headers.get("Sidecall-Error") for answer in answers] == ["No such button."] * 4
+    assert "Sidecall-Error" not in (await client.get(place)).headers
 
 
 @asynccontextmanager

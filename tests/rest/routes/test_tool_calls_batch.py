@@ -256,6 +256,23 @@ async def test_nothing_is_run_when_one_is_no_call(make_client: MakeClient) -> No
     assert runs == []
 
 
+async def test_what_has_no_right_form_is_shown_none(make_client: MakeClient) -> None:
+    """A call that the provider has run already cannot be mended."""
+    client = await make_client(echo)
+    refused = (await client.post("/tool_calls/batch", json=[{"type": "web_search_call"}])).json()
+
+    assert "was already executed by the provider (OpenAI)" in refused["detail"]
+    assert "example" not in refused
+
+
+async def test_a_misspelt_type_is_told_the_right_one(make_client: MakeClient) -> None:
+    """Also that of a built-in tool."""
+    client = await make_client(echo)
+    refused = (await client.post("/tool_calls", json={"type": "shel_call"})).json()
+
+    assert refused["detail"].startswith('The body is not a call. Did you mean "shell_call"? A call has one of these')
+
+
 @pytest.mark.parametrize("body", ["{}", '{"name": "echo", "args": {}}', "null", '"x"', "7"])
 async def test_what_is_no_array_is_refused(make_client: MakeClient, body: str) -> None:
     """With the way to the route for one call."""

@@ -30,8 +30,8 @@ def client(server: httpx.AsyncClient) -> AsyncOpenAI:
     return AsyncOpenAI(base_url="http://sidecall", api_key="any", http_client=server, max_retries=0)
 
 
-async def test_files_are_sent_searched_and_deleted(client: AsyncOpenAI, server: httpx.AsyncClient) -> None:
-    """As its documentation has it, and the tool finds what the program has sent."""
+async def test_files_are_sent(client: AsyncOpenAI) -> None:
+    """And listed, read and deleted as OpenAI's documentation has it."""
     herons = await client.files.create(file=HERONS, purpose="assistants")
     owls = await client.files.create(file=OWLS, purpose="user_data")
     assert (herons.filename, herons.bytes, herons.status) == ("herons.md", len(HERONS[1]), "processed")
@@ -39,7 +39,13 @@ async def test_files_are_sent_searched_and_deleted(client: AsyncOpenAI, server: 
     assert [it.id async for it in client.files.list(purpose="assistants")] == [herons.id]
     assert (await client.files.retrieve(herons.id)) == herons
     assert (await client.files.content(owls.id)).content == OWLS[1]
+    assert (await client.files.delete(herons.id)).deleted
+    assert [it.id async for it in client.files.list()] == [owls.id]
 
+
+async def _fill(client: AsyncOpenAI) -> tuple[str, str, str]:
+    herons = await client.files.create(file=HERONS, purpose="assistants")
+    owls = await client.files.create(file=OWLS, purpose="user_data")
     store = await client.vector_stores.create(name="birds", file_ids=[herons.id], metadata={"of": "the lake"})
     assert (store.name, store.status, store.file_counts.completed) == ("birds", "completed", 1)
     added = await client.vector_stores.files.create_and_poll(
@@ -49,15 +55,21 @@ async def test_files_are_sent_searched_and_deleted(client: AsyncOpenAI, server: 
         chunking_strategy={"type": "static", "static": {"max_chunk_size_tokens": 100, "chunk_overlap_tokens": 50}},
     )
     assert (added.status, added.last_error, added.attributes) == ("completed", None, {"year": 2026, "night": True})
-    assert [it.id async for it in client.vector_stores.files.list(store.id, limit=1)] == [owls.id, herons.id]
-    assert [it.id async for it in client.vector_stores.list()] == [store.id]
+    return store.id, herons.id, owls.id
 
-    found = (await client.vector_stores.search(store.id, query="where do herons fish?")).data
-    assert [it.file_id for it in found] == [herons.id, owls.id]
+
+async def test_vector_stores_are_filled_searched_and_deleted(client: AsyncOpenAI) -> None:
+    """With attributes and sizes of pieces."""
+    store, herons, owls = await _fill(client)
+    assert [it.id async for it in client.vector_stores.files.list(store, limit=1)] == [owls, herons]
+    assert [it.id async for it in client.vector_stores.list()] == [store]
+
+    found = (await client.vector_stores.search(store, query="where do herons fish?")).data
+    assert [it.file_id for it in found] == [herons, owls]
     assert found[0].content[0].text == "# Herons\n\nGrey herons fish in shallow water."
     assert 0 < found[1].score < found[0].score < 1
     some = await client.vector_stores.search(
-        store.id,
+        store,
         query=["fish", "night"],
         filters={"type": "and", "filters": [{"type": "gte", "key": "year", "value": 2026}]},
         max_num_results=5,
@@ -66,21 +78,26 @@ async def test_files_are_sent_searched_and_deleted(client: AsyncOpenAI, server: 
     )
     assert [it.filename for it in some.data] == ["owls.pdf"]
 
+    assert (await client.vector_stores.files.delete(owls, vector_store_id=store)).deleted
+    assert (await client.files.delete(herons)).deleted
+    assert (await client.vector_stores.search(store, query="fish")).data == []
+    assert (await client.vector_stores.delete(store)).deleted
+
+
+async def test_the_tool_finds_what_was_sent(client: AsyncOpenAI, server: httpx.AsyncClient) -> None:
+    """For the model and its program."""
+    _, _, owls = await _fill(client)
+
     told = (await server.post("/tool_calls", json=write_call("file_search", query="who hunts?"))).json()
+
     assert told["artifact"]["results"][0] | {"score": 0.5} == {
-        "file_id": owls.id,
+        "file_id": owls,
         "filename": "owls.pdf",
         "score": 0.5,
         "text": "Owls hunt at night. They do not fish.",
         "attributes": {"year": 2026, "night": True},
     }
     assert told["content"].startswith(f"[1] owls.pdf ({told['artifact']['results'][0]['score']})\nOwls hunt at night.")
-
-    assert (await client.vector_stores.files.delete(owls.id, vector_store_id=store.id)).deleted
-    assert (await client.files.delete(herons.id)).deleted
-    assert (await client.vector_stores.search(store.id, query="fish")).data == []
-    assert (await client.vector_stores.delete(store.id)).deleted
-    assert [it.id async for it in client.files.list()] == [owls.id]
 
 
 async def test_a_bomb_is_told_of_and_the_server_goes_on(client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,12 +164,12 @@ async def test_what_is_wrong_is_said(
 @pytest.mark.parametrize(
     ("form", "status", "said"),
     [
-        ({"data": {"purpose": "assistants"}, "files": {"other": ("a", b"a")}}, 422, "The form has no `file`."),
+        ({"data": {"purpose": "assistants"}, "files": {"other": ("a", b"a")}}, 422, "The form has no `file`. Send one"),
         ({"files": {"file": ("a", b"a")}}, 422, "The form needs a `purpose`: assistants"),
         (
             {"data": {"purpose": "user_data", "x": "1"}, "files": {"file": ("a", b"a")}},
             422,
-            "a field that nobody reads",
+            "a field 'x'; it takes `file` and `purpose`",
         ),
         ({"json": {}}, 415, "Send a form"),
     ],

@@ -153,6 +153,37 @@ async def test_a_workspace_says_when_it_expires(client: httpx.AsyncClient) -> No
     assert abs(shown["created_at"] - time.time()) < 600
 
 
+async def test_a_program_says_how_long(client: httpx.AsyncClient) -> None:
+    """Of a workspace that may not be there yet."""
+    made = (await client.post("/workspaces/new", json={"expires_after": {"minutes": 90}})).json()
+    await send(client, "a", to="new")
+    kept = (await client.get("/workspaces/new")).json()
+    longer = {"anchor": "last_active_at", "minutes": 200}
+    changed = (await client.post("/workspaces/new", json={"expires_after": longer})).json()
+
+    assert made["expires_after"] == kept["expires_after"] == {"anchor": "last_active_at", "minutes": 90}
+    assert kept["expires_at"] - kept["last_active_at"] == 5400
+    assert (changed["expires_after"], changed["created_at"]) == (longer, made["created_at"])
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"expires_after": {"minutes": 1441}}, "`expires_after.minutes` is 1440 at most"),
+        ({"expires_after": {"minutes": 0}}, "`expires_after.minutes`: Input should be greater than or equal to 1."),
+        ({"expires_after": {"anchor": "created_at", "minutes": 1}}, "`expires_after.anchor`: Input should be"),
+        ({"name": "x"}, "`expires_after`: Field required."),
+        ([], "`body`: Input should be a valid dictionary"),
+    ],
+)
+async def test_a_time_that_is_none_is_refused(client: httpx.AsyncClient, body: Any, said: str) -> None:
+    """With what may be sent."""
+    refused = await client.post("/workspaces/one", json=body)
+
+    assert refused.status_code == 422
+    assert refused.json()["detail"].startswith(said)
+
+
 REFUSED: list[tuple[dict[str, Any], int, str]] = [
     ({"files": {"file": ("../a", b"")}}, 422, "invalid-file"),
     ({"files": {"file": ("/etc/passwd", b"")}}, 422, "invalid-file"),
@@ -165,6 +196,55 @@ REFUSED: list[tuple[dict[str, Any], int, str]] = [
     ({"json": {"path": "a"}}, 422, "invalid-parameter"),
     ({"json": [1]}, 422, "invalid-parameter"),
 ]
+
+
+def write_form(*parts: tuple[str, str], before: str = "", after: str = "--") -> bytes:
+    """Write a form of parts: what stands in their `Content-Disposition`, and their content."""
+    written = [f"--b\r\nContent-Disposition: form-data; {said}\r\n\r\n{body}\r\n" for said, body in parts]
+    return f"{before}{''.join(written)}--b{after}".encode()
+
+
+FILE = ('name="file"; filename="a.txt"', "hello")
+
+
+@pytest.mark.parametrize(
+    ("form", "path"),
+    [
+        (write_form(FILE, before="For readers of mail.\r\n"), "/workspace/a.txt"),
+        (write_form(FILE, after="--\r\nand after it"), "/workspace/a.txt"),
+        (write_form(FILE, ('name="path"', "b/c d.txt")), "/workspace/b/c d.txt"),
+        (write_form(('name="file"; filename="a.txt"; filename*=UTF-8\'\'b.txt', "hello")), "/workspace/a.txt"),
+    ],
+    ids=["text before it", "text after it", "with a path", "with two names"],
+)
+async def test_a_form_is_read_as_it_may_be_written(client: httpx.AsyncClient, form: bytes, path: str) -> None:
+    """By any program."""
+    headers = {"Content-Type": "multipart/form-data; boundary=b"}
+    sent = (await client.post("/workspaces/one/files", content=form, headers=headers)).json()
+
+    assert (sent["path"], sent["bytes"]) == (path, 5)
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        (write_form(FILE, FILE), "`file` came 2 times; send it once."),
+        (write_form(FILE, *[('name="path"', "x")] * 2), "`path` came 2 times; send it once."),
+        (write_form(FILE, ('name="paht"', "x")), "The form has a field 'paht'; it takes `file` and `path`."),
+        (write_form(("name=\"file\"; filename*=UTF-8''b.txt", "x")), "The part `file` of the form has no `filename`"),
+        (write_form(FILE, after=""), "The form is cut off"),
+        (write_form(("filename=x", "x")), 'The form cannot be read: The Content-Disposition header field "name" must'),
+        (b"", "The form has no `file`."),
+    ],
+    ids=["two files", "two paths", "unknown field", "one name of another kind", "cut off", "no name", "empty"],
+)
+async def test_a_form_that_says_two_things_is_refused(client: httpx.AsyncClient, form: bytes, said: str) -> None:
+    """Rather than one of them chosen in silence."""
+    headers = {"Content-Type": "multipart/form-data; boundary=b"}
+    refused = await client.post("/workspaces/one/files", content=form, headers=headers)
+
+    assert refused.status_code == 422
+    assert refused.json()["detail"].startswith(said)
 
 
 @pytest.mark.parametrize(("sent", "status", "problem"), REFUSED)

@@ -10,6 +10,7 @@ _SHOW, _REMOVE = "get /workspaces/{workspace_id}", "delete /workspaces/{workspac
 _SEND, _LIST = "post /workspaces/{workspace_id}/files", "get /workspaces/{workspace_id}/files"
 _SHOW_FILE, _DELETE = f"{_LIST}/{{file_id}}", f"delete {_LIST.removeprefix('get ')}/{{file_id}}"
 _READ = f"{_SHOW_FILE}/content"
+_KEEP, _TERM = "post /workspaces/{workspace_id}", {"expires_after": {"minutes": 5}}
 _PARTS = {"content-type": "multipart/form-data; boundary=b"}
 
 
@@ -29,6 +30,10 @@ WORKSPACE_CASES = (
     Case(_SEND, 409, _FILES, _write_form("b.txt", "a.txt/below"), _PARTS),
     Case(_SEND, 422, _FILES, {}),
     *list_post_cases(_SEND, _FILES, {"file_id": "none"}),
+    Case(_KEEP, 200, _ALL, _TERM),
+    Case(_KEEP, 404, "/workspaces/a%01", _TERM),
+    Case(_KEEP, 422, _ALL, {"expires_after": {"minutes": 0}}),
+    *list_post_cases(_KEEP, _ALL, _TERM),
     Case(_SHOW, 200, _ALL),
     *_list_wrong_cases(_SHOW, _ALL, "/workspaces/none"),
     Case(_LIST, 200, _FILES),
@@ -50,6 +55,7 @@ NARROW_CASES = (
     Case(_SEND, 200, _FILES, _write_form("a.txt"), _PARTS),
     Case(_SEND, 429, _FILES, _write_form("b.txt"), _PARTS),
     Case(_SEND, 503, "/workspaces/two/files", _write_form("a.txt"), _PARTS),
+    Case(_KEEP, 503, "/workspaces/two", _TERM),
 )
 NARROW = {"SIDECALL_WORKSPACE_MAX_ENTRIES": "1", "SIDECALL_MAX_WORKSPACES": "1"}
 # It takes a program that has written a larger file than may be: tests/rest/workspaces has one.

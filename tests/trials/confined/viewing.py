@@ -41,9 +41,8 @@ def _view(place: str) -> tuple[float, float]:
     with Workspace(Path(place)) as workspace:
         (Path(place) / "small.txt").write_bytes(_LINE)
         view_path(workspace, "small.txt", [1, 1])
-        # From here on the peak is counted anew.
-        Path("/proc/self/clear_refs").write_text("5")
-        before = _read_peak()
+        forget_peak()
+        before = read_peak()
         for first in (1, lines // 2, lines - 10):
             taken = []
             for _ in range(_TIMES):
@@ -51,10 +50,15 @@ def _view(place: str) -> tuple[float, float]:
                 view_path(workspace, "large.txt", [first, first + 10])
                 taken.append(time.perf_counter() - begun)
             slowest = max(slowest, sorted(taken)[_TIMES // 2])
-    return slowest, (_read_peak() - before) / 1024
+    return slowest, (read_peak() - before) / 1024
 
 
-def _read_peak() -> int:
+def forget_peak() -> None:
+    """Count the most memory that this program has had anew from here on."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def read_peak() -> int:
     """Return the most kilobytes that this program has had; what `getrusage` says begins with its parent's."""
     found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
     assert found

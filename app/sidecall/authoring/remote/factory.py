@@ -17,7 +17,6 @@ from sidecall.core.injection import Secret
 
 DEPTH = "Sidecall-Depth"
 MAX_DEPTH = 3
-_TRACED = ("traceparent", "tracestate")
 _TOO_DEEP = f"This call came through {MAX_DEPTH} agents already, and does not go on to another."
 
 _Input = Annotated[str, Field(min_length=1, description="What to ask the agent, with all that it has to know.")]
@@ -98,13 +97,17 @@ def _write_headers(context: ToolContext, token: str | None) -> dict[str, str]:
     Raises:
         ToolException: It is too deep.
     """
-    said = str(context.headers.get(DEPTH.lower()) or 0)
-    depth = int(said) if said.isascii() and said.isdecimal() and len(said) < 4 else MAX_DEPTH
+    # All of them, lest a second header hides how deep the call is.
+    said = [value for name, value in context.headers.items() if name.lower() == DEPTH.lower() and value]
+    depth = max((_read_depth(text) for text in said), default=0)
     if depth >= MAX_DEPTH:
         raise ToolException(_TOO_DEEP)
-    traced = {name: value for name in _TRACED if (value := context.headers.get(name))}
     proof = {} if token is None else {"Authorization": f"Bearer {token}"}
-    return {DEPTH: str(depth + 1), **traced, **proof}
+    return {DEPTH: str(depth + 1), **context.trace(), **proof}
+
+
+def _read_depth(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else MAX_DEPTH
 
 
 async def _read(answer: AgentAnswer, context: ToolContext) -> tuple[str, dict[str, Any]]:

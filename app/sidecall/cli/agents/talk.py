@@ -56,11 +56,12 @@ async def _talk(there: RemoteAgent, turn: AgentTurn, headers: Mapping[str, str])
 
 
 def _decide(text: str, shown: Any) -> dict[str, Any]:
-    typer.echo(text, err=True)
+    typer.echo(f"The agent asks: {text}", err=True)
     if shown is not None:
         Console(stderr=True).print_json(data=shown)
-    is_approved = typer.confirm("Approve?", default=False, err=True)
-    reply = typer.prompt("Your words", default="", show_default=False, err=True)
+    is_approved = typer.confirm("Answer or approve (y), or reject (n)?", default=False, err=True)
+    wanted = 'Your answer, or Enter for "Approved."' if is_approved else "Why not, or Enter to say nothing"
+    reply = typer.prompt(wanted, default="", show_default=False, err=True)
     return {"is_approved": is_approved, "reply": reply or None}
 
 

@@ -1,32 +1,50 @@
 """sidecall toolkits: list what can be switched on."""
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from sidecall.cli.options import Toolkits, read_settings
+from sidecall.cli.remote import AsJson
 from sidecall.executors.sandbox.local import LocalSandbox
 from sidecall.main import build_sandbox
 from sidecall.toolkits.choosing import find_lack
 from sidecall.toolkits.table import TOOLKITS, ShippedToolkit
 
 
-def toolkits(toolkits: Toolkits = None) -> None:
+def toolkits(toolkits: Toolkits = None, as_json: AsJson = False) -> None:
     """List the toolkits that ship: whether they are on, what may go wrong with them, and what they lack here."""
     settings = read_settings(toolkits=toolkits)
     lacks = asyncio.run(_find_lacks(build_sandbox(settings)))
-    table = Table(
-        "toolkit", "", "tools", "risk", "asks a person", "lacks", box=None, header_style="bold", pad_edge=False
-    )
-    for toolkit in TOOLKITS:
-        state = "[green]on[/]" if toolkit.name in settings.toolkits else "off"
-        texts = (toolkit.tools, toolkit.risk, toolkit.asks, lacks[toolkit.name] or "")
-        table.add_row(f"[cyan]{toolkit.name}[/]", state, *(escape(text) for text in texts))
+    told = [_tell(toolkit, toolkit.name in settings.toolkits, lacks[toolkit.name]) for toolkit in TOOLKITS]
     console = Console()
+    if as_json:
+        console.print_json(data=told)
+        return
+    table = Table.grid(padding=(0, 2))
+    # Names are read and typed as they are, however narrow the terminal is.
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for one in told:
+        state = "[green]on[/]" if one["on"] else "off"
+        table.add_row(f"[cyan]{one['name']}[/]", state, escape(_word(one)))
     console.print(table)
     console.print("Switch one on with `sidecall serve --toolkit NAME`, or with SIDECALL_TOOLKITS.", style="dim")
+
+
+def _tell(toolkit: ShippedToolkit, is_on: bool, lack: str | None) -> dict[str, Any]:
+    said = {"tools": toolkit.tools.split(", "), "risk": toolkit.risk, "asks_about": toolkit.asks, "lacks": lack}
+    return {"name": toolkit.name, "on": is_on, **said}
+
+
+def _word(told: Mapping[str, Any]) -> str:
+    said = [", ".join(told["tools"]), told["risk"], f"A person is asked about {told['asks_about']}."]
+    return "\n".join([*said, *([f"It lacks something: {told['lacks']}"] if told["lacks"] else [])])
 
 
 async def _find_lacks(sandbox: LocalSandbox) -> dict[str, str | None]:

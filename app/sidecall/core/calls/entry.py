@@ -129,6 +129,11 @@ def to_datetime(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
+def measure_ms(started: datetime, ended: datetime) -> float:
+    """Return the milliseconds between two times."""
+    return round((ended - started).total_seconds() * 1000, 3)
+
+
 def end_entry(entry: CallEntry, end: CallEnd, at: float) -> CallEntry:
     """Return what is known of a call that has ended then, in seconds since 1970."""
     started = entry.started_at or entry.created_at
@@ -140,6 +145,6 @@ def end_entry(entry: CallEntry, end: CallEnd, at: float) -> CallEntry:
         "message": end.message,
         "started_at": started,
         "ended_at": ended,
-        "duration_ms": round((ended - started).total_seconds() * 1000, 3),
+        "duration_ms": measure_ms(started, ended),
     }
     return make_unchecked(CallEntry, fields)

@@ -60,6 +60,11 @@ NAMES: Mapping[NativeKind, str] = {
 }
 
 
+def tell_member(toolset: str, name: str) -> str:
+    """Name a member by its toolset and the name that models of its provider call it by."""
+    return f"{toolset}.{name.removeprefix(name_member(toolset, ''))}"
+
+
 def name_member(toolset: str, name: str) -> str:
     """Name a member of a toolset so that no other tool has its name; models of other providers call it by that."""
     return f"{toolset}_{name}"

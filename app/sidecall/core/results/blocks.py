@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from mimetypes import MimeTypes
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -16,8 +17,6 @@ _USUAL: Mapping[MediaKind, str] = {
     "audio": "audio/wav",
     "video": "video/mp4",
 }
-# Those that Python itself knows, on every machine the same.
-_BY_NAME = MimeTypes()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +42,15 @@ class Media:
         return self.url if self.data is None else f"data:{self.type};base64,{self.data}"
 
 
+@cache
+def _types_by_name() -> MimeTypes:
+    """Return those that Python itself knows, on every machine the same; to gather them takes a while."""
+    return MimeTypes()
+
+
 def _guess_type(name: str | None) -> str | None:
     try:
-        return _BY_NAME.guess_type(urlsplit(name or "").path)[0]
+        return _types_by_name().guess_type(urlsplit(name or "").path)[0]
     except ValueError:  # It is no URL.
         return None
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class FilePassage:
     """A piece of a file; `score` is between 0 and 1, and no probability."""
 
     file_id: str
@@ -22,7 +22,7 @@ class Passages(Protocol):
 
     async def search(
         self, tenant: str, queries: Sequence[str], limit: int, filters: Any = None, stores: Sequence[str] = ()
-    ) -> Sequence[Passage]:
+    ) -> Sequence[FilePassage]:
         """Find those of a tenant that have words of any of these texts, best first; with stores only theirs.
 
         Raises:
@@ -38,7 +38,17 @@ class OwnPassages:
     tenant: str
 
     async def search(
-        self, queries: Sequence[str], limit: int, filters: Any, stores: Sequence[str]
-    ) -> Sequence[Passage]:
-        """Find some."""
+        self, queries: Sequence[str], limit: int = 10, filters: Any = None, stores: Sequence[str] = ()
+    ) -> Sequence[FilePassage]:
+        """Find some in their vector stores, best first.
+
+        Args:
+            queries: Texts; passages with any of their words are found.
+            limit: Most passages.
+            filters: Which files to look in, by their attributes, in OpenAI's form.
+            stores: Only these vector stores; all when empty.
+
+        Raises:
+            ToolException: The filters are none.
+        """
         return await self.passages.search(self.tenant, queries, limit, filters, stores)

@@ -1,6 +1,6 @@
 """The words of sandboxes: what bounds a program there, and what became of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -102,6 +102,14 @@ class PythonEnd:
     lost: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class CommandStart:
+    """Where a command would begin, and the variables that earlier ones have left it."""
+
+    folder: str
+    variables: Mapping[str, str]
+
+
 PythonTier = Literal["monty", "cpython"]
 # Opens a file of the caller's for an output, by a name; returns its descriptor and what the caller calls it.
 OpenSpill = Callable[[str], tuple[int, str] | None]
@@ -119,6 +127,9 @@ class CommandSandbox(Protocol):
         Raises:
             ToolException: There is no sandbox in which commands may run.
         """
+
+    def find_start(self, directory: Path) -> CommandStart:
+        """Return where the next command of this directory begins, and what variables it finds of earlier ones."""
 
     def restart(self, directory: Path) -> None:
         """Forget where the last command of this directory has ended."""
@@ -139,6 +150,10 @@ class PythonSandbox(Protocol):
         """
 
 
+# What a tool needs a sandbox for.
+SandboxUse = Literal["functions", "commands", "python"]
+
+
 class Sandbox(CommandSandbox, PythonSandbox, Protocol):
     """The sandbox of a server."""
 
@@ -146,6 +161,5 @@ class Sandbox(CommandSandbox, PythonSandbox, Protocol):
     def report(self) -> SandboxReport:
         """Which kind it is, and how it was tried."""
 
-
-# What a tool needs a sandbox for.
-SandboxUse = Literal["functions", "commands", "python"]
+    async def explain_lack(self, use: SandboxUse | None) -> str | None:
+        """Return why what a sandbox is used for cannot be done here, once that is known; None where it can."""

@@ -13,8 +13,11 @@ LONGEST = 256
 class ConversationFiles(Protocol):
     """The workspaces of all conversations."""
 
-    def open(self, tenant: str, conversation: str | None) -> Any:
-        """Open the workspace of a tenant's conversation; None: a fresh one, which goes with its call."""
+    def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> Any:
+        """Open the workspace of a tenant's conversation; None: a fresh one, which goes with its call.
+
+        One that `lasts` is kept until it is deleted.
+        """
 
     def end(self, workspace: Any) -> None:
         """Note that a call that had this workspace has ended."""
@@ -27,15 +30,44 @@ def find_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) ->
         MissingContext: It is said in a way that cannot be used.
     """
     in_header = headers.get(HEADER.lower())
+    if in_header is not None:
+        _refuse_twice(headers)
     named = in_header or context.get(FIELD)
     if named is None or named == "":
         return None
-    if not isinstance(named, str) or not can_name(named) or (in_header and not named.isascii()):
-        raise MissingContext(
-            f"The conversation (`{HEADER}` or `context.{FIELD}`) must be a text of 1 to {LONGEST} printable characters"
-            ", without slashes; a header has those of ASCII only."
-        )
+    if in_header and not in_header.isascii():
+        raise _refuse(f"The conversation (`{HEADER}` or `context.{FIELD}`)")
+    return _require_name(named, f"The conversation (`{HEADER}` or `context.{FIELD}`)")
+
+
+def find_lasting(context: Mapping[str, Any], field: str) -> str | None:
+    """Find whose lasting files a call works on, by the context beside it; None: it says nothing.
+
+    Raises:
+        MissingContext: It is said in a way that cannot be used.
+    """
+    named = context.get(field)
+    return None if named is None or named == "" else _require_name(named, f"`context.{field}`")
+
+
+def _require_name(named: Any, what: str) -> str:
+    if not isinstance(named, str) or not can_name(named):
+        raise _refuse(what)
     return named
+
+
+def _refuse(what: str) -> MissingContext:
+    return MissingContext(
+        f"{what} must be a text of 1 to {LONGEST} printable characters, without slashes; a header has those of ASCII "
+        "only."
+    )
+
+
+def _refuse_twice(headers: Mapping[str, str]) -> None:
+    # Those of a request are told one by one, also where one of them would be looked up.
+    count = sum(name.lower() == HEADER.lower() for name, _ in headers.items())
+    if count > 1:
+        raise MissingContext(f"The header `{HEADER}` came {count} times; send it once.")
 
 
 def can_name(text: str) -> bool:

@@ -60,7 +60,8 @@ def find_obstacle(tool: CompiledTool) -> str | None:
 def find_unfit(tools: Iterable[CompiledTool], finder: Finder) -> Iterator[tuple[CompiledTool, str]]:
     """Yield each tool that wants to run in a process and cannot, with the reason."""
     for tool in tools:
-        reason = find_obstacle(tool) or finder.explain_loss(home_of(tool)) if tool.executor in IN_PROCESSES else None
+        is_function = tool.executor in IN_PROCESSES and tool.options.command is None
+        reason = find_obstacle(tool) or finder.explain_loss(home_of(tool)) if is_function else None
         if reason is not None:
             yield tool, reason
 

@@ -102,7 +102,9 @@ def read_request(
         tool=tool,
         started=time.monotonic(),
         deadline=request["deadline"],
-        surroundings=Surroundings(store, request["secrets"].get, contents=contents),
+        surroundings=Surroundings(
+            store, request["secrets"].get, contents=contents, trace=lambda: dict(request["trace"])
+        ),
         args=request["args"],
     )
     made.workspace = _open_workspace(request["workspace"])

@@ -21,9 +21,11 @@ _OLDEST = (0, 8)
 _NEEDS_PROGRAM = "bubblewrap is not installed: install the package `bubblewrap` (0.8 or newer) or `sidecall[sandbox]`"
 # What programs need of the system. Where one is a link, as /bin to usr/bin, it stays one.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_SETTINGS = (
-    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime"),
-    *("/etc/mime.types", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/java", "/etc/magic", "/etc/terminfo"),
+_FOLDERS = ("/etc/ld.so.conf.d", "/etc/alternatives", "/etc/ssl/certs", "/etc/java", "/etc/terminfo")
+#: Files of the system that every sandbox has a copy of: for each mount the kernel's whole list of them is read again.
+COPIED = (
+    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/localtime", "/etc/mime.types", "/etc/ssl/openssl.cnf"),
+    "/etc/magic",
 )
 
 
@@ -67,6 +69,7 @@ def _read_version(program: str) -> tuple[int, ...]:
 
 
 def write_arguments(
+    system: Sequence[str],
     mounts: Sequence[Mount],
     limits: SandboxLimits,
     files: Mapping[str, int],
@@ -76,7 +79,8 @@ def write_arguments(
     """Write all arguments but those of what passes between bubblewrap and its parent.
 
     Args:
-        mounts: What there is beside the system's folders.
+        system: The arguments for the system's folders.
+        mounts: What there is beside them.
         limits: How large folders in memory may become.
         files: What is made anew at these places, out of these descriptors.
         folder: Where programs begin.
@@ -87,13 +91,13 @@ def write_arguments(
         *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
         *("--unshare-cgroup-try", "--disable-userns", "--uid", str(USER), "--gid", str(USER)),
         *("--hostname", "sandbox", "--new-session", "--die-with-parent", "--cap-drop", "ALL"),
-        *_bind_system(),
+        *system,
         *("--proc", "/proc", "--dev", "/dev", "--size", room, "--tmpfs", "/dev/shm"),  # noqa: S108  the sandbox's own
         # Where the server is root, what runs here could else set the machine's kernel parameters.
         *("--remount-ro", "/dev", "--remount-ro", "/proc"),
         *("--size", room, "--tmpfs", "/tmp"),  # noqa: S108  the sandbox's own
         *(word for mount in mounts for word in _bind(mount)),
-        *(word for place, fd in files.items() for word in ("--ro-bind-data", str(fd), place)),
+        *(word for place, fd in files.items() for word in ("--perms", "0555", "--file", str(fd), place)),
         *("--remount-ro", "/", "--chdir", folder, "--clearenv"),
         *(word for name, value in {**PLAIN, **variables}.items() for word in ("--setenv", name, value)),
     ]
@@ -123,12 +127,17 @@ def _bind(mount: Mount) -> tuple[str, str, str]:
     return "--bind" if mount.is_writable else "--ro-bind", mount.source, mount.place
 
 
+def bind_system() -> tuple[str, ...]:
+    """Write the arguments for the folders of the system that every sandbox sees."""
+    return tuple(_bind_system())
+
+
 def _bind_system() -> Iterator[str]:
     for place in _SYSTEM:
         if os.path.islink(place):
             yield from ("--symlink", os.readlink(place), place)
         elif os.path.isdir(place):
             yield from ("--ro-bind", place, place)
-    for place in _SETTINGS:
-        if os.path.exists(place):
-            yield from ("--ro-bind", os.path.realpath(place), place)
+    for place in _FOLDERS:
+        if os.path.isdir(place) and os.listdir(place):
+            yield from ("--ro-bind-try", os.path.realpath(place), place)

@@ -2,7 +2,7 @@
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sidecall.core.run.sandbox import CommandEnd, OpenSpill, SandboxLimits
@@ -11,12 +11,12 @@ from sidecall.executors.sandbox.confined import Confined
 from sidecall.executors.sandbox.kept_output import KeptOutput
 from sidecall.executors.sandbox.order import Means, SandboxOrder
 from sidecall.executors.sandbox.running import run_within
-from sidecall.executors.sandbox.shell_state import MOST, ShellState, ShellStates
+from sidecall.executors.sandbox.shell_state import MOST, ShellState, ShellStates, read_told
 from sidecall.executors.sandbox.streams import Stream
 
 _START = Path(__file__).with_name("inside") / "start_shell.sh"
 _SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
-_COMMAND, _VARIABLES, _BEGIN = "/run/sidecall/command", "/run/sidecall/variables", "/run/sidecall/start"
+_COMMAND, _BEGIN = "/run/sidecall/command", "/run/sidecall/start"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +40,6 @@ class Shell:
         self._program = next(shell for shell in _SHELLS if os.access(shell, os.X_OK))
         self._start = _START.read_bytes()
 
-    def restart(self, directory: Path) -> None:
-        """Let the next command begin as the first one did."""
-        self._states.forget(directory)
-
     async def run(
         self, command: str, directory: Path, bounds: ShellBounds, open_spill: OpenSpill, *, is_plain: bool = False
     ) -> CommandEnd:
@@ -65,7 +61,7 @@ class Shell:
         stream = Stream(reading, lambda piece: told.extend(piece[: MOST + 1 - len(told)]))
         try:
             state = self._states.read(directory)
-            used = state._replace(variables=b"") if is_plain else state
+            used = replace(state, variables={}) if is_plain else state
             order = self._write_order(command, directory, used, writing, out, err)
             ended = await run_within(Confined(self._means, order), bounds.seconds)
             stream.finish()
@@ -75,10 +71,7 @@ class Shell:
             out.kept.close()
             err.kept.close()
         if not ended.is_late:
-            with suppress(OSError):
-                folder, ended_well, variables = bytes(told).partition(b"\0")
-                kept = state.variables if is_plain else variables
-                self._states.write(directory, folder + ended_well + kept)
+            self._keep(directory, state, bytes(told), is_plain=is_plain)
         return CommandEnd(
             stdout=out.kept.read(),
             stderr=err.kept.read(),
@@ -86,6 +79,14 @@ class Shell:
             exit_code=None if ended.is_late else ended.exit_code,
             files=tuple(one.name for one in (out, err) if one.name is not None),
         )
+
+    def _keep(self, directory: Path, before: ShellState, told: bytes, *, is_plain: bool) -> None:
+        state = read_told(told)
+        if state is not None and is_plain:
+            state = replace(state, variables=before.variables)
+        if state is not None and state != before:
+            with suppress(OSError):  # The next command then begins where this one did.
+                self._states.write(directory, state)
 
     def _write_order(
         self, command: str, directory: Path, state: ShellState, telling: int, out: "_Output", err: "_Output"
@@ -97,9 +98,9 @@ class Shell:
             mounts=[Mount(str(directory), HOME, is_writable=True)],
             files={
                 _BEGIN: self._start,
-                _VARIABLES: state.variables,
                 _COMMAND: command.encode(errors="surrogateescape") + b"\n",
             },
+            variables=state.variables,
             given=[telling],
             out=out.kept.add,
             err=err.kept.add,

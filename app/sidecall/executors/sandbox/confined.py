@@ -7,10 +7,10 @@ import resource
 import select
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 
-from sidecall.executors.sandbox.bubblewrap import FILES, write_arguments
+from sidecall.executors.sandbox.bubblewrap import COPIED, FILES, write_arguments
 from sidecall.executors.sandbox.cgroups import Group
 from sidecall.executors.sandbox.ending import end_early
 from sidecall.executors.sandbox.order import Means, SandboxFailed, SandboxOrder, list_limits
@@ -67,8 +67,10 @@ class Confined:
                 self._group.add(pid)
             os.write(self._go, b"g")
         except OSError as error:
+            self.read_on()  # It may have ended by itself, and said why.
             self.close()
-            raise SandboxFailed(f"a sandbox cannot be bounded: {error}") from error
+            said = self.trouble if self._words else f"a sandbox cannot be bounded: {error}"
+            raise SandboxFailed(said) from error
 
     async def wait(self) -> int | None:
         """Wait until nothing of it is left; return its exit code, None where it never began."""
@@ -125,7 +127,7 @@ class Confined:
         block, self._go = os.pipe()
         theirs.callback(os.close, block)
         ours.callback(os.close, self._go)
-        files = {place: store_bytes(body, theirs) for place, body in {**FILES, **self._order.files}.items()}
+        files = open_files(self._order.files, theirs)
         words, given = self._write(files, status, block, theirs)
         stdin = subprocess.DEVNULL if self._order.stdin is None else self._order.stdin
         # Its environment is empty, since /proc/1/environ shows it to what runs inside.
@@ -143,7 +145,7 @@ class Confined:
         self, files: dict[str, int], status: int, block: int, theirs: ExitStack
     ) -> tuple[list[str], tuple[int, ...]]:
         order = self._order
-        options = write_arguments(order.mounts, order.limits, files, order.folder, order.variables)
+        options = write_arguments(self._means.system, order.mounts, order.limits, files, order.folder, order.variables)
         words, given = write_command(self._means, options, order.command, (status, block), theirs)
         return words, (*files.values(), *order.given, *given)
 
@@ -199,13 +201,21 @@ def write_command(
     return [means.program, "--args", str(given[-1]), "--", *command], tuple(given)
 
 
+def open_files(more: Mapping[str, bytes], theirs: ExitStack) -> dict[str, int]:
+    """Open what is to be copied into a sandbox: files that each has, and more; return their places."""
+    files = {}
+    for place in COPIED:
+        with suppress(OSError):
+            files[place] = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+            theirs.callback(os.close, files[place])
+    return files | {place: store_bytes(body, theirs) for place, body in {**FILES, **more}.items()}
+
+
 def store_bytes(body: bytes, theirs: ExitStack) -> int:
     """Put bytes where another process reads them by a descriptor."""
     fd = os.memfd_create("sidecall")
     theirs.callback(os.close, fd)
-    with os.fdopen(os.dup(fd), "wb") as file:
-        file.write(body)
-    os.lseek(fd, 0, os.SEEK_SET)
+    os.pwrite(fd, body, 0)
     return fd
 
 

@@ -1,16 +1,22 @@
 """Run tools of one's own where they reach no files and no network: processes as others, but inside a sandbox."""
 
+import asyncio
+import logging
 from collections.abc import Iterable
 from typing import Any
 
 from sidecall.core.errors import DefinitionError, ToolExecutionError
 from sidecall.core.invocation import Invocation
 from sidecall.core.occupancy import Occupancy
+from sidecall.core.run.sandbox import SandboxUse
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.process.executor import ProcessExecutor
 from sidecall.executors.sandbox.bubblewrap import PLAIN
+from sidecall.executors.sandbox.command_tools import CommandTools
 from sidecall.executors.sandbox.launching import Launcher
 from sidecall.executors.sandbox.local import LocalSandbox
+
+logger = logging.getLogger("sidecall")
 
 
 class SandboxExecutor:
@@ -31,6 +37,8 @@ class SandboxExecutor:
     ) -> None:
         """Prepare for calls; nothing is tried or started before it is needed."""
         self.sandbox = sandbox
+        self._telling: asyncio.Task[None] | None = None
+        self._commands = CommandTools(sandbox.limits, processes)
         self._launcher = Launcher(processes, memory_limit_mb)
         self._processes = ProcessExecutor(
             processes,
@@ -47,38 +55,56 @@ class SandboxExecutor:
         return self._processes.occupancy
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
-        """Try the sandbox, if any of these tools wants it, and make processes ready for those that run there.
+        """Make processes ready for tools that run there; for those that only use a sandbox, begin to try it.
 
         Raises:
-            DefinitionError: A tool needs a sandbox, and this machine has none that would do.
+            DefinitionError: A tool runs there, and this machine has no sandbox that would do; or a package is missing.
         """
         wanted = list(tools)
+        waiting = [tool for tool in wanted if self._may_wait(tool.sandbox_use)]
+        if waiting:
+            self.sandbox.begin()
+            self._telling = asyncio.get_running_loop().create_task(self._tell(waiting))
         for tool in wanted:
-            lack = await self.sandbox.explain_lack(tool.sandbox_use)
+            lack = None if tool in waiting else await self.sandbox.explain_lack(tool.sandbox_use)
             if lack is not None:
                 raise DefinitionError(f"{tool.source}: tool {tool.name!r} needs a sandbox: {lack}.")
-        own = [tool for tool in wanted if tool.executor == "sandbox"]
+        own = _list_functions(wanted)
         if own:
             await self._prepare()
             await self._processes.start(own)
 
+    def _may_wait(self, use: SandboxUse | None) -> bool:
+        return use is not None and use != "functions" and self.sandbox.is_tried_for(use)
+
+    async def _tell(self, tools: Iterable[CompiledTool]) -> None:
+        for tool in tools:
+            lack = await self.sandbox.explain_lack(tool.sandbox_use)
+            if lack is not None:
+                logger.error("the tool %s is refused: it needs a sandbox: %s", tool.name, lack)
+
     def follow(self, tools: Iterable[CompiledTool]) -> None:
         """Have new processes load the code as it is now."""
         if self._launcher.means is not None:
-            self._processes.follow(tools)
+            self._processes.follow(_list_functions(tools))
 
     async def run(self, invocation: Invocation) -> Any:
-        """Let a process in the sandbox call the function."""
-        lack = await self.sandbox.explain_lack("functions")
+        """Let a process in the sandbox call the function, or run the command that the tool is."""
+        lack = await self.sandbox.explain_lack(invocation.tool.sandbox_use)
         if lack is not None:
             error = ToolExecutionError(invocation.tool.name, invocation.call.id)
             error.__cause__ = DefinitionError(f"The tool needs a sandbox: {lack}.")
             raise error
+        means = (await self.sandbox.open()).means
+        if invocation.tool.options.command is not None and means is not None:
+            return await self._commands.run(invocation, means)
         await self._prepare()
         return await self._processes.run(invocation)
 
     async def close(self) -> None:
         """Kill all processes."""
+        if self._telling is not None:
+            self._telling.cancel()
         await self._processes.close()
         self._launcher.close()
         await self.sandbox.close()
@@ -86,3 +112,7 @@ class SandboxExecutor:
     async def _prepare(self) -> None:
         if self._launcher.means is None:
             self._launcher.means = (await self.sandbox.open()).means
+
+
+def _list_functions(tools: Iterable[CompiledTool]) -> list[CompiledTool]:
+    return [tool for tool in tools if tool.executor == "sandbox" and tool.options.command is None]

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from sidecall.core.run.sandbox import SandboxLimits
-from sidecall.executors.sandbox.bubblewrap import FILES, Mount, mount_python, write_arguments
+from sidecall.executors.sandbox.bubblewrap import Mount, mount_python, write_arguments
 from sidecall.executors.sandbox.cgroups import Group
-from sidecall.executors.sandbox.confined import store_bytes, write_command
+from sidecall.executors.sandbox.confined import open_files, write_command
 from sidecall.executors.sandbox.ending import end_early
 from sidecall.executors.sandbox.order import Means, SandboxFailed, list_limits
 
@@ -48,9 +48,9 @@ class Launcher:
             raise SandboxFailed("the sandbox was not tried yet")
         self.close()
         with ExitStack() as theirs:
-            files = {place: store_bytes(body, theirs) for place, body in FILES.items()}
+            files = open_files({}, theirs)
             mounts = [*mount_python(), _mount_sidecall()]
-            options = write_arguments(mounts, self._each, files, _TEMPORARY, env or {})
+            options = write_arguments(means.system, mounts, self._each, files, _TEMPORARY, env or {})
             told, status = os.pipe()
             block, go = os.pipe()
             for fd in (told, block, go):

@@ -2,8 +2,11 @@
 
 import asyncio
 import logging
+import os
 import shlex
+import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +15,7 @@ from typing import Protocol
 from sidecall.core.errors import ToolException
 from sidecall.core.run.sandbox import (
     CommandEnd,
+    CommandStart,
     OpenSpill,
     PythonEnd,
     PythonTier,
@@ -19,6 +23,7 @@ from sidecall.core.run.sandbox import (
     SandboxReport,
     SandboxUse,
 )
+from sidecall.executors.sandbox.bubblewrap import HOME, PLAIN
 from sidecall.executors.sandbox.commands import Shell, ShellBounds
 from sidecall.executors.sandbox.opening import Opened, open_sandbox
 from sidecall.executors.sandbox.order import SandboxFailed
@@ -69,8 +74,8 @@ class LocalSandbox:
         self.report = SandboxReport(reason="it was not needed yet")
         self._allowed = tuple(words for text in allowed if (words := text.split()))
         self._output = output
-        self._lock = asyncio.Lock()
-        self._opened: Opened | None = None
+        self._opening: asyncio.Task[Opened] | None = None
+        self._states = ShellStates()
         self._shell: Shell | None = None
         self._python: Python | None = None
 
@@ -84,20 +89,26 @@ class LocalSandbox:
             return False
         return any(words[: len(allowed)] == allowed for allowed in self._allowed)
 
+    def begin(self) -> None:
+        """Begin to try it beside whatever else goes on; who needs it waits for what comes of that."""
+        if self._opening is None:
+            self._opening = asyncio.get_running_loop().create_task(self._try())
+
     async def open(self) -> Opened:
         """Return what sandboxes are made with here; the first time, after it has been tried."""
-        async with self._lock:
-            if self._opened is None:
-                self._opened = await open_sandbox(self.limits)
-                self.report = self._opened.report
-                _tell(self.report)
-            return self._opened
+        self.begin()
+        assert self._opening is not None
+        return await asyncio.shield(self._opening)
+
+    def is_tried_for(self, use: SandboxUse) -> bool:
+        """Return whether such a use needs what has to be tried first."""
+        return use != "python" or self.python_tier != "monty"
 
     async def explain_lack(self, use: SandboxUse | None) -> str | None:
         """Return why what a sandbox is used for cannot be done here; None where it can."""
         if use is None:
             return None
-        if use == "python" and self.python_tier == "monty":
+        if not self.is_tried_for(use):
             return None if find_spec("pydantic_monty") is not None else _NO_MONTY
         report = (await self.open()).report
         runs = report.runs_python if use == "python" else report.runs_commands
@@ -114,7 +125,7 @@ class LocalSandbox:
             means = (await self.open()).means
             if lack is not None or means is None:
                 raise ToolException(_NO_COMMANDS.format(lack))
-            self._shell = Shell(means, self.limits, ShellStates())
+            self._shell = Shell(means, self.limits, self._states)
         try:
             bounds = ShellBounds(seconds=seconds, output=self._output)
             # What nobody looks at runs as if it were the first, lest earlier commands put another program in its place.
@@ -122,11 +133,18 @@ class LocalSandbox:
             return await self._shell.run(command, directory, bounds, open_spill, is_plain=is_plain)
         except SandboxFailed as error:
             raise ToolException(_NO_COMMANDS.format(error.message)) from error
+        finally:
+            _unlock(directory)
+
+    def find_start(self, directory: Path) -> CommandStart:
+        """Return where the next command of this directory begins, and what variables it finds of earlier ones."""
+        state = self._states.read(directory)
+        changed = {name: value for name, value in state.variables.items() if PLAIN.get(name) != value}
+        return CommandStart(os.fsdecode(state.folder) or HOME, changed)
 
     def restart(self, directory: Path) -> None:
         """Forget where the last command of this directory has ended."""
-        if self._shell is not None:
-            self._shell.restart(directory)
+        self._states.forget(directory)
 
     async def run_python(self, code: str, directory: Path, seconds: float) -> PythonEnd:
         """Run Python with this directory as `/workspace`.
@@ -139,11 +157,27 @@ class LocalSandbox:
             return await python.run(code, directory, seconds)
         except SandboxFailed as error:
             raise ToolException(_NO_PYTHON.format(error.message)) from error
+        finally:
+            _unlock(directory)
 
     async def close(self) -> None:
         """End all that runs."""
+        if self._opening is not None and not self._opening.done():
+            self._opening.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._opening
         if self._python is not None:
             await self._python.close()
+
+    async def _try(self) -> Opened:
+        try:
+            opened = await open_sandbox(self.limits)
+        except Exception as error:  # Whatever it was: nothing runs in what could not be tried.
+            logger.exception("the sandbox could not be tried")
+            opened = Opened(SandboxReport(reason=f"it could not be tried ({type(error).__name__})"))
+        self.report = opened.report
+        _tell(self.report)
+        return opened
 
     async def _start_python(self) -> Python:
         lack = await self.explain_lack("python")
@@ -161,6 +195,13 @@ class LocalSandbox:
         start = (await self.open()).start_python
         assert start is not None  # It was asked whether Python runs.
         return PythonSessions(start)
+
+
+def _unlock(directory: Path) -> None:
+    """Open a workspace again that a program has closed to everybody: it belongs to the server."""
+    with suppress(OSError):
+        if directory.stat().st_mode & stat.S_IRWXU != stat.S_IRWXU:
+            directory.chmod(stat.S_IRWXU)
 
 
 def _tell(report: SandboxReport) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from sidecall.core.errors import SidecallError
 from sidecall.core.run.sandbox import SandboxLimits
-from sidecall.executors.sandbox.bubblewrap import HOME, Mount
+from sidecall.executors.sandbox.bubblewrap import HOME, Mount, bind_system
 from sidecall.executors.sandbox.cgroups import Groups
 
 #: Called with each piece of an output.
@@ -53,12 +53,14 @@ def ignore(_: bytes) -> None:
 class Means:
     """What sandboxes are made with on this machine.
 
-    `program` is bubblewrap's path, `system_calls` a filter of them. With `groups`, each sandbox is a cgroup.
+    `program` is bubblewrap's path, `system_calls` a filter of them. With `groups`, each sandbox is a cgroup. `system`
+    are bubblewrap's arguments for the system's folders.
     """
 
     program: str
     system_calls: bytes | None = None
     groups: Groups | None = None
+    system: tuple[str, ...] = field(default_factory=bind_system)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,19 +3,23 @@
 import hashlib
 import os
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+
+from sidecall.executors.sandbox.shell_variables import read_exports, read_variables, write_variables
 
 #: Bytes that a state may have; of a larger one nothing is kept.
 MOST = 65_536
 
 
-class ShellState(NamedTuple):
-    """Where the next command begins, and the lines that a shell reads first."""
+@dataclass(frozen=True, slots=True)
+class ShellState:
+    """Where the next command begins, and the variables that it finds."""
 
     folder: bytes = b""
-    variables: bytes = b""
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 class ShellStates:
@@ -28,17 +32,16 @@ class ShellStates:
     def read(self, directory: Path) -> ShellState:
         """Return the state that the last command in this directory left; an empty one where there is none."""
         with suppress(OSError):
-            return _parse(self._place(directory).read_bytes())
+            folder, found, variables = self._place(directory).read_bytes().partition(b"\0")
+            return ShellState(folder, read_variables(variables)) if found else ShellState()
         return ShellState()
 
-    def write(self, directory: Path, body: bytes) -> None:
-        """Keep what a command has said of its state, if it is whole."""
-        if b"\0" not in body or len(body) > MOST:
-            return
+    def write(self, directory: Path, state: ShellState) -> None:
+        """Keep a state."""
         place = self._place(directory)
         fd, path = tempfile.mkstemp(dir=place.parent)
         with os.fdopen(fd, "wb") as file:
-            file.write(body)
+            file.write(state.folder + b"\0" + write_variables(state.variables))
         os.replace(path, place)
 
     def forget(self, directory: Path) -> None:
@@ -51,6 +54,9 @@ class ShellStates:
         return self._folder / hashlib.sha256(os.fsencode(directory)).hexdigest()
 
 
-def _parse(body: bytes) -> ShellState:
-    folder, found, variables = body.partition(b"\0")
-    return ShellState(folder, variables) if found else ShellState()
+def read_told(told: bytes) -> ShellState | None:
+    """Read what a shell has told of its state as it ended; None where that is not whole."""
+    folder, ended_well, exports = told.partition(b"\0")
+    if not ended_well or len(told) > MOST:
+        return None
+    return ShellState(folder, read_exports(exports))

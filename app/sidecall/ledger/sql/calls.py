@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, end_entry, to_datetime
+from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, measure_ms, to_datetime
 from sidecall.core.calls.errors import KeyReused, UnknownCall
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.calls.places import EndedCalls
@@ -61,7 +61,7 @@ class SqlCalls:
                 self._kept.take(-1, -size)
         if row is None:
             return None
-        return _begin_entry(call, acceptance)
+        return _make_entry(call, acceptance)
 
     async def record(self, call: CallRecord, acceptance: Acceptance, end: CallEnd) -> CallEntry | None:
         """Remember a call that has ended in its first attempt; None where one with its key is remembered already.
@@ -88,7 +88,7 @@ class SqlCalls:
         finally:
             if row is None:
                 self._kept.take(-1, -size)
-        return None if row is None else end_entry(_begin_entry(call, acceptance), end, now)
+        return None if row is None else _make_entry(call, acceptance, end, now)
 
     async def find(self, key: CallKey) -> CallEntry | None:
         """Find the call of a key; None if there is none, or the key has expired, which is then free.
@@ -167,27 +167,32 @@ class SqlCalls:
         return _to_entry(rows[0]) if rows else None
 
 
-def _begin_entry(call: CallRecord, acceptance: Acceptance) -> CallEntry:
+def _make_entry(
+    call: CallRecord, acceptance: Acceptance, end: CallEnd | None = None, ended: float | None = None
+) -> CallEntry:
+    """Make what is known of a call that was accepted just now, or ran before it was: then it has an end."""
     is_begun = acceptance.owner is not None
+    created, sent, caller = call.created_at, call.tool_call, call.caller
+    ended_at = None if ended is None else to_datetime(ended)
     fields = {
         "id": call.id,
-        "name": call.tool_call.name,
-        "tool_call_id": call.tool_call.id,
-        "status": "running" if is_begun else "queued",
-        "kind": None,
-        "caller": call.caller.subject,
-        "tenant": call.caller.tenant,
+        "name": sent.name,
+        "tool_call_id": sent.id,
+        "status": end.status if end is not None else "running" if is_begun else "queued",
+        "kind": None if end is None else end.kind,
+        "caller": caller.subject,
+        "tenant": caller.tenant,
         "is_durable": True,
         "attempt": int(is_begun),
-        "created_at": call.created_at,
-        "started_at": call.created_at if is_begun else None,
-        "ended_at": None,
-        "duration_ms": None,
+        "created_at": created,
+        "started_at": created if is_begun else None,
+        "ended_at": ended_at,
+        "duration_ms": None if ended_at is None else measure_ms(created, ended_at),
         "tags": None,
         "args": _read(acceptance.args),
         "approval_id": None,
         "replay_of": acceptance.replay_of,
-        "message": None,
+        "message": None if end is None else end.message,
     }
     return make_unchecked(CallEntry, fields)
 

@@ -10,6 +10,7 @@ import asyncpg
 
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.database import Dialect, Row
+from sidecall.ledger.sql.gathering import Gathering
 from sidecall.ledger.sql.postgres_link import Link
 from sidecall.ledger.sql.postgres_tables import bring_up_to_date
 from sidecall.ledger.sql.postgres_words import is_of_all, is_unavailable, name_address, word_fault
@@ -60,6 +61,7 @@ class PostgresDatabase:
         self._free: asyncio.LifoQueue[Link] = asyncio.LifoQueue()
         self._line = Line(_WAITING_BYTES)
         self._writing: set[asyncio.Task[None]] = set()
+        self._gathering = Gathering(self._line.__len__, self._wake)
         self._complaint: str | None = None
         self._complained_at = 0.0
         self._complaining_since: float | None = None  # In seconds since 1970.
@@ -109,6 +111,7 @@ class PostgresDatabase:
     async def close(self) -> None:
         """Write what waits, as far as the database lets it, and disconnect."""
         self._is_closing = True
+        self._wake()  # For what has come in this very turn.
         if self._writing:
             _, late = await asyncio.wait(self._writing, timeout=2 * self._patience)
             for task in late:
@@ -164,7 +167,7 @@ class PostgresDatabase:
     async def _join(self, wish: Wish) -> Row | None:
         if self._is_closing or not self._is_connected or not self._line.join(wish):
             raise StoreUnavailable
-        self._wake()
+        self._gathering.begin()
         return await wish.done
 
     def _wake(self) -> None:
@@ -179,6 +182,8 @@ class PostgresDatabase:
     async def _write_rounds(self, link: Link) -> None:
         try:
             while link.connection is not None and (taken := self._line.take(_ROUND, _ROUND_BYTES)) is not None:
+                if self._line:
+                    self._wake()  # Another connection, for another statement.
                 try:
                     await self._write_round(link, taken)
                 except Exception as error:

@@ -66,6 +66,9 @@ class Line:
         self._waiting: deque[Wish] = deque()
         self._busy = set[Any]()  # keys of what is being carried out
 
+    def __len__(self) -> int:
+        return len(self._waiting)
+
     def join(self, wish: Wish) -> bool:
         """Let a wish wait; return False when too much waits already."""
         if self._waiting and self._size + wish.size > self._most_bytes:

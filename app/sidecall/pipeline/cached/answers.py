@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +40,7 @@ class KeptAnswer:
     attempts: int
 
     @classmethod
-    async def of(cls, message: ToolMessage, notes: list[str], attempts: int) -> "KeptAnswer":
+    async def of(cls, message: ToolMessage, notes: Sequence[str], attempts: int) -> "KeptAnswer":
         """Write down what a message says."""
         said = [message.content, message.artifact, message.additional_kwargs, message.status, notes]
         body = await asyncio.to_thread(to_json, said) if is_bulky(said) else to_json(said)

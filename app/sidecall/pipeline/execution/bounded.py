@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, Generic, Protocol, TypeVar
 
 from sidecall.core.coroutines import await_rest
-from sidecall.pipeline.execution.waking import Waking, works_for
+from sidecall.pipeline.execution.waking import StandIn, Waking, works_for
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ class Interruptible(Protocol):
 Abandon = Callable[[Any, Coroutine[Any, Any, Any]], None]
 
 
-class Bounded(Generic[T]):
+class Bounded(StandIn, Generic[T]):
     """Await the rest of a coroutine in the present task, for so many seconds, or until it ends where that is None.
 
     Most tools never wait, so a coroutine is bounded only once it waits for something. When the time is up, the
@@ -65,27 +65,28 @@ class Bounded(Generic[T]):
 
     def __init__(
         self,
+        task: asyncio.Task[Any],
         coroutine: Coroutine[Any, Any, T],
         awaited: Any,
         seconds: float | None,
         abandon: Abandon,
         call: Interruptible | None = None,
-        own: int = 0,
     ) -> None:
-        """Bound a coroutine that has begun, and has come to wait for `awaited`."""
+        """Bound a coroutine that has begun in this task, and has come to wait for `awaited`."""
+        self._task = task
         self._coroutine = coroutine
         self._awaited = awaited
         self._seconds = seconds
         self._abandon = abandon
         self._call = call
-        self._own = own
+        self._own = 0
         self._strikes = 0
         self._is_striking = False
         self._before = 0
 
     def __await__(self) -> Generator[Any, Any, T]:
-        self._loop = asyncio.get_running_loop()
-        self._task = asyncio.current_task()
+        # Asked of the task, since asyncio's own way costs a system call in Python 3.11.
+        self._loop = self._task.get_loop()
         self._timer = None if self._seconds is None else self._loop.call_later(self._seconds, self._strike)
         try:
             result = yield from self._go_on(self._awaited)
@@ -107,14 +108,13 @@ class Bounded(Generic[T]):
     def _take_back(self) -> Generator[Any, Any, None]:
         own, self._own = self._own, 0
         if own > 0:
-            assert self._task is not None
             yield from take_back(self._task, own)
 
     def _go_on(self, awaited: Any) -> Generator[Any, Any, T]:
-        assert self._task is not None
         while True:
             try:
-                cancelled = yield from self._wait_for(awaited)
+                is_plain = type(awaited) is asyncio.Future and awaited.get_loop() is self._loop
+                cancelled = yield from self._wait_plainly(awaited) if is_plain else self._wait_for(awaited)
             except GeneratorExit:
                 self._coroutine.close()
                 raise
@@ -132,6 +132,21 @@ class Bounded(Generic[T]):
             finally:
                 self._own = max(0, self._own + self._task.cancelling() - before)
                 cancelled = None  # Its traceback holds this frame, and would so hold itself.
+
+    def _wait_plainly(self, awaited: asyncio.Future[Any]) -> Generator[Any, Any, BaseException | None]:
+        """Wait as a task does, for what cannot refuse to be cancelled, and so may wake the task itself.
+
+        Returns what the coroutine has to be told: nothing, or what is raised in it.
+        """
+        awaited._asyncio_future_blocking = False
+        self.stand_for(awaited)
+        try:
+            yield self
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            return error
+        return None
 
     def _wait_for(self, awaited: Any) -> Generator[Any, Any, BaseException | None]:
         """Wait as a task does, but through a future of our own, since what is awaited may refuse to be cancelled.
@@ -163,12 +178,16 @@ class Bounded(Generic[T]):
                 awaited.remove_done_callback(wake)
         return None
 
+    def cancel(self, msg: Any | None = None) -> bool:
+        """Be told by the task that it is cancelled; what code waits for that is left to itself goes on."""
+        self._note_cancellation()
+        return self.leave(msg) if self._strikes > 1 else super().cancel(msg)
+
     def _note_cancellation(self) -> None:
         if not self._is_striking and works_for(self._call):
             self._own += 1
 
     def _strike(self) -> None:
-        assert self._task is not None
         if not self._strikes:
             if self._call is not None:
                 self._call.give_up()
@@ -184,7 +203,6 @@ class Bounded(Generic[T]):
 
         Those before it are not told from what task groups inside the coroutine leave behind in Python 3.11.
         """
-        assert self._task is not None
         for _ in range(self._strikes):
             self._task.uncancel()
         return self._task.cancelling() > self._before
@@ -232,7 +250,9 @@ def take_first_step(
         if isinstance(end, StopIteration):
             return True, end.value
         raise
-    return False, Bounded(coroutine, awaited, seconds_left(call), abandon, call, task.cancelling() - before)
+    bounded = Bounded(task, coroutine, awaited, seconds_left(call), abandon, call)
+    bounded._own = task.cancelling() - before
+    return False, bounded
 
 
 async def _end_uncancelled(task: asyncio.Task[Any], own: int, end: BaseException) -> Any:

@@ -75,9 +75,10 @@ class Quotas:
     def _spend(self, key: QuotaKey, rate: Rate) -> Awaitable[None] | None:
         now = self._clock()
         spent = self._spent(key, now)
-        if spent > rate.share * (rate.calls - 1):
+        share = rate.share
+        if spent > share * (rate.calls - 1):
             raise QuotaExceeded(make_quota(key, rate, spent))
-        self._whole_at.put(key, now + spent + rate.share)
+        self._whole_at.put(key, now + spent + share)
         return None
 
     def _has_called(self, key: QuotaKey) -> bool:
@@ -87,12 +88,18 @@ class Quotas:
         return make_quota(key, rate, self._spent(key, self._clock()))
 
     def _spent(self, key: QuotaKey, now: int) -> int:
-        return max(0, (self._whole_at.get(key) or now) - now)
+        whole_at = self._whole_at.get(key)
+        return 0 if whole_at is None or whole_at < now else whole_at - now
 
 
 def make_quota(key: QuotaKey, rate: Rate, spent: int, held: int = 0) -> Quota:
     """Return what is left where all calls are back in `spent` nanoseconds, and `held` need not be waited for."""
-    gone = min(rate.calls, -(-spent // rate.share))
-    more_in = -(-(spent - (gone - 1) * rate.share) // NANO) if gone else 0
-    left = min(rate.calls, rate.calls - gone + held)
-    return Quota(rate.calls, rate.seconds, left, more_in, f"{CALLS}:{key[2]}" if key[2] else CALLS)
+    calls, share = rate.calls, rate.share
+    gone = -(-spent // share)
+    if gone > calls:
+        gone = calls
+    more_in = -(-(spent - (gone - 1) * share) // NANO) if gone else 0
+    left = calls - gone
+    if held:
+        left = min(calls, left + held)
+    return Quota(calls, rate.seconds, left, more_in, f"{CALLS}:{key[2]}" if key[2] else CALLS)

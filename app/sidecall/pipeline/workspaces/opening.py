@@ -1,23 +1,25 @@
 """Give a tool the files of its call's conversation."""
 
 import asyncio
-import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from sidecall.core.invocation import Invocation
-from sidecall.core.run.workspaces import find_conversation
+from sidecall.core.results.notes import FULL
+from sidecall.core.run.workspaces import find_conversation, find_lasting
 from sidecall.core.tool import CompiledTool
+from sidecall.pipeline.workspaces.naming import find_spellings
+from sidecall.workspace.entries import Entry
 from sidecall.workspace.errors import WorkspaceError
 from sidecall.workspace.places import PassingWorkspaces
 from sidecall.workspace.shown import show_file
 from sidecall.workspace.workspace import Workspace
 
 _PASSING = PassingWorkspaces()
-_PATH = re.compile(r"/workspace/[^\s\"'`<>|*?:;,()\[\]{}\\]+")
-# Of the files that an answer names, and of its characters that are looked through.
+# Of the files that an answer names, and of the paths that are looked for.
 _MOST_FILES = 20
-_MOST_TEXT = 100_000
+_MOST_LOOKS = 500
 
 
 def takes_workspace(tool: CompiledTool) -> bool:
@@ -31,11 +33,31 @@ async def open_workspace(invocation: Invocation) -> None:
     Raises:
         MissingContext: The conversation is said in a way that cannot be used.
     """
-    request = invocation.request
-    conversation = find_conversation(request.headers, request.context)
+    conversation, lasts = _choose(invocation)
     places = invocation.surroundings.workspaces or _PASSING
     invocation.conversation = conversation
-    invocation.workspace = await asyncio.to_thread(places.open, request.caller.tenant, conversation)
+    opening = partial(places.open, invocation.request.caller.tenant, conversation, lasts=lasts)
+    invocation.workspace = await asyncio.to_thread(opening)
+
+
+def _choose(invocation: Invocation) -> tuple[str | None, bool]:
+    """Return whose files a call works on, and whether they outlive their conversation."""
+    request = invocation.request
+    for injection in invocation.tool.injections:
+        if injection.source == "workspace" and injection.field is not None:
+            lasting = find_lasting(request.context, injection.field)
+            if lasting is not None:
+                return lasting, True
+    return find_conversation(request.headers, request.context), False
+
+
+def require_conversation(invocation: Invocation) -> None:
+    """Refuse a call whose conversation is said in a way that cannot be used, before anything is done for it.
+
+    Raises:
+        MissingContext: It is.
+    """
+    _choose(invocation)
 
 
 def list_files(invocation: Invocation) -> None:
@@ -47,32 +69,44 @@ def list_files(invocation: Invocation) -> None:
     named = artifact.get("files", []) if isinstance(artifact, dict) else None
     if not isinstance(named, list) or not all(isinstance(path, str) for path in named):
         return  # It has files of its own.
-    found = []
-    for path in dict.fromkeys([*named, *_find_paths(message.content)]):
-        file = _look(workspace, path, conversation)
-        found += [] if file is None else [file]
-        if len(found) == _MOST_FILES:
-            break
+    spellings = [*((path, path.rstrip(".!")) for path in named), *find_spellings(message.content)]
+    found = _find_files(workspace, spellings, conversation)
     if found or named:
         message.artifact = {**artifact, "files": found}
 
 
-def _look(workspace: Workspace, path: str, conversation: str) -> dict[str, Any] | None:
-    for spelled in dict.fromkeys((path, path.rstrip(".!"))):  # A sentence may end with it.
-        try:
-            entry = workspace.look_at(spelled)
-        except WorkspaceError:
-            continue
-        if not entry.is_folder:
-            return show_file(entry, conversation)
-    return None
+def _find_files(workspace: Workspace, spellings: Sequence[Sequence[str]], conversation: str) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    looks = 0
+    for spelled in spellings:
+        for path in spelled:
+            looks += 1
+            entry = _look(workspace, path)
+            if entry is not None:
+                found.setdefault(entry.path, show_file(entry, conversation))
+                break
+        if len(found) == _MOST_FILES or looks > _MOST_LOOKS:
+            break
+    return list(found.values())
 
 
-def _find_paths(content: Any) -> Iterator[str]:
-    texts = [content] if isinstance(content, str) else [part.get("text") for part in content if isinstance(part, dict)]
-    for text in texts:
-        if isinstance(text, str):
-            yield from _PATH.findall(text[:_MOST_TEXT])
+def _look(workspace: Workspace, path: str) -> Entry | None:
+    try:
+        entry = workspace.look_at(path)
+    except WorkspaceError:
+        return None
+    return None if entry.is_folder else entry
+
+
+async def tell_full(invocation: Invocation) -> None:
+    """Write into an answer that its workspace is full now, where a program of the tool's may have made it so."""
+    message, workspace = invocation.message, invocation.workspace
+    if message is None or not isinstance(workspace, Workspace) or not (workspace.is_kept and workspace.is_uncounted):
+        return
+    try:
+        await asyncio.to_thread(workspace.require_room)
+    except WorkspaceError as full:
+        message.response_metadata[FULL] = full.message
 
 
 async def leave_workspace(invocation: Invocation) -> None:

@@ -9,6 +9,7 @@ from sidecall.core.messages import ToolMessage
 from sidecall.core.native.items import ACKNOWLEDGED, CHECKS, DECISION, ITEM, are_outputs
 from sidecall.core.native.results import BROWSER_STATE, OUTPUTS
 from sidecall.core.native.tabs import fold_line
+from sidecall.core.results.notes import find_note
 from sidecall.rest.native.aiming import PART
 from sidecall.rest.native.reading import STEP
 from sidecall.rest.native.received import DialectName
@@ -48,7 +49,11 @@ def _write_outputs(message: ToolMessage, item: _Item) -> list[dict[str, Any]]:
     """Write what became of each command; where none was run, each says why."""
     kind, outputs = _find_kind(message), message.additional_kwargs.get(OUTPUTS)
     if kind is None and are_outputs(outputs):
-        return [_write_output(output) for output in outputs]
+        written = [_write_output(output) for output in outputs]
+        note = find_note(message)
+        if written and note is not None:
+            written[-1]["stderr"] += f"\n{note}" if written[-1]["stderr"] else note
+        return written
     if kind is None:
         return [{"stdout": word(message), "stderr": "", "outcome": _write_exit(0)}]
     outcome = {"type": "timeout"} if kind == "timeout" else _write_exit(_EXIT_CODES.get(kind, _REFUSED))
@@ -79,8 +84,13 @@ def _write_shell(message: ToolMessage, item: _Item) -> dict[str, Any]:
 
 
 def _write_local_shell(message: ToolMessage, item: _Item) -> dict[str, Any]:
-    """Write what became of a command under both ids: one is in the type, the other is what others send."""
-    (output, *_) = _write_outputs(message, item)
+    """Write what became of a command under both ids: one is in the type, the other is what others send.
+
+    Where a person has put several in its place, what they wrote stands together, with the end of the last.
+    """
+    outputs = _write_outputs(message, item)
+    written = {name: "".join(output[name] for output in outputs) for name in ("stdout", "stderr")}
+    output = {**written, "outcome": outputs[-1]["outcome"]}
     return {
         "type": "local_shell_call_output",
         "id": item.get("id", message.tool_call_id),

@@ -21,6 +21,7 @@ from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.dialects import write_answer
 from sidecall.rest.examples import APPROVAL, DECISIONS
 from sidecall.rest.native.received import DialectName
+from sidecall.rest.native.writing import name_failure
 from sidecall.rest.openapi import CALLER_PROBLEM, json_body
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.rest.wire import Answer
@@ -90,7 +91,7 @@ async def list_approvals(
     Arguments and answers of more than 4 KiB are null here; ask for the approval itself.
     """
     page = await parts.approvals.list(caller.tenant, status, limit, cursor)
-    response = _response(page.approvals)
+    response = Reply(to_json(page.approvals)).to_response()
     if page.cursor is not None:
         query = urlencode({**({} if status is None else {"status": status}), "limit": limit, "cursor": page.cursor})
         response.headers["Link"] = f'</approvals?{query}>; rel="next"'
@@ -111,7 +112,7 @@ async def get_approval(
     record = await parts.approvals.get(approval_id, caller.tenant)
     if not (is_own(record, caller) or caller.may(DECIDE)):
         raise UnknownApproval
-    return _response(_show(record.approval, format))
+    return _show(record.approval, format)
 
 
 @router.post(
@@ -149,7 +150,7 @@ async def decide_approval(
         parts.pipeline, parts.approvals, approval_id, decision, caller, Terms(deadline, parts.rules, parts.auditor)
     )
     await parts.jobs.notice(approval)
-    return _response(_show(approval, format))
+    return _show(approval, format)
 
 
 def _read_decision(body: Any) -> Decision:
@@ -165,11 +166,10 @@ def _read_decision(body: Any) -> Decision:
 _EXAMPLE = {"decision": "reject", "reason": "Ask for the order number first."}
 
 
-def _show(approval: Approval, form: DialectName) -> dict[str, Any]:
+def _show(approval: Approval, form: DialectName) -> Response:
     message = approval.message
     shown = approval.model_dump(mode="json", exclude={"message"})
-    return {**shown, "message": None if message is None else write_answer(message, form)}
-
-
-def _response(answer: Any) -> Response:
-    return Reply(to_json(answer)).to_response()
+    if message is None:
+        return Reply(to_json({**shown, "message": None})).to_response()
+    answer = to_json({**shown, "message": write_answer(message, form)})
+    return Reply(answer, 200, name_failure(message, form)).to_response()

@@ -24,6 +24,7 @@ from sidecall.http.reply import Reply
 from sidecall.rest.call_events import EVENT, LAST, read_last, write_call_events
 from sidecall.rest.lines import LINES, export_calls, wait_for_first
 from sidecall.rest.native.received import DialectName
+from sidecall.rest.native.writing import name_failure
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, ContextDep, PartsDep
 from sidecall.rest.past_calls import cancel_call, find_call, list_calls
@@ -262,4 +263,6 @@ async def cancel_tool_call(
 def _respond(entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Response:
     if not entry.has_ended:
         headers = {**headers, "Retry-After": "1"}
+    if entry.message is not None:
+        headers = {**headers, **name_failure(entry.message, form)}
     return Reply(show_entry(entry, form), 200, headers).to_response()

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import BaseModel, Field
@@ -14,13 +14,12 @@ from sidecall.core.overload import StoreUnavailable
 from sidecall.http.body import read_bytes
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.pieces import InPieces
-from sidecall.http.problems import Problem
 from sidecall.http.ranges import find_range
 from sidecall.http.reply import Reply
 from sidecall.rest.answers import content_url
 from sidecall.rest.excerpts import Wanted, read_wanted
 from sidecall.rest.listing import has
-from sidecall.rest.openapi import CALLER_PROBLEM
+from sidecall.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems
 from sidecall.rest.parts import CallerDep, ContextDep, PartsDep
 
 router = APIRouter(tags=["contents"], dependencies=[Depends(refuse_unknown_parameters)])
@@ -35,21 +34,15 @@ SAFE = {
     "Content-Disposition": "attachment",
     "Content-Security-Policy": "sandbox; default-src 'none'",
 }
-_UNKNOWN: dict[int | str, dict[str, Any]] = {
-    404: {"model": Problem, "description": "There is no such content of yours, or it has expired."}
-}
-_WHOLE: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The content as it was: a text, the JSON of its blocks, or what was uploaded.",
-        "content": {"*/*": {}},
-        "headers": {"ETag": {"description": "Strong; a content never changes.", "schema": {"type": "string"}}},
-    },
-    206: {"description": "The bytes that `Range` asks for.", "content": {"*/*": {}}},
-    304: {"description": "You have this content already."},
-    **CALLER_PROBLEM,
+_UNKNOWN = describe_problems(_404="There is no such content of yours, or it has expired.")
+_WHOLE = {
+    **describe_bytes(
+        "content",
+        "The content as it was: a text, the JSON of its blocks, or what was uploaded.",
+        "Strong; a content never changes.",
+    ),
     **_UNKNOWN,
-    416: {"model": Problem, "description": "None of its bytes is in `Range`."},
-    422: {"model": Problem, "description": "A parameter is wrong, or the content has no such thing."},
+    **describe_problems(_422="A parameter is wrong, or the content has no such thing."),
 }
 
 
@@ -114,10 +107,12 @@ def _respond(request: Request, content: KeptContent) -> Response:
             "headers": {"Location": {"description": "Where it is.", "schema": {"type": "string"}}},
         },
         **CALLER_PROBLEM,
-        413: {"model": Problem, "description": "The body is larger than this server takes, or has room for."},
-        415: {"model": Problem, "description": "It is compressed, a form, or of no media type."},
-        429: {"model": Problem, "description": "You keep as many bytes as one caller may, until some expire."},
-        503: {"model": Problem, "description": "It cannot be kept just now."},
+        **describe_problems(
+            _413="The body is larger than this server takes, or has room for.",
+            _415="It is compressed, a form, or of no media type.",
+            _429="You keep as many bytes as one caller may, until some expire.",
+            _503="It cannot be kept just now.",
+        ),
     },
     openapi_extra={"requestBody": {"content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}},
 )
@@ -150,7 +145,7 @@ def _read_media_type(request: Request) -> str:
     operation_id="delete_content",
     summary="Forget a content",
     status_code=204,
-    responses={**CALLER_PROBLEM, **_UNKNOWN, 503: {"model": Problem, "description": "It cannot be done just now."}},
+    responses={**CALLER_PROBLEM, **_UNKNOWN, **describe_problems(_503="It cannot be done just now.")},
 )
 async def delete_content(parts: PartsDep, caller: CallerDep, content_id: ContentId) -> Response:
     """Forget a content before its time."""

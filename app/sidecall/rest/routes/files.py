@@ -17,17 +17,17 @@ from sidecall.rest.listing import has
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.rest.routes.contents import SAFE
-from sidecall.rest.vector_stores.shown import DeletedUpload, Purpose, UploadedFile, UploadedFileListing
+from sidecall.rest.vector_stores.shown import DeletedUpload, FilePurpose, UploadedFile, UploadedFileListing
 from sidecall.rest.workspaces.forms import read_form
-from sidecall.vector_stores.kept import Choice, Order
+from sidecall.vector_stores.kept import Choice, ListOrder
 from sidecall.vector_stores.stores import VectorStores
 
 router = APIRouter(tags=["file search"], dependencies=[Depends(refuse_unknown_parameters)])
 
 SentFileId = Annotated[str, Path(description="The `id` of the file.", max_length=100)]
-Limit = Annotated[int, Query(ge=1, le=100, description="Most entries of a page."), WHOLE_NUMBER]
+PageLimit = Annotated[int, Query(ge=1, le=100, description="Most entries of a page."), WHOLE_NUMBER]
 After = Annotated[str | None, Query(description="The `last_id` of the page before.", max_length=100)]
-Ordered = Annotated[Order, Query(description="Oldest or newest first.")]
+Ordered = Annotated[ListOrder, Query(description="Oldest or newest first.")]
 UNAVAILABLE: dict[int | str, dict[str, Any]] = {503: {"model": Problem, "description": "It cannot be done just now."}}
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     **CALLER_PROBLEM,
@@ -46,7 +46,7 @@ _FORM = {
                         "file": {"type": "string", "format": "binary"},
                         "purpose": {
                             "type": "string",
-                            "enum": list(get_args(Purpose)),
+                            "enum": list(get_args(FilePurpose)),
                             "description": "What it is for.",
                         },
                     },
@@ -60,7 +60,7 @@ _FORM = {
 _RUN = frozenset(("text/html", "image/svg+xml", "application/xhtml+xml", "text/xml", "application/xml"))
 
 
-async def _choose(limit: Limit = 20, order: Ordered = "desc", after: After = None) -> Choice:
+async def _choose(limit: PageLimit = 20, order: Ordered = "desc", after: After = None) -> Choice:
     return Choice(limit, order, after)
 
 
@@ -90,14 +90,12 @@ StoresDep = Annotated[VectorStores, Depends(_stores)]
     },
     openapi_extra=_FORM,
 )
-async def create_file(request: Request, parts: PartsDep, stores: StoresDep, caller: CallerDep) -> Response:
+async def create_sent_file(request: Request, parts: PartsDep, stores: StoresDep, caller: CallerDep) -> Response:
     """Keep a file until it is deleted; it is found once it is in a vector store."""
-    form = await read_form(request, await read_bytes(request, parts.bounds))
-    purpose = form.fields.pop("purpose", "")
-    if purpose not in get_args(Purpose):
-        raise InvalidParameter(f"The form needs a `purpose`: {', '.join(get_args(Purpose))}.")
-    if form.fields:
-        raise InvalidParameter(f"The form has a field that nobody reads here: {next(iter(form.fields))[:50]!r}.")
+    form = await read_form(request, await read_bytes(request, parts.bounds), ("purpose",))
+    purpose = form.fields.get("purpose", "")
+    if purpose not in get_args(FilePurpose):
+        raise InvalidParameter(f"The form needs a `purpose`: {', '.join(get_args(FilePurpose))}.")
     kept = await stores.files.put(caller.tenant, form.name, purpose, form.body)
     return Reply(UploadedFile.of(kept).model_dump_json().encode()).to_response()
 
@@ -109,11 +107,11 @@ async def create_file(request: Request, parts: PartsDep, stores: StoresDep, call
     response_model=UploadedFileListing,
     responses={code: it for code, it in _RESPONSES.items() if code != 404},
 )
-async def list_files(
+async def list_sent_files(
     stores: StoresDep,
     caller: CallerDep,
     choice: ChoiceDep,
-    purpose: Annotated[Purpose | None, Query(description="Only those that were sent for this.")] = None,
+    purpose: Annotated[FilePurpose | None, Query(description="Only those that were sent for this.")] = None,
 ) -> Response:
     """List the files that were sent to be searched."""
     page = await stores.files.list(caller.tenant, choice, purpose)

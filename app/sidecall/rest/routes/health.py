@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from sidecall.http.problems import Problem, problem
 from sidecall.rest.parts import PartsDep
-from sidecall.rest.status.sandboxes import SandboxStatus, show_sandbox
+from sidecall.rest.status.sandboxes import SandboxStatus, list_refused, show_sandbox
 from sidecall.upstream.tending import UpstreamState
 
 router = APIRouter(tags=["operations"])
@@ -38,6 +38,10 @@ class Readiness(BaseModel):
     )
     sandbox: SandboxStatus | None = Field(
         default=None, description="The sandbox, as it was tried, where there are tools that need one."
+    )
+    refused: dict[str, str] | None = Field(
+        default=None,
+        description="Tools whose calls are refused because this machine has no sandbox that does for them, and why.",
     )
 
 
@@ -73,13 +77,16 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
     if lifecycle.phase == "ready" and trouble is None:
         missing, upstream = parts.documents.missing or None, parts.operation.upstream
         uses = [tool.sandbox_use for tool in parts.registry if tool.sandbox_use is not None]
-        sandbox = show_sandbox(parts.pipeline.sandbox, "python" if "python" in uses else uses[0]) if uses else None
+        use = None if not uses else "python" if "python" in uses else uses[0]
+        sandbox = await show_sandbox(parts.pipeline.sandbox, use)
+        refused = await list_refused(parts.pipeline.sandbox, parts.registry) or None
         if not upstream.servers:
-            return Readiness(tools=len(parts.registry), missing=missing, sandbox=sandbox)
+            return Readiness(tools=len(parts.registry), missing=missing, sandbox=sandbox, refused=refused)
         return Readiness(
             tools=len(parts.registry),
             missing=missing,
             sandbox=sandbox,
+            refused=refused,
             mcp_servers={server.name: server.state for server in upstream.servers},
             mcp_tools_waiting=sum(map(len, upstream.waiting.values())),
         )

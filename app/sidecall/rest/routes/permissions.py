@@ -48,6 +48,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str | None], ...] = tuple(
         ("GET", f"/contents/{_ONE}", CALL),
         ("DELETE", f"/contents/{_ONE}", CALL),
         ("GET", f"/workspaces/{_ONE}", CALL),
+        ("POST", f"/workspaces/{_ONE}", CALL),
         ("DELETE", f"/workspaces/{_ONE}", CALL),
         ("GET", f"/workspaces/{_ONE}/files", CALL),
         ("POST", f"/workspaces/{_ONE}/files", CALL),

@@ -190,5 +190,6 @@ def _read_batch(body: Any, limit: int, registry: Registry) -> list[ReceivedCall]
             example = example or error.members.get("example")
     if errors:
         where = "; ".join(f"[{error['loc'][0]}] {error['msg']}" for error in errors)
-        raise NotAToolCall(f"Nothing was run: {where}", errors=errors, example=[example])
+        shown = {} if example is None else {"example": [example]}
+        raise NotAToolCall(f"Nothing was run: {where}", errors=errors, **shown)
     return calls

@@ -152,7 +152,7 @@ async def get_tool(parts: PartsDep, caller: CallerDep, context: ShownContextDep,
     tool = tools.get(name)
     if tool is None:
         raise UnknownTool(_unknown(name, find_nearest(name, tools)))
-    shown = show_sandbox(parts.pipeline.sandbox, tool.sandbox_use)
+    shown = await show_sandbox(parts.pipeline.sandbox, tool.sandbox_use)
     return Response(to_json(_detail(tool, shown)), media_type="application/json")
 
 

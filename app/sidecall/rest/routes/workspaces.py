@@ -4,25 +4,25 @@ import asyncio
 import hashlib
 import mimetypes
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from sidecall.core.run.file_errors import UnknownWorkspace
 from sidecall.core.run.workspaces import LONGEST, can_name
+from sidecall.http.body import read_json
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.pieces import InPieces
-from sidecall.http.problems import Problem
 from sidecall.http.ranges import find_range
 from sidecall.http.reply import Reply
 from sidecall.rest.listing import has
-from sidecall.rest.openapi import CALLER_PROBLEM
+from sidecall.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems, json_body
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.rest.routes.contents import SAFE
 from sidecall.rest.workspaces.files import FilesOf
-from sidecall.rest.workspaces.forms import read_sent_file
-from sidecall.rest.workspaces.shown import DeletedFile, FileListing, ShownFile, ShownWorkspace
+from sidecall.rest.workspaces.forms import read_sent_file, read_term
+from sidecall.rest.workspaces.shown import DeletedFile, FileListing, ShownFile, ShownWorkspace, WorkspaceTerm
 from sidecall.workspace.entries import Entry
 
 router = APIRouter(tags=["workspaces"], dependencies=[Depends(refuse_unknown_parameters)])
@@ -31,32 +31,31 @@ WorkspaceId = Annotated[
     str, Path(description="The conversation, as in the header `Sidecall-Conversation`.", max_length=LONGEST)
 ]
 FileId = Annotated[str, Path(description="The `id` of the file.")]
-_RESPONSES: dict[int | str, dict[str, Any]] = {
-    **CALLER_PROBLEM,
-    404: {"model": Problem, "description": "There is no such workspace or file of yours, or it has expired."},
-    422: {"model": Problem, "description": "A parameter is wrong."},
-}
-_SENT: dict[int | str, dict[str, Any]] = {
-    **CALLER_PROBLEM,
-    404: {"model": Problem, "description": "There is no such content of yours, or it has expired."},
-    409: {"model": Problem, "description": "There is a folder in its place, or a file on the way to it."},
-    413: {"model": Problem, "description": "It is larger than this server takes, or a file may be."},
-    415: {"model": Problem, "description": "It is compressed, or neither a form nor JSON."},
-    422: {"model": Problem, "description": "There is no file in it, or it cannot be put there."},
-    429: {"model": Problem, "description": "The workspace is full."},
-    503: {"model": Problem, "description": "There are as many workspaces as may be."},
-}
-_CONTENT: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The file as it is.",
-        "content": {"*/*": {}},
-        "headers": {"ETag": {"description": "Another one once the file has changed.", "schema": {"type": "string"}}},
-    },
-    206: {"description": "The bytes that `Range` asks for.", "content": {"*/*": {}}},
-    304: {"description": "You have this file already."},
+_RESPONSES = CALLER_PROBLEM | describe_problems(
+    _404="There is no such workspace or file of yours, or it has expired.", _422="A parameter is wrong."
+)
+_TERM = CALLER_PROBLEM | describe_problems(
+    _400="The body is not JSON, or the header that names the caller is wrong.",
+    _404="No workspace can be called so.",
+    _413="The body is larger than this server takes.",
+    _415="The body is not declared as JSON.",
+    _422="The body does not say for how long, or for too long.",
+    _503="There are as many workspaces as may be.",
+)
+_TERMS = {"an hour": {"value": {"expires_after": {"anchor": "last_active_at", "minutes": 60}}}}
+_SENT = CALLER_PROBLEM | describe_problems(
+    _404="There is no such content of yours, or it has expired.",
+    _409="There is a folder in its place, or a file on the way to it.",
+    _413="It is larger than this server takes, or a file may be.",
+    _415="It is compressed, or neither a form nor JSON.",
+    _422="There is no file in it, or it cannot be put there.",
+    _429="The workspace is full.",
+    _503="There are as many workspaces as may be.",
+)
+_CONTENT = {
+    **describe_bytes("file", "The file as it is.", "Another one once the file has changed."),
     **_RESPONSES,
-    413: {"model": Problem, "description": "It is too large to be sent at once: ask for parts of it with `Range`."},
-    416: {"model": Problem, "description": "None of its bytes is in `Range`."},
+    **describe_problems(_413="It is too large to be sent at once: ask for parts of it with `Range`."),
 }
 _FORM = {
     # Of two bodies, the usual generator for Python makes a client that cannot be imported: the other is in words.
@@ -100,6 +99,21 @@ FilesDep = Annotated[FilesOf, Depends(_files)]
 async def get_workspace(files: FilesDep) -> Response:
     """Show when the workspace of a conversation was made, was used, and will be removed."""
     return Reply((await asyncio.to_thread(files.show)).model_dump_json().encode()).to_response()
+
+
+@router.post(
+    "/workspaces/{workspace_id}",
+    operation_id="update_workspace",
+    summary="Say how long a workspace is kept",
+    response_model=ShownWorkspace,
+    responses=_TERM,
+    openapi_extra={"requestBody": json_body(WorkspaceTerm, _TERMS)},
+)
+async def update_workspace(request: Request, parts: PartsDep, files: FilesDep) -> Response:
+    """Let the workspace of a conversation expire so many minutes after its last use, and make it if there is none."""
+    term = read_term(await read_json(request, parts.bounds))
+    shown = await asyncio.to_thread(files.keep_for, term.expires_after.minutes)
+    return Reply(shown.model_dump_json().encode()).to_response()
 
 
 @router.delete(

@@ -17,7 +17,7 @@ MOST_FILES_AT_ONCE = 100
 _CHARACTERS = 4
 Text = Annotated[str, Field(max_length=LONGEST_VALUE)]
 Key = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
-Query = Annotated[str, Field(min_length=1, max_length=4096)]
+QueryText = Annotated[str, Field(min_length=1, max_length=4096)]
 
 
 class _Sent(BaseModel):
@@ -92,7 +92,7 @@ class RankingOptions(_Sent):
 class VectorStoreSearch(_Sent):
     """What to look for in a store."""
 
-    query: Query | Annotated[list[Query], Field(min_length=1, max_length=8)]
+    query: QueryText | Annotated[list[QueryText], Field(min_length=1, max_length=8)]
     max_num_results: int = Field(default=10, ge=1, le=50)
     filters: dict[str, Any] | None = Field(
         default=None, description='Such as `{"type": "eq", "key": "year", "value": 2026}`, or several with `and`, `or`.'

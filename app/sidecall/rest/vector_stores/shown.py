@@ -5,12 +5,12 @@ from typing import Generic, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
-from sidecall.core.run.passages import Passage
-from sidecall.vector_stores.kept import KeptFile, KeptStore, Member, Status
+from sidecall.core.run.passages import FilePassage
+from sidecall.vector_stores.kept import KeptFile, KeptStore, Member, MemberStatus
 
 T = TypeVar("T", bound=BaseModel)
 Values = dict[str, str | float | bool]
-Purpose = Literal["assistants", "batch", "evals", "fine-tune", "user_data", "vision"]
+FilePurpose = Literal["assistants", "batch", "evals", "fine-tune", "user_data", "vision"]
 
 
 class UploadedFile(BaseModel):
@@ -21,7 +21,7 @@ class UploadedFile(BaseModel):
     bytes: int
     created_at: int = Field(description="Seconds since 1970.")
     filename: str
-    purpose: Purpose
+    purpose: FilePurpose
     status: Literal["processed"] = "processed"
 
     @classmethod
@@ -114,7 +114,7 @@ class VectorStoreFile(BaseModel):
     created_at: int = Field(description="When it was added, in seconds since 1970.")
     vector_store_id: str
     usage_bytes: int = Field(description="Bytes of its pieces.")
-    status: Status
+    status: MemberStatus
     last_error: FileError | None
     attributes: Values
     chunking_strategy: StaticChunking
@@ -191,7 +191,7 @@ class VectorStoreSearchResults(BaseModel):
     next_page: None = None
 
     @classmethod
-    def of(cls, queries: list[str], found: Sequence[Passage]) -> "VectorStoreSearchResults":
+    def of(cls, queries: list[str], found: Sequence[FilePassage]) -> "VectorStoreSearchResults":
         """Show passages."""
         data = [
             FoundPassage(

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from sidecall.core.context import Caller
-from sidecall.core.errors import BodyTooLarge, RequestError
+from sidecall.core.errors import BodyTooLarge, InvalidParameter, RequestError
 from sidecall.core.run.file_errors import FileConflict, InvalidFile, TooManyFiles, UnknownFile, UnknownWorkspace
 from sidecall.rest.workspaces.shown import DeletedFile, FileListing, ShownFile, ShownWorkspace, show_workspace
+from sidecall.workspace.claims import Claim
 from sidecall.workspace.entries import Entry
 from sidecall.workspace.errors import FileProblem, WorkspaceError
 from sidecall.workspace.places import Workspaces
@@ -41,6 +42,20 @@ class FilesOf:
             UnknownWorkspace: There is none.
         """
         return show_workspace(self._find(), self.conversation, self.places.expiry)
+
+    def keep_for(self, minutes: int) -> ShownWorkspace:
+        """Let the workspace expire after so many minutes without use, and make it where there is none.
+
+        Raises:
+            InvalidParameter: No workspace is kept for so long.
+        """
+        most = int(self.places.expiry.hard // 60)
+        if minutes > most:
+            raise InvalidParameter(f"`expires_after.minutes` is {most} at most: no workspace is kept for longer here.")
+        workspace = self.places.open(self.caller.tenant, self.conversation)
+        assert isinstance(workspace.claim, Claim)
+        workspace.claim.keep_for(60.0 * minutes)
+        return show_workspace(workspace, self.conversation, self.places.expiry)
 
     def remove(self) -> None:
         """Remove the workspace.

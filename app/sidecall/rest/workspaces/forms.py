@@ -1,7 +1,9 @@
 """Read a file that a program sends: a form of `multipart/form-data`, or the id of a content in JSON."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from email.message import Message
+from typing import Any
 
 from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -10,8 +12,10 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from sidecall.core.errors import InvalidParameter, UnsupportedMediaType
 from sidecall.http.body import Bounds, parse_body, read_body, read_bytes
+from sidecall.rest.workspaces.shown import WorkspaceTerm
 
-_MOST_FIELDS = 8
+_MOST_PARTS = 8
+_NO_FILE = "The form has no `file`. Send one: `curl --form file=@report.csv`."
 
 
 class FileOfContent(BaseModel):
@@ -41,6 +45,24 @@ class SentForm:
     fields: dict[str, str]
 
 
+def read_term(body: Any) -> WorkspaceTerm:
+    """Read how long a workspace is to be kept.
+
+    Raises:
+        InvalidParameter: The JSON is not what it should be.
+    """
+    try:
+        return WorkspaceTerm.model_validate(body)
+    except ValidationError as error:
+        text = 'Send {"expires_after": {"anchor": "last_active_at", "minutes": 60}}.'
+        raise InvalidParameter(f"{_explain(error)}. {text}") from None
+
+
+def _explain(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"`{'.'.join(map(str, first['loc'])) or 'body'}`: {first['msg']}"
+
+
 async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
     """Read a file, and where it is to go: the field `path` of the form, or else the name of the file.
 
@@ -48,42 +70,83 @@ async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
         InvalidParameter: The form has no file, or the JSON is not what it should be.
         RequestError: The body cannot be read.
     """
-    if request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        form = await read_form(request, await read_bytes(request, bounds))
+    if _is_form(request):
+        form = await read_form(request, await read_bytes(request, bounds), ("path",))
         return SentFile(form.fields.get("path") or form.name, form.body)
     try:
         wanted = FileOfContent.model_validate(parse_body(await read_body(request, bounds)))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "body"
-        raise InvalidParameter(f"`{where}`: {first['msg']}. Send a form with `file`, or a `file_id`.") from None
+        raise InvalidParameter(f"{_explain(error)}. Send a form with `file`, or a `file_id`.") from None
     return SentFile(wanted.path or wanted.file_id, content_id=wanted.file_id)
 
 
-async def read_form(request: Request, body: bytes) -> SentForm:
-    """Read the `file` of a form, and its other fields.
+async def read_form(request: Request, body: bytes, takes: Sequence[str]) -> SentForm:
+    """Read the `file` of a form, and those other fields that it takes.
 
     Raises:
-        InvalidParameter: There is no file in it, or it is none.
+        InvalidParameter: There is no file in it, it has something else, or it is none.
         UnsupportedMediaType: The body is not declared as a form.
     """
-    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+    if not _is_form(request):
         raise UnsupportedMediaType("Send a form: `curl --form file=@report.pdf`.")
+    begins, ends = _find_ends(request, body)
 
     async def give() -> AsyncGenerator[bytes, None]:
-        yield body
+        yield body[begins:ends]
 
     try:
         form = await MultiPartParser(
-            request.headers, give(), max_files=1, max_fields=_MOST_FIELDS, max_part_size=len(body) + 1
+            request.headers, give(), max_files=_MOST_PARTS, max_fields=_MOST_PARTS, max_part_size=len(body) + 1
         ).parse()
     except (MultiPartException, KeyError, UnicodeError) as error:
-        raise InvalidParameter(f"The form cannot be read: {error}.") from None
+        raise InvalidParameter(f"The form cannot be read: {str(error).rstrip('.')}.") from None
     try:
+        _require_fields([name for name, _ in form.multi_items()], takes)
         file = form.get("file")
         if not isinstance(file, UploadFile):
-            raise InvalidParameter("The form has no `file`. Send one: `curl --form file=@report.csv`.")
+            raise InvalidParameter("The part `file` of the form has no `filename`, which makes it a file.")
         fields = {name: value for name, value in form.items() if isinstance(value, str)}
         return SentForm(file.filename or "", await file.read(), fields)
     finally:
         await form.close()
+
+
+def _find_ends(request: Request, body: bytes) -> tuple[int, int]:
+    """Find where the parts of a form begin and end: what stands before and after them is for nobody.
+
+    Raises:
+        InvalidParameter: There are no parts, or they do not end.
+    """
+    said = Message()
+    said["content-type"] = request.headers["content-type"]
+    boundary = said.get_boundary()
+    if not boundary:
+        raise InvalidParameter("The form cannot be read: its `Content-Type` says no `boundary`.")
+    line = b"--" + boundary.encode("latin-1", "replace")
+    begins = 0 if body.startswith(line) else body.find(b"\r\n" + line) + 2
+    if begins == 1:  # It is nowhere.
+        raise InvalidParameter(_NO_FILE)
+    last = body.rfind(b"\r\n" + line + b"--")
+    if last < begins:
+        raise InvalidParameter("The form is cut off: it does not end with its boundary and `--`.")
+    return begins, last + len(line) + 4
+
+
+def _is_form(request: Request) -> bool:
+    return request.headers.get("content-type", "").lower().startswith("multipart/form-data")
+
+
+def _require_fields(names: Sequence[str], takes: Sequence[str]) -> None:
+    """Refuse a form that does not have one file, and those other fields at most.
+
+    Raises:
+        InvalidParameter: It has something else, or something twice.
+    """
+    if "file" not in names:
+        raise InvalidParameter(_NO_FILE)
+    for name in dict.fromkeys(names):
+        if name not in ("file", *takes):
+            known = " and ".join(f"`{it}`" for it in ("file", *takes))
+            raise InvalidParameter(f"The form has a field {name[:50]!r}; it takes {known}.")
+        if names.count(name) > 1:
+            raise InvalidParameter(f"`{name}` came {names.count(name)} times; send it once.")

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.workspace.claims import Claim
 from sidecall.workspace.places import Expiry
@@ -16,6 +16,23 @@ class ExpiresAfter(BaseModel):
     minutes: int
 
 
+class WantedExpiry(BaseModel):
+    """After how many minutes without use it is to be removed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    anchor: Literal["last_active_at"] = "last_active_at"
+    minutes: int = Field(ge=1, strict=True, description="At most what the server keeps any workspace.")
+
+
+class WorkspaceTerm(BaseModel):
+    """How long a workspace is to be kept."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expires_after: WantedExpiry
+
+
 class ShownWorkspace(BaseModel):
     """The files of one conversation, as OpenAI shows a container."""
 
@@ -24,8 +41,8 @@ class ShownWorkspace(BaseModel):
     created_at: int = Field(description="Seconds since 1970.")
     last_active_at: int
     status: Literal["running"] = "running"
-    expires_after: ExpiresAfter
-    expires_at: int = Field(description="When it is removed if nobody uses it again.")
+    expires_after: ExpiresAfter | None = Field(description="Null where it is kept until somebody deletes it.")
+    expires_at: int | None = Field(description="When it is removed if nobody uses it again.")
 
 
 class ShownFile(BaseModel):
@@ -62,11 +79,13 @@ class DeletedFile(BaseModel):
 def show_workspace(workspace: Workspace, conversation: str, expiry: Expiry) -> ShownWorkspace:
     """Describe a workspace."""
     assert isinstance(workspace.claim, Claim)
-    created, active = workspace.claim.span
+    span = workspace.claim.span
+    ends = span.find_end(expiry.idle, expiry.hard)
+    idle = expiry.idle if span.idle is None else span.idle
     return ShownWorkspace(
         id=conversation,
-        created_at=int(created),
-        last_active_at=int(active),
-        expires_after=ExpiresAfter(minutes=max(1, round(expiry.idle / 60))),
-        expires_at=int(min(active + expiry.idle, created + expiry.hard)),
+        created_at=int(span.created),
+        last_active_at=int(span.active),
+        expires_after=None if ends is None else ExpiresAfter(minutes=max(1, round(idle / 60))),
+        expires_at=None if ends is None else int(ends),
     )

@@ -12,7 +12,7 @@ except ImportError:  # Where there is none, only the time is bounded.
 SAID = 3
 
 
-def confine(memory_mb: int, seconds: int) -> None:
+def confine_reader(memory_mb: int, seconds: int) -> None:
     """Take from this process what it needs not: memory, time, files that it could write."""
     if resource is not None:
         most = memory_mb * 1024 * 1024
@@ -42,11 +42,11 @@ def write_text(body: bytes, most_pages: int, most_bytes: int) -> None:
         page.close()
 
 
-def main() -> int:
+def run_reader() -> int:
     """Read, and return what the process ends with."""
     memory_mb, seconds, most_pages, most_bytes = map(int, sys.argv[1:])
     body = sys.stdin.buffer.read()
-    confine(memory_mb, seconds)
+    confine_reader(memory_mb, seconds)
     try:
         write_text(body, most_pages, most_bytes)
     except (pypdfium2.PdfiumError, ValueError) as error:
@@ -58,4 +58,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_reader())

@@ -1,7 +1,6 @@
 # Read by the shell of a sandbox: go on where the last command was, run the next, and tell where it ended.
 # $1 is that folder, $2 the descriptor to tell it to.
 __sidecall_fd=$2
-. /run/sidecall/variables
 __sidecall_before=${OLDPWD-}
 if [ -n "$1" ] && ! cd -- "$1" 2>/dev/null; then
     echo "The folder $1 is gone; this command begins in /workspace." >&2

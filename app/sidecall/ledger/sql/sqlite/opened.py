@@ -1,6 +1,7 @@
 """SQLite, in a file of this process alone, or in memory."""
 
 import asyncio
+import math
 import re
 import sqlite3
 import sys
@@ -53,8 +54,9 @@ class SqliteDatabase:
         self._statements = _read_numbered() if statements is None else _number_all(statements)
         self._changes = _find_changes() if statements is None else _strip_keys(self._statements)
         self._file = SqliteFile(path, patience, purpose)
-        # No other process sees what is in memory, Windows hands on no sockets.
+        # No other process sees what is in memory, nor does a disk hold it up; Windows hands on no sockets.
         hand: Hand = HandInThread(Pen(self._file))
+        hangs_after = math.inf if path is None else hangs_after
         if path is not None and purpose.is_apart and sys.platform != "win32":
             hand = HandInProcess(path.absolute(), patience)
         self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after)

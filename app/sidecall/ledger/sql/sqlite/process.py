@@ -60,8 +60,7 @@ class Messages:
 
 
 def _say(link: socket.socket, content: Any) -> None:
-    for part in pack_message(content):
-        link.sendall(part)
+    link.sendall(b"".join(pack_message(content)))
 
 
 def write_for_server(path: str, patience: str, descriptor: str, server: str) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from typing import Any, Protocol
 
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.database import Row
+from sidecall.ledger.sql.gathering import Gathering
 from sidecall.ledger.sql.sqlite.file import LEDGER, Purpose
 from sidecall.ledger.sql.sqlite.pen import Hear, Kind, Order, Outcomes, Trouble
 
@@ -73,13 +75,14 @@ class Writer:
         purpose: Purpose = LEDGER,
         hangs_after: float = HANGS_AFTER,
     ) -> None:
-        """Write by this hand what is called so; `most_waiting` is in bytes, `hangs_after` in seconds."""
+        """Write by this hand what is called so; `most_waiting` is in bytes, `hangs_after` in seconds or endless."""
         self._hand = hand
         self._name = name
         self._purpose = purpose
         self._most_waiting = most_waiting
         self._size = 0
         self._orders: list[Order] = []  # Not sent yet.
+        self._gathering = Gathering(lambda: len(self._orders), self._send)
         self._waiting: deque[_Waiting] = deque()
         self._is_closing = False
         self._is_lost = False
@@ -139,17 +142,17 @@ class Writer:
         self._size += size
         future = self._loop.create_future()
         if not self._orders:
-            self._loop.call_soon(self._send)
+            self._gathering.begin()
         self._orders.append((statement, values, kind))
         self._waiting.append((future, size))
         return future
 
     def _send(self) -> None:
-        """Send what was asked for in this turn of the loop."""
+        """Send what was asked for."""
         orders, self._orders = self._orders, []
         if orders:
             self._hand.send(orders)
-            if self._watch is None:
+            if self._watch is None and self._hangs_after < math.inf:
                 self._looks = 0
                 self._watch = self._loop.call_later(_LOOK, self._look)
 

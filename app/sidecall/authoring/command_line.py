@@ -1,0 +1,33 @@
+"""Look at the command line that a tool is."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from sidecall.core.errors import InvalidToolOption
+from sidecall.core.run.command_line import CommandLine
+from sidecall.core.tool import CompiledTool
+
+
+def fit_command(tool: CompiledTool) -> CompiledTool:
+    """Return a tool with a command line made ready: its arguments are there, and its scripts are read.
+
+    Raises:
+        InvalidToolOption: It names what there is not.
+    """
+    command = tool.options.command
+    if command is None:
+        return tool
+    where = f"{tool.source}: tool {tool.name!r}: option `command`"
+    known = [parameter.name for parameter in tool.parameters]
+    unknown = sorted(command.names.difference(known))
+    if unknown:
+        raise InvalidToolOption(
+            f"{where}: the tool has no parameter `{unknown[0]}`; it has: {', '.join(known) or 'none'}. "
+            "Write {{ and }} for braces that stand for themselves."
+        )
+    folder = Path(tool.source.rpartition(":")[0]).parent
+    try:
+        scripts = {word: (folder / word).read_bytes() for word in command.words if word.startswith("./")}
+    except OSError as error:
+        raise InvalidToolOption(f"{where}: {error.filename} cannot be read: {error.strerror}.") from None
+    return replace(tool, options=replace(tool.options, command=CommandLine(command.words, scripts)))

@@ -1,0 +1,24 @@
+"""An empty mapping that all may share."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+class _Nothing(Mapping[str, Any]):
+    """Has no keys; nobody can add one, and unlike Python's own it may be a default of dataclasses."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: str) -> Any:
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    __hash__ = object.__hash__
+
+
+NOTHING: Mapping[str, Any] = _Nothing()

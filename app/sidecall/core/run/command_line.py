@@ -1,0 +1,66 @@
+"""A program and its arguments, with places for the arguments of a call."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sidecall.core.errors import ToolException
+from sidecall.core.jsonable import to_text
+
+_PLACE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_INPUT = "<"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """The words of a command, each an argument of its own: no shell reads them.
+
+    `{name}` stands for an argument of the call. A word that is nothing else becomes a word for each item of a list; one
+    whose argument is None is left out. A last word `<{name}` is what the program reads; without it that is an object of
+    all arguments that no word names, as JSON. `scripts` are the contents of files of the author's that words name.
+    """
+
+    words: tuple[str, ...]
+    scripts: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The arguments that are named."""
+        return frozenset(name for word in self.words for name in _PLACE.findall(word) if name)
+
+    def fill(self, values: Mapping[str, Any]) -> list[str]:
+        """Return the words with the arguments of a call in their places.
+
+        Raises:
+            ToolException: One holds a zero byte, which no program can be given.
+        """
+        words = [made for word in self._own_words for made in _fill_word(word, values)]
+        if any("\0" in word for word in words):
+            raise ToolException("An argument holds a zero byte, which no program can be given.")
+        return words
+
+    def write_input(self, values: Mapping[str, Any]) -> bytes:
+        """Return what the program reads, of the values that the model sees."""
+        if self._own_words != self.words:
+            return _as_text(values[next(iter(_PLACE.findall(self.words[-1])))]).encode(errors="replace")
+        rest = {name: value for name, value in values.items() if name not in self.names}
+        return to_text(rest).encode() if rest else b""
+
+    @property
+    def _own_words(self) -> tuple[str, ...]:
+        last = self.words[-1]
+        is_input = last.startswith(_INPUT) and _PLACE.fullmatch(last[1:]) is not None
+        return self.words[:-1] if is_input else self.words
+
+
+def _fill_word(word: str, values: Mapping[str, Any]) -> Iterator[str]:
+    whole = _PLACE.fullmatch(word)
+    if whole is not None and whole[1] and isinstance(values[whole[1]], (list, tuple)):
+        yield from map(_as_text, values[whole[1]])
+    elif not any(name and values[name] is None for name in _PLACE.findall(word)):
+        yield _PLACE.sub(lambda place: _as_text(values[place[1]]) if place[1] else place[0][0], word)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else to_text(value)

@@ -1,0 +1,92 @@
+"""Run tools of one's own that are command lines, each call in a sandbox of its own."""
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sidecall.core.errors import ToolException, ToolOutputError
+from sidecall.core.invocation import Invocation
+from sidecall.core.run.sandbox import SandboxLimits
+from sidecall.core.tool import CompiledTool
+from sidecall.executors.sandbox.bubblewrap import HOME, Mount
+from sidecall.executors.sandbox.confined import Confined, store_bytes
+from sidecall.executors.sandbox.kept_output import KeptOutput
+from sidecall.executors.sandbox.order import Means, SandboxOrder
+from sidecall.executors.sandbox.running import run_within
+
+_SCRIPTS = "/run/sidecall"
+_TEMPORARY = "/tmp"  # noqa: S108  the sandbox's own
+_MOST_OUTPUT = 1_048_576
+_MOST_WORDS = 2_000
+# The deadline of its call ends it before.
+_FOR_EVER = 1e6
+
+
+class CommandTools:
+    """Runs them, so many at once."""
+
+    def __init__(self, limits: SandboxLimits, most: int) -> None:
+        self._limits = limits
+        self._room = asyncio.Semaphore(most)
+
+    async def run(self, invocation: Invocation, means: Means) -> Any:
+        """Run the command of a call; return its output, as text or as what it says in JSON.
+
+        Raises:
+            SandboxFailed: There is no sandbox to run it in.
+            ToolException: It ends with another exit code than 0, and says why.
+            ToolOutputError: It prints too much, or no JSON where it should.
+        """
+        tool = invocation.tool
+        out, err = KeptOutput(_MOST_OUTPUT), KeptOutput(_MOST_WORDS)
+        with ExitStack() as theirs:
+            order = self._write_order(tool, invocation.values, theirs)
+            async with self._room:
+                ended = await run_within(Confined(means, replace(order, out=out.add, err=err.add)), _FOR_EVER)
+        if ended.exit_code:
+            said = "".join(part.decode(errors="replace") for part in err.read()).strip()
+            raise ToolException(said or f"{tool.name} has ended with exit code {ended.exit_code}.")
+        return _read_output(tool, out)
+
+    def _write_order(self, tool: CompiledTool, values: Mapping[str, Any], theirs: ExitStack) -> SandboxOrder:
+        command = tool.options.command
+        assert command is not None  # Or it would run in a process.
+        shown = {name: value for name, value in values.items() if name not in tool.hidden_names}
+        mounts = [Mount(str(place), HOME, is_writable=True) for place in _find_workspaces(tool, values)]
+        most = tool.options.memory_limit_mb
+        return SandboxOrder(
+            command=[_place(word) if word in command.scripts else word for word in command.fill(values)],
+            limits=self._limits if most is None else replace(self._limits, memory_mb=most),
+            mounts=mounts,
+            files={_place(word): body for word, body in command.scripts.items()},
+            folder=HOME if mounts else _TEMPORARY,
+            stdin=store_bytes(command.write_input(shown), theirs),
+        )
+
+
+def _place(script: str) -> str:
+    return f"{_SCRIPTS}/{os.path.basename(script)}"
+
+
+def _find_workspaces(tool: CompiledTool, values: Mapping[str, Any]) -> Iterator[Path]:
+    for name in tool.hidden_names:
+        place = getattr(values.get(name), "directory", None)
+        if isinstance(place, Path):
+            yield place
+
+
+def _read_output(tool: CompiledTool, out: KeptOutput) -> Any:
+    if out.is_cut:
+        raise ToolOutputError(f"Error: {tool.name} printed {out.size} bytes; {_MOST_OUTPUT} are read at most.")
+    text = b"".join(out.read()).decode(errors="replace")
+    if tool.output_schema is None or tool.output_schema.get("type") == "string":
+        return text.removesuffix("\n")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ToolOutputError(f"Error: {tool.name} has not printed JSON, as it should.") from None

@@ -1,0 +1,60 @@
+"""Read the variables that a shell exports out of its own words for them, which are data here and never run.
+
+A program can write anything where a shell tells its state. So only what has a variable's form is kept.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from itertools import islice
+
+_WORDS = re.compile(
+    rb"(?:declare -[A-Za-z]+|export) (?P<name>[A-Za-z_][A-Za-z0-9_]*)="
+    rb"""(?:\$'(?P<escaped>(?:[^'\\]|\\.)*)'|"(?P<double>(?:[^"\\]|\\.)*)"|(?P<single>'[^']*'(?:"'+"'[^']*'|'[^']*')*))$""",
+    re.MULTILINE | re.DOTALL,
+)
+_ESCAPE = re.compile(rb"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
+_NAMED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r", b"E": b"\x1b"}
+_QUOTED = re.compile(rb"""'([^']*)'|"('+)\"""")
+# Bubblewrap takes thousands of arguments at most.
+_MOST = 500
+# What each shell sets for itself, and what makes it or the loader of programs run something else first.
+_OWN = frozenset(("PWD", "SHLVL", "_"))
+_TURNING = frozenset(("BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "IFS", "PROMPT_COMMAND", "POSIXLY_CORRECT"))
+_TURNING_BEGINNINGS = ("LD_", "BASH_FUNC", "GLIBC_TUNABLES", "GCONV_PATH")
+
+
+def read_exports(body: bytes) -> dict[str, str]:
+    """Read what `export -p` says; what is no variable, or would run something by itself, is left out."""
+    found = {match["name"].decode(): os.fsdecode(_read_value(match)) for match in _WORDS.finditer(body)}
+    kept = ((name, value) for name, value in found.items() if _is_carried(name) and "\0" not in value)
+    return dict(islice(kept, _MOST))
+
+
+def write_variables(variables: Mapping[str, str]) -> bytes:
+    """Write variables down, each ended by a zero."""
+    return b"".join(os.fsencode(f"{name}={value}\0") for name, value in variables.items())
+
+
+def read_variables(body: bytes) -> dict[str, str]:
+    """Read what was written down so."""
+    pairs = (text.partition("=") for text in os.fsdecode(body).split("\0") if text)
+    return {name: value for name, _, value in pairs}
+
+
+def _is_carried(name: str) -> bool:
+    return name not in _OWN and name not in _TURNING and not name.startswith(_TURNING_BEGINNINGS)
+
+
+def _read_value(match: re.Match[bytes]) -> bytes:
+    if match["escaped"] is not None:
+        return _ESCAPE.sub(_unescape, match["escaped"])
+    if match["double"] is not None:
+        return re.sub(rb'\\([\\"$`])', rb"\1", match["double"])
+    return b"".join(plain or quotes for plain, quotes in _QUOTED.findall(match["single"]))
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    if match[1] is not None:
+        return bytes([int(match[1], 8) & 0xFF])
+    return _NAMED.get(match[2], match[2])

@@ -1,0 +1,1 @@
+"""The sections of a docstring: read at once where they are plain, else by griffe, which takes long to load."""

@@ -1,0 +1,59 @@
+"""What a request says of the trace that it belongs to, read only where it says anything."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from opentelemetry import propagate
+from opentelemetry.context import Context
+from opentelemetry.propagators.textmap import Getter, TextMapPropagator
+
+
+class TraceHeaders:
+    """Read the headers of the configured propagators, of requests that have one of them.
+
+    A propagator is asked once with nothing at all, and whatever it then asks for is what it goes by: without any of it,
+    the next answer would be the same.
+    """
+
+    def __init__(self) -> None:
+        self._propagator: TextMapPropagator | None = None
+        # None where it does not go by names alone.
+        self._names: frozenset[str | bytes] | None = None
+
+    def extract(self, headers: Mapping[str, str], context: Context) -> Context:
+        """Return the context of a request within the one where it arrived."""
+        propagator = propagate.get_global_textmap()
+        if propagator is not self._propagator:
+            self._propagator, self._names = propagator, _find_names(propagator)
+        if self._names is not None and self._names.isdisjoint(_names_of(headers)):
+            return context
+        return propagator.extract(headers, context)
+
+
+def _names_of(headers: Mapping[str, str]) -> Iterable[str | bytes]:
+    """Return the names of headers; those of a live request as they came, which spares decoding all of them."""
+    raw: Iterable[tuple[bytes, bytes]] | None = getattr(headers, "raw", None)
+    return headers if raw is None else [name for name, _ in raw]
+
+
+class _Asking(Getter[Mapping[str, str]]):
+    """Find nothing, and note what was looked for."""
+
+    def __init__(self) -> None:
+        self.names: set[str | bytes] = set()
+        self.wants_all = False
+
+    def get(self, _carrier: Any, key: str) -> None:
+        """Find no header of this name."""
+        self.names |= {key, key.lower(), key.lower().encode()}
+
+    def keys(self, _carrier: Any) -> list[str]:
+        """Name no headers."""
+        self.wants_all = True
+        return []
+
+
+def _find_names(propagator: TextMapPropagator) -> frozenset[str | bytes] | None:
+    asking, nothing = _Asking(), Context()
+    changes = propagator.extract({}, nothing, asking) != nothing
+    return None if changes or asking.wants_all else frozenset(asking.names)

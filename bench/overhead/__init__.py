@@ -1,0 +1,1 @@
+"""What a call costs with that switched on which operators switch on, beside the floor."""

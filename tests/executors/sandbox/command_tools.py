@@ -1,0 +1,40 @@
+"""Tools that are command lines."""
+
+# mypy: disable-error-code="empty-body"
+
+from typing import Annotated, Any
+
+from sidecall import Secret, Workspace, tool
+
+
+@tool(command=["wc", "-w", "<{text}"])
+def count_words(text: str) -> int:
+    """Count the words of a text."""
+
+
+@tool(command=["python3", "-c", "import json, sys; print(json.dumps([sys.argv[1:], json.load(sys.stdin)]))", "{words}",
+    "--key={key}", "{{{flag}}}", "--{left_out}"])  # fmt: skip
+def show(
+    words: list[str], key: int, flag: bool, rest: dict[str, int], more: str = "m", left_out: str | None = None
+) -> Any:
+    """Show what the command is given."""
+
+
+@tool(command=["cat", "--", "{path}"])
+def read_file(path: str, workspace: Workspace) -> str:
+    """Read a file of the conversation."""
+
+
+@tool(command=["./say.sh", "{word}", "{key}"])
+def say(word: str, key: Annotated[str, Secret("SAY_KEY")]) -> str:
+    """Run a script that lies beside this file."""
+
+
+@tool(command=["sleep", "60"], timeout=0.5)
+def sleep() -> str:
+    """Sleep."""
+
+
+@tool(command=["seq", "1000000"])
+def print_much() -> str:
+    """Print a lot."""

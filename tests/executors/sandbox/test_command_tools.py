@@ -1,0 +1,94 @@
+"""Tools of one's own that are command lines run in a sandbox, and are otherwise as those that are functions."""
+
+import os
+from typing import Any
+
+import pytest
+
+from sidecall import tool
+from sidecall.core.errors import InvalidToolOption
+from tests.executors.sandbox.command_tools import count_words, print_much, read_file, say, show, sleep
+from tests.executors.sandbox.machine import open_once
+from tests.kit.clients import MakeClient
+from tests.kit.processes import list_descendants
+
+
+async def _call(client: Any, name: str, **args: Any) -> Any:
+    call = {"name": name, "args": args, "id": "call_1", "type": "tool_call"}
+    return (await client.post("/tool_calls", json=call, headers={"Sidecall-Conversation": "one"})).json()
+
+
+async def test_arguments_reach_a_command_as_it_says(make_client: MakeClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As words, as its input, or as JSON there; no shell reads them, and its output is text or JSON."""
+    open_once()
+    monkeypatch.setenv("SAY_KEY", "12345")
+    client = await make_client(count_words, show, say)
+    counted = await _call(client, "count_words", text="one $(id) two")
+    shown = await _call(client, "show", words=["a b", "$HOME; id"], key=7, flag=True, rest={"x": 1})
+    said = await _call(client, "say", word="hi")
+
+    assert (counted["content"], counted["status"]) == ("3", "success")
+    assert shown["content"] == '[["a b", "$HOME; id", "--key=7", "{true}"], {"rest": {"x": 1}, "more": "m"}]'
+    assert said["content"] == "hi 5 ls: cannot access '/ /tmp"
+
+
+async def test_a_command_has_the_files_of_its_conversation(make_client: MakeClient) -> None:
+    """Where its function asks for them; what it says of its failure is for the model."""
+    open_once()
+    client = await make_client(read_file)
+    form = {"file": ("a.txt", b"hello\n")}
+    await client.post("/workspaces/one/files", files=form, data={"path": "a.txt"})
+    found = await _call(client, "read_file", path="a.txt")
+    missing = await _call(client, "read_file", path="b.txt")
+    outside = await _call(client, "read_file", path="/etc/shadow")
+
+    assert found["content"] == "hello"
+    assert (missing["content"], missing["response_metadata"]["error"]["kind"]) == (
+        "cat: b.txt: No such file or directory",
+        "tool_error",
+    )
+    assert outside["content"] == "cat: /etc/shadow: No such file or directory"
+
+
+async def test_a_command_ends_with_its_call(make_client: MakeClient) -> None:
+    """At its deadline, with nothing left; one that prints too much has failed."""
+    open_once()
+    client = await make_client(sleep, print_much)
+    late = await _call(client, "sleep")
+    large = await _call(client, "print_much")
+
+    assert late["response_metadata"]["error"]["kind"] == "timeout"
+    assert list_descendants(os.getpid(), "sleep") == []
+    assert "printed 6888896 bytes; 1048576 are read at most" in large["content"]
+
+
+async def test_a_command_tool_says_where_it_runs(make_client: MakeClient) -> None:
+    """As any in the sandbox."""
+    open_once()
+    client = await make_client(count_words)
+    shown = (await client.get("/tools/count_words")).json()
+
+    assert (shown["executor"], shown["sandbox"]["profile"], shown["sandbox"]["refused"]) == (
+        "sandbox",
+        "bubblewrap",
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"command": ["echo", "{wrod}"]}, "the tool has no parameter `wrod`; it has: word"),
+        ({"command": ["./nowhere.sh"]}, "nowhere.sh cannot be read: No such file or directory"),
+        ({"command": ["echo"], "executor": "thread"}, "option `command` is for tools with executor='sandbox'"),
+        ({"command": []}, "option `command`"),
+    ],
+)
+def test_a_command_that_cannot_be_is_refused(options: dict[str, Any], says: str) -> None:
+    """When the tool is made, with what to write instead."""
+
+    def echo(word: str) -> str:
+        """Echo."""
+
+    with pytest.raises(InvalidToolOption, match=says.replace("`", "`")):
+        tool(**options)(echo).compiled  # noqa: B018  it is made then
