@@ -23,7 +23,7 @@ from tests.trials import (
     soak,
     traces,
 )
-from tests.trials.confined import agents, attacks, commands, pages, raced, viewing
+from tests.trials.confined import agents, attacks, commands, pages, pythons, raced, viewing
 from tests.trials.durable import away, drained, killed, past, points, shared, told, torn
 from tests.trials.finding import Finding
 from tests.trials.hostile import bombs, floods, framing, fuzz, hoards, loris, outputs, stalls, two_tenants, worst_mix
@@ -48,7 +48,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     ),
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
     "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
-    "confined": (attacks.run, raced.run, viewing.run, commands.run, pages.run, agents.run),
+    "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
     "soak": (soak.run,),
 }
 # Parts of groups that can be tried alone, on a smaller scale; a whole run leaves them out.
@@ -83,6 +83,7 @@ SHORT: Mapping[str, Trial] = {
     **({} if find_programs() is None else {"shared": shared.run_shortly}),
     "raced": raced.run_shortly,
     "commands": commands.run_shortly,
+    "pythons": pythons.run_shortly,
     "viewing": viewing.run,
     "vector stores": stores.run_shortly,
     "attacks": attacks.run,

@@ -169,7 +169,7 @@ class ToolContext(Generic[Context]):
     args: Mapping[str, Any] | str = field(default_factory=dict, repr=False)
     signals: Signals = field(default_factory=Signals, repr=False)
     usage: Usage = field(default_factory=Usage, repr=False)
-    trace: Callable[[], Mapping[str, str]] = field(default=dict, repr=False)
+    trace: Callable[[], Mapping[str, str]] = field(default=dict, repr=False, compare=False)
     agent: None = field(default=None, repr=False)
     run_config: None = field(default=None, repr=False)
     tool_call: None = field(default=None, repr=False)
