@@ -27,7 +27,7 @@ from tests.trials.confined import agents, attacks, commands, pages, pythons, rac
 from tests.trials.durable import away, drained, killed, past, points, shared, told, torn
 from tests.trials.finding import Finding
 from tests.trials.hostile import bombs, floods, framing, fuzz, hoards, loris, outputs, stalls, two_tenants, worst_mix
-from tests.trials.searching import docstrings
+from tests.trials.searching import docstrings, stores
 
 Trial = Callable[[], Iterator[Finding]]
 GROUPS: Mapping[str, Sequence[Trial]] = {
@@ -53,7 +53,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
 }
 # Parts of groups that can be tried alone, on a smaller scale; a whole run leaves them out.
 PARTS: Mapping[str, Sequence[Trial]] = {
-    "searching": (docstrings.run,),
+    "searching": (docstrings.run, stores.run),
     "killed-on-postgres": (killed.run_on_postgres,),
     "told-on-postgres": (told.run_on_postgres,),
 }
@@ -85,6 +85,7 @@ SHORT: Mapping[str, Trial] = {
     "commands": commands.run_shortly,
     "pythons": pythons.run_shortly,
     "viewing": viewing.run,
+    "vector stores": stores.run_shortly,
     "attacks": attacks.run,
     "pages": pages.run,
     "agents": agents.run_shortly,
