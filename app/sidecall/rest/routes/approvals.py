@@ -13,6 +13,7 @@ from sidecall.core.decisions.listed import ListedApproval
 from sidecall.core.errors import InvalidDecision, UnknownApproval
 from sidecall.core.pointer import format_path
 from sidecall.http.body import read_json
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
@@ -26,7 +27,7 @@ from sidecall.rest.openapi import CALLER_PROBLEM, json_body
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.rest.wire import Answer
 
-router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 ApprovalId = Annotated[str, Path(description="The approval's id, from the 202 or from the list.")]
 StatusFilter = Annotated[ApprovalStatus | None, Query(description="Only approvals in this status.")]
