@@ -164,10 +164,18 @@ def plan_field_injections(model: type[BaseModel]) -> tuple[Injection, ...]:
         if isinstance(marker, InjectedToolCallId):
             _refuse_other_than_text(name, rebuild_annotation(field))
     return tuple(
-        Injection(name, *_choose_source(name, marker), field.is_required(), None, *_choose_rest(marker))
+        _make_injection(name, marker, is_required=field.is_required(), adapter=None)
         for name, field, marker in fields
         if marker is not None
     )
+
+
+def _make_injection(
+    name: str, marker: InjectedToolArg | type[ToolContext], *, is_required: bool, adapter: TypeAdapter[Any] | None
+) -> Injection:
+    source, field = _choose_source(name, marker)
+    make, of, adapt = _choose_rest(marker)
+    return Injection(name, source, field, is_required, adapter, make, of, adapt)
 
 
 def rebuild_annotation(field: FieldInfo) -> Any:
