@@ -115,6 +115,11 @@ class Registry:
         return tuple(self._offered)
 
     @property
+    def given(self) -> tuple[CompiledTool | Compilable, ...]:
+        """The tools as they were given, before they were made ready."""
+        return tuple(self._own)
+
+    @property
     def own_names(self) -> list[str]:
         """The names of those that give way to none."""
         return [tool.name for tool in self._offered]

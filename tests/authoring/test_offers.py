@@ -62,3 +62,37 @@ def test_a_wrong_toolkit_is_named(here: Path, kit: str, complaint: str) -> None:
     assert next(found).name == "one"
     with pytest.raises(DiscoveryError, match=complaint):
         next(found)
+
+
+ADD = """
+from langchain_core.tools import tool as langchain_tool
+from sidecall import Registry, tool
+
+
+@langchain_tool
+def add(a: int, b: int = 1) -> int:
+    \"\"\"Add two numbers.\"\"\"
+    return a + b
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "offered"),
+    [
+        ("fast = tool(add, timeout=5)", [("add", 5.0)]),
+        ("registry = Registry([tool(add, timeout=5)])", [("add", 5.0)]),
+        ("fast = tool('fast', add, timeout=5)", [("add", None), ("fast", 5.0)]),
+    ],
+    ids=["alone", "in a registry", "under another name"],
+)
+def test_another_librarys_tool_gives_way_to_what_is_made_of_it(
+    more: str, offered: list[tuple[str, float | None]]
+) -> None:
+    """They are the same tool; under another name there are two."""
+    module = load_file(write("mine.py", ADD + more))
+
+    found = [compile_offers(list_offers(module)), list(tools_of(module))]
+
+    assert [[(tool.name, tool.options.timeout) for tool in tools] for tools in found] == [offered, offered]

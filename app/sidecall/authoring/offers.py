@@ -9,6 +9,7 @@ from typing import Any
 from sidecall.authoring.decorators import tool
 from sidecall.authoring.foreign.adopt import is_foreign_tool, is_foreign_toolkit
 from sidecall.authoring.foreign.declared import adopt_declaration, explain_not_offered
+from sidecall.authoring.foreign.tool import ForeignTool
 from sidecall.authoring.hosted import HostedTool
 from sidecall.authoring.tool import BaseTool
 from sidecall.authoring.toolkit import BaseToolkit
@@ -35,12 +36,16 @@ def list_offers(offered: object) -> list[Any]:
 def compile_offers(offers: Iterable[Any]) -> list[CompiledTool]:
     """Make offers ready; what a module offers itself and in a toolkit or Registry too is offered once.
 
+    A tool of another library gives way to what `tool(...)` has made of it under its name.
+
     Raises:
         DefinitionError: A tool cannot be offered.
     """
     known = list(offers)
     held = {id(tool) for it in known if isinstance(it, Registry) for tool in it.offered}
     items = {id(it): it for offer in known for it in (offer if isinstance(offer, Registry) else _list_tools(offer))}
+    replaced = _find_replaced((*known, *items.values()))
+    items = {key: it for key, it in items.items() if key not in replaced}
     ready = [it if isinstance(it, CompiledTool) else _adopt(it).compiled for it in items.values()]
     return list({id(it): it for it in ready if id(it) not in held or id(it) in items}.values())
 
@@ -55,13 +60,20 @@ def tools_of(offered: object) -> Iterator[CompiledTool]:
     if isinstance(offered, ModuleType):
         items += [item for item in vars(offered).values() if _is_offer(item) and not any(item is it for it in items)]
     problems = []
-    for item in items:
+    replaced = _find_replaced(items)
+    for item in (it for it in items if id(it) not in replaced):
         try:
             yield from compile_offers([item])
         except DefinitionError as error:
             problems.append(error)
     if problems:
         raise problems[0]
+
+
+def _find_replaced(offers: Iterable[Any]) -> set[int]:
+    """Find the tools in whose place others are offered."""
+    given = (it for offer in offers for it in (offer.given if isinstance(offer, Registry) else (offer,)))
+    return {id(it.stands_for) for it in given if isinstance(it, ForeignTool) and it.stands_for is not None}
 
 
 def _is_offer(item: object) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 from sidecall.authoring.foreign.agents import adopt_function_tool
 from sidecall.authoring.foreign.langchain import adopt_langchain
 from sidecall.authoring.foreign.runnables import adopt_runnable
+from sidecall.authoring.foreign.tool import ForeignTool
 from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.switches import takes
 from sidecall.core.errors import DefinitionError
@@ -54,7 +55,10 @@ def adopt(thing: Any, name: str | None, options: Mapping[str, Any]) -> Structure
     if maker is None:
         return None
     try:
-        return maker(thing, name, options)
+        made = maker(thing, name, options)
+        if isinstance(made, ForeignTool):
+            made.stand_for(thing)
+        return made
     except DefinitionError:
         raise
     except Exception as error:

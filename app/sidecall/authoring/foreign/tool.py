@@ -20,6 +20,7 @@ class ForeignTool(StructuredTool):
     """A tool that another library made, which runs its calls itself."""
 
     _made_from: Any = PrivateAttr(default=None)
+    _stands_for: Any = PrivateAttr(default=None)
     _accepts: ArgsSchema | dict[str, Any] | None = PrivateAttr(default=None)
 
     @classmethod
@@ -38,6 +39,15 @@ class ForeignTool(StructuredTool):
         made._made_from = made_from
         made._accepts = accepts
         return made
+
+    @property
+    def stands_for(self) -> Any:
+        """The other library's tool that this one is offered in place of; None under another name."""
+        return self._stands_for
+
+    def stand_for(self, theirs: Any) -> None:
+        """Remember whose place this tool takes, if it has the same name."""
+        self._stands_for = theirs if getattr(theirs, "name", None) == self.name else None
 
     def __get__(self, instance: object, owner: type | None = None) -> Self:
         return self
