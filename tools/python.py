@@ -19,6 +19,7 @@ MOST_IMAGE_BYTES = 1_000_000
     timeout=SECONDS + 10,
     tags=["code"],
     annotations=ToolAnnotations(read_only=False),
+    extras={"replaces": "code_interpreter"},
 )
 async def run_python(
     code: Annotated[str, Field(min_length=1, max_length=200_000)], *, workspace: Workspace, sandbox: PythonSandbox

@@ -47,6 +47,7 @@ class TavilySearch(BaseTool):
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     tags: list[str] | None = Field(default_factory=lambda: ["web", "search"])
     annotations: ToolAnnotations | None = ToolAnnotations(read_only=True)
+    extras: dict[str, Any] | None = Field(default_factory=lambda: {"replaces": "web_search"})
 
     max_results: Annotated[int, Field(ge=1, le=20)] | None = None
     include_answer: bool | Literal["basic", "advanced"] | None = None

@@ -70,6 +70,8 @@ async def _begin(parts: Parts, ledger: Ledger, executors: Executors, courier: Co
 async def _begin_to_keep(parts: Parts, ledger: Ledger) -> None:
     await ledger.open()
     await parts.history.open()
+    if parts.vector_stores is not None:
+        await parts.vector_stores.open()
     await parts.secrets.open()
     if parts.secrets.signing_in is not None:
         parts.secrets.signing_in.tokens.resume = parts.jobs.waits.resume
@@ -82,5 +84,7 @@ async def _end_keeping(parts: Parts, ledger: Ledger) -> None:
         await parts.secrets.signing_in.tokens.close()
     await parts.operation.minutes.close()
     await parts.history.close()
+    if parts.vector_stores is not None:
+        await parts.vector_stores.close()
     await parts.auditor.close()
     await ledger.close()

@@ -65,6 +65,7 @@ from sidecall.storage import (
     build_history,
     build_ledger,
     build_quotas,
+    build_vector_stores,
     build_workspaces,
     is_alone,
     read_locked,
@@ -104,9 +105,9 @@ def create_app(
     executors, admission = build_executors(settings), Admission(_limits(settings), build_quotas(settings, ledger))
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultRoom(settings.max_result_bytes)
-    watch = build_telemetry(settings, metrics, redaction, history)
+    watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings)
     surroundings = surround(ledger, _look_through(registry, settings), admission, watch, results, keeper)
-    surroundings = replace(surroundings, workspaces=workspaces, sandbox=sandbox_of(executors))
+    surroundings = replace(surroundings, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
     stages = _list_stages(settings, executors, ledger, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
@@ -126,9 +127,9 @@ def create_app(
         results=results,
         secrets=keeper,
         toolsets=open_toolsets(settings, registry),
-        workspaces=workspaces,
     )
-    return _build_api(settings, replace(parts, documents=documents), ledger, executors, watch)
+    parts = replace(parts, documents=documents, workspaces=workspaces, vector_stores=stores)
+    return _build_api(settings, parts, ledger, executors, watch)
 
 
 def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry, OpenAPIDocuments]:

@@ -174,10 +174,7 @@ class Registry:
             tool = offered if isinstance(offered, CompiledTool) else offered.compiled
             other = fresh.setdefault(tool.name, tool)
             if other is not tool:
-                raise ToolAlreadyRegistered(
-                    f"Two tools are called {tool.name!r}: {other.source} and {tool.source}. "
-                    f"Give one another name, for instance @tool('{tool.name[:62]}_2')."
-                )
+                fresh |= _part(other, tool)
         find_implementers(fresh.values())
         self._own = own
         self._offer(list(fresh.values()))
@@ -201,3 +198,18 @@ class Registry:
         self.scopes = frozenset(scope for tool in self._served for scope in tool.options.scopes)
         self.index = ToolIndex(self._tools.values())
         self.version += 1
+
+
+def _part(one: CompiledTool, two: CompiledTool) -> dict[str, CompiledTool]:
+    """Let a tool of a provider's own give way to one of that name here, which can be called.
+
+    Raises:
+        ToolAlreadyRegistered: Both can be called, or neither.
+    """
+    if (one.declaration is None) == (two.declaration is None):
+        raise ToolAlreadyRegistered(
+            f"Two tools are called {one.name!r}: {one.source} and {two.source}. "
+            f"Give one another name, for instance @tool('{one.name[:62]}_2')."
+        )
+    ours, hosted = (one, two) if one.declaration is None else (two, one)
+    return {ours.name: ours, f"hosted_{hosted.name}": replace(hosted, name=f"hosted_{hosted.name}")}

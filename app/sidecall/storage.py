@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from sidecall.auth.own_secrets import SecretKeeper
@@ -18,7 +19,7 @@ from sidecall.history.packing import Packer
 from sidecall.history.places import HistoryBounds
 from sidecall.history.showing import Showing
 from sidecall.ledger.base import Ledger
-from sidecall.ledger.opening import IN_MEMORY, open_history, open_ledger
+from sidecall.ledger.opening import IN_MEMORY, open_file_store, open_history, open_ledger
 from sidecall.ledger.sql.kept_calls import CallBounds
 from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.pipeline.admission import Admission
@@ -26,9 +27,13 @@ from sidecall.pipeline.format import refuse
 from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.pipeline.quotas.shared import SharedQuotas
 from sidecall.schema.contract.lock import LOCK, LockedTool, LockUnfit, parse_lock
+from sidecall.secrets import secrets_in
 from sidecall.settings import Settings
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.redact import Redaction
+from sidecall.vector_stores.embedding import Embeddings
+from sidecall.vector_stores.kept import ShelfBounds
+from sidecall.vector_stores.stores import VectorStores
 from sidecall.workspace.allowance import Allowance
 from sidecall.workspace.places import Expiry, Workspaces
 
@@ -109,6 +114,22 @@ def build_workspaces(settings: Settings) -> Workspaces:
     most = settings.workspace_max_bytes, settings.workspace_max_file_bytes, settings.workspace_max_entries
     expiry = Expiry(settings.workspace_idle_ttl, settings.workspace_ttl)
     return Workspaces(settings.workspace_dir, Allowance(*most), expiry, settings.max_workspaces)
+
+
+def build_vector_stores(settings: Settings) -> VectorStores | None:
+    """Make what keeps files that are searched, beside the ledger; None where the toolkit `file_search` is off.
+
+    Raises:
+        StoreUnfit: There is no such kind of ledger.
+    """
+    if "file_search" not in settings.toolkits:
+        return None
+    embeddings = None
+    if settings.embeddings_url is not None:
+        find_key = partial(secrets_in(settings.secrets_dir), settings.embeddings_secret)
+        embeddings = Embeddings(settings.embeddings_url, settings.embeddings_model, find_key)
+    bounds = ShelfBounds(settings.file_search_max_files, settings.file_search_max_bytes)
+    return VectorStores(open_file_store(settings.store or IN_MEMORY), bounds, embeddings)
 
 
 def build_quotas(settings: Settings, ledger: Ledger) -> Quotas:

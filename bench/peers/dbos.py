@@ -28,7 +28,7 @@ async def answer(asked: Asked) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def launched(_app: FastAPI) -> AsyncIterator[None]:
+async def run_workflows(_app: FastAPI) -> AsyncIterator[None]:
     """Run workflows as long as the server runs."""
     DBOS.launch()
     yield
@@ -39,7 +39,7 @@ def main() -> None:
     """Serve on the port given, with the database given."""
     _, port, address = sys.argv
     DBOS(config={"name": "bench", "system_database_url": address, "run_admin_server": False, "log_level": "ERROR"})
-    app = FastAPI(lifespan=launched)
+    app = FastAPI(lifespan=run_workflows)
     app.post("/echo")(answer)
     uvicorn.run(app, host="127.0.0.1", port=int(port), access_log=False, log_level="info")
 

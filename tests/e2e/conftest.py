@@ -8,9 +8,9 @@ import pytest
 
 from bench.environments import ROOT
 from tests.e2e.hub import TOOLS, Hub
+from tests.e2e.installed import installed_python, wheel
 from tests.kit.collector import Collector, collecting
 from tests.kit.forked import origin
-from tests.kit.installed import installed_python, wheel
 from tests.kit.servers import Server, end, launch_with, start
 
 Serve = Callable[..., Server]

@@ -17,8 +17,8 @@ from tests.e2e.coders import MENDED, call, run_coder
 from tests.e2e.scripted_coders import running_coders
 from tests.executors.sandbox.escapes import PYTHON, SHELL
 from tests.executors.sandbox.machine import contained, open_once
+from tests.executors.sandbox.plain_user import as_plain_user, give
 from tests.kit.calls import write_call
-from tests.kit.plain_user import as_plain_user, give
 from tests.kit.servers import Server, end, start
 
 _TOOLKITS = ("--tools", "sidecall", *(word for name in ("files", "shell", "python") for word in ("--toolkit", name)))

@@ -11,7 +11,7 @@ from sidecall import tool
 from sidecall.core.occupancy import Occupancy
 from sidecall.executors.sharing import Inbox, Paces, Sharing
 from sidecall.executors.thread import ThreadExecutor
-from sidecall.executors.thread_jobs import Job
+from sidecall.executors.thread_jobs import ThreadJob
 from tests.executors.conftest import answering
 
 WHO: contextvars.ContextVar[int] = contextvars.ContextVar("WHO")
@@ -54,8 +54,8 @@ def test_tools_that_are_gone_are_forgotten() -> None:
     assert paces.quick == {"kept", "gone"}
 
 
-def _jobs(number: int) -> list[Job]:
-    return [Job(cast("Any", None), contextvars.Context(), cast("Any", None)) for _ in range(number)]
+def _jobs(number: int) -> list[ThreadJob]:
+    return [ThreadJob(cast("Any", None), contextvars.Context(), cast("Any", None)) for _ in range(number)]
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ async def guarded() -> None:
 class Crash:
     """Stand where a pipeline stands and crash, with a secret in the error."""
 
-    def begin(self, _request: Any) -> Any:
+    def begin(self, _request: Any, _tool: Any) -> Any:
         """Fail on one call."""
         raise RuntimeError("password=hunter2")
 

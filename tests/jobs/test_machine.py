@@ -119,7 +119,7 @@ class Ledgers(RuleBasedStateMachine):
         """Only the last attempt is heard, and only while it runs."""
         call_id = self.choose(place)
         known, ended = self.known[call_id], self.make_end()
-        is_heard = self.run(self.calls.finish(call_id, known.attempt + stale, ended))
+        is_heard = self.run(self.calls.finish(call_id, known.attempt + stale, ended)) is not None
         assert is_heard == (known.status == "running" and stale == 0)
         if is_heard:
             self.known[call_id] = replace(known, status="succeeded", message=str(ended.message.content))
@@ -143,7 +143,7 @@ class Ledgers(RuleBasedStateMachine):
         """What a person decides ends a call that waits for it, and no other."""
         call_id = self.choose(place)
         known, ended = self.known[call_id], self.make_end("expired")
-        is_heard = self.run(self.calls.finish(call_id, None, ended))
+        is_heard = self.run(self.calls.finish(call_id, None, ended)) is not None
         assert is_heard == (known.status == "awaiting_approval")
         if is_heard:
             self.known[call_id] = replace(known, status="expired", message=str(ended.message.content))
@@ -188,7 +188,7 @@ class Ledgers(RuleBasedStateMachine):
                 self.known[one.id] = Known("queued", one.attempt)
             else:
                 ended = self.make_end("outcome_unknown")
-                assert self.run(self.calls.finish(one.id, one.attempt, ended))
+                assert self.run(self.calls.finish(one.id, one.attempt, ended)) is not None
                 self.known[one.id] = Known("outcome_unknown", one.attempt, None, str(ended.message.content))
 
     @rule(owner=owners)

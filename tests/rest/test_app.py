@@ -115,6 +115,7 @@ async def test_the_document_says_who_answers(make_client: MakeClient) -> None:
         "tool calls",
         "contents",
         "workspaces",
+        "file search",
         "approvals",
         "operations",
     ]

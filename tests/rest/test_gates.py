@@ -80,13 +80,14 @@ def wrong(tmp_path: Path, issuer: Issuer) -> Headers:
 async def client(make_client: MakeClient, keys: Headers, wrong: Headers, tmp_path: Path) -> httpx.AsyncClient:
     """Give a client of a server that takes keys and tokens."""
     access = {"auth": "api_key,jwt", "keys_file": tmp_path / "keys.jsonl", "secrets_key": SECRETS_KEY, **JWT}
+    access["toolkits"] = ("file_search",)
     return await make_client(*TOOLS, **access)
 
 
 def test_every_route_has_its_row() -> None:
     """Whoever adds one says there what it answers to whom; the last part of a path may be called otherwise."""
     routes = set()
-    for route in create_app(Settings(), Registry()).router.routes:
+    for route in create_app(Settings(toolkits=("file_search",)), Registry()).router.routes:
         methods = getattr(route, "methods", None) or {"GET"}
         if not isinstance(route, Mount):
             routes |= {(method, _shape(route.path)) for method in methods - {"HEAD"}}  # type: ignore[attr-defined]
@@ -196,6 +197,7 @@ def _check_documented(paths: dict[str, Any], gate: Gate, answers: list[httpx.Res
 
 _NAMES = (
     "tool", "call", "held", "content", "approval", "rule", "secret", "new", "provider", "workspace", "file",
+    "store", "upload",
 )  # fmt: skip
 
 
@@ -216,6 +218,7 @@ async def test_guesses_take_the_same_way(make_client: MakeClient, tmp_path: Path
     """Step by step: whoever guesses the ids of another tenant learns nothing from the time that the answers take."""
     # By a gateway's word, which is read each time; a credential is only looked at now and then.
     access = {"auth": "gateway", "caller_header": "X-User", "tenant_header": "X-Tenant", "secrets_key": SECRETS_KEY}
+    access["toolkits"] = ("file_search",)
     own, other = ({"X-User": "ann", "X-Tenant": tenant} for tenant in ("acme", "zeta"))
     client = await make_client(*TOOLS, **access, store=store.format(tmp_path), history="off")
     planted = await plant(client, own)
@@ -228,7 +231,7 @@ async def test_guesses_take_the_same_way(make_client: MakeClient, tmp_path: Path
         ways = [await _follow(_ask(client, gate, names, other)) for names in (planted, missing)]
         assert ways[0] == ways[1], gate
 
-    assert len(gates) == 17
+    assert len(gates) == 27
 
 
 async def _follow(asking: Coroutine[Any, Any, httpx.Response]) -> list[str]:

@@ -15,7 +15,7 @@ from sidecall.settings import Settings
 from tests.kit.clients import MakeClient
 from tests.rest.operation_names import NAMES
 
-DOCUMENT: dict[str, Any] = create_app(Settings(), Registry()).openapi()
+DOCUMENT: dict[str, Any] = create_app(Settings(toolkits=("file_search",)), Registry()).openapi()
 COMMITTED = Path(__file__).parents[2] / "openapi" / "openapi.json"
 OPERATIONS = {
     operation["operationId"]: (method.upper(), path, operation)
@@ -73,7 +73,7 @@ def test_the_committed_document_is_the_generated_one() -> None:
 
 async def test_the_server_answers_with_the_document(make_client: MakeClient) -> None:
     """It does not depend on the tools."""
-    client = await make_client(calculator)
+    client = await make_client(calculator, toolkits=("file_search",))
 
     first = (await client.get("/openapi.json")).json()
     second = (await client.get("/openapi.json")).json()

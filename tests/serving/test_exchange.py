@@ -7,7 +7,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from sidecall.http.exchange import Exchange
+from sidecall.http.exchange import WholeExchange
 from sidecall.http.reply import Reply
 from sidecall.http.request_id import HEADER, NOSNIFF
 from sidecall.lifecycle import Lifecycle, Patience
@@ -45,7 +45,7 @@ class Server:
     async def app(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         """Serve one request."""
         exchange = send.__self__  # type: ignore[attr-defined]
-        assert isinstance(exchange, Exchange)
+        assert isinstance(exchange, WholeExchange)
         self.taken.append(exchange.take_body())
         if self.asks:
             self.answered.append(exchange.answer(self.reply, b"id-1"))

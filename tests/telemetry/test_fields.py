@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.telemetry.fields import Fields, Stamps, find_exception
+from sidecall.telemetry.fields import LineFields, Stamps, find_exception
 from sidecall.telemetry.redact import Redaction
 
 
@@ -29,7 +29,7 @@ def test_times_are_written_as_iso_8601_has_them(moment: float, written: str) -> 
 
 def _read(**record: Any) -> dict[str, Any]:
     made = logging.makeLogRecord({"name": "somebody", "levelname": "WARNING", "msg": "said", **record})
-    return Fields(Redaction()).read(made, "now")
+    return LineFields(Redaction()).read(made, "now")
 
 
 @pytest.mark.parametrize(

@@ -84,9 +84,9 @@ def test_a_toolkit_without_its_extra_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_toolkit_whose_setting_is_missing_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The operator is told what to set."""
-    monkeypatch.delenv("SIDECALL_FILE_SEARCH_FOLDER", raising=False)
-    with pytest.raises(ToolkitUnfit, match="file_search cannot be offered: set SIDECALL_FILE_SEARCH_FOLDER"):
-        find_files(["file_search"])
+    monkeypatch.delenv("SIDECALL_IMAGES_URL", raising=False)
+    with pytest.raises(ToolkitUnfit, match="image_generation cannot be offered: set SIDECALL_IMAGES_URL"):
+        find_files(["image_generation"])
 
-    monkeypatch.setenv("SIDECALL_FILE_SEARCH_FOLDER", "/srv")
-    assert [Path(file).name for file in find_files(["file_search"])] == ["file_search.py"]
+    monkeypatch.setenv("SIDECALL_IMAGES_URL", "https://images.example.com/v1")
+    assert [Path(file).name for file in find_files(["image_generation"])] == ["images.py"]

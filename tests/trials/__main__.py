@@ -23,11 +23,11 @@ from tests.trials import (
     soak,
     traces,
 )
-from tests.trials.confined import agents, attacks, commands, pages, raced, viewing
+from tests.trials.confined import agents, attacks, commands, pages, pythons, raced, viewing
 from tests.trials.durable import away, drained, killed, past, points, shared, told, torn
 from tests.trials.finding import Finding
 from tests.trials.hostile import bombs, floods, framing, fuzz, hoards, loris, outputs, stalls, two_tenants, worst_mix
-from tests.trials.searching import docstrings
+from tests.trials.searching import docstrings, stores
 
 Trial = Callable[[], Iterator[Finding]]
 GROUPS: Mapping[str, Sequence[Trial]] = {
@@ -48,12 +48,12 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     ),
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
     "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
-    "confined": (attacks.run, raced.run, viewing.run, commands.run, pages.run, agents.run),
+    "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
     "soak": (soak.run,),
 }
 # Parts of groups that can be tried alone, on a smaller scale; a whole run leaves them out.
 PARTS: Mapping[str, Sequence[Trial]] = {
-    "searching": (docstrings.run,),
+    "searching": (docstrings.run, stores.run),
     "killed-on-postgres": (killed.run_on_postgres,),
     "told-on-postgres": (told.run_on_postgres,),
 }
@@ -83,7 +83,9 @@ SHORT: Mapping[str, Trial] = {
     **({} if find_programs() is None else {"shared": shared.run_shortly}),
     "raced": raced.run_shortly,
     "commands": commands.run_shortly,
+    "pythons": pythons.run_shortly,
     "viewing": viewing.run,
+    "vector stores": stores.run_shortly,
     "attacks": attacks.run,
     "pages": pages.run,
     "agents": agents.run_shortly,

@@ -16,11 +16,18 @@ def markdown(groups: Mapping[str, Sequence[Finding]], machine: Mapping[str, str]
 
 
 def renew(recorded: str, text: str, order: Sequence[str]) -> str:
-    """Return what was recorded, with the lists of a new text in place of those of the same groups."""
+    """Return what was recorded, with the lists of a new text in place of those of the same groups.
+
+    What stays was measured on the machine of which the last line tells; lists from another one say so.
+    """
     old, new = _split(recorded), _split(text)
+    before, now = (told.rstrip().rpartition("\n")[2] for told in (recorded, text))
+    if before and before != now and old.keys() - new.keys():
+        new = {name: f"{part}\n{fill(f'These on another machine: {now}', _WIDTH)}\n" for name, part in new.items()}
+        now = before
     lists = {**old, **new}
     names = [name.capitalize() for name in order if name.capitalize() in lists]
-    return "\n".join([*(lists[name] for name in names), text.rstrip().rpartition("\n")[2] + "\n"])
+    return "\n".join([*(lists[name] for name in names), f"{now}\n"])
 
 
 def _split(text: str) -> dict[str, str]:

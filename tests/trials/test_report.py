@@ -78,12 +78,16 @@ def test_a_group_that_breaks_off_is_a_finding() -> None:
 
 
 def test_groups_that_were_run_take_the_place_of_what_was_recorded_of_them() -> None:
-    """The others stay, in the order of all; the machine is the one of the newest."""
+    """The others stay, in the order of all, and on the machine that they ran on; lists from another one say so."""
     recorded = "### Overload\n\n- old\n\n### Soak\n\n- kept\n\nA machine.\n"
+    order = ["overload", "hostile", "soak"]
+    other = "\nThese on another machine: Another.\n"
 
-    renewed = renew(recorded, "### Hostile\n\n- new\n\nAnother.\n", ["overload", "hostile", "soak"])
+    renewed = renew(recorded, "### Hostile\n\n- new\n\nAnother.\n", order)
+    again = renew(renewed, "### Hostile\n\n- newer\n\nA machine.\n", order)
 
-    assert renewed == "### Overload\n\n- old\n\n### Hostile\n\n- new\n\n### Soak\n\n- kept\n\nAnother.\n"
-    assert renew(renewed, "### Overload\n\n- newer\n\nA third.\n", ["overload", "hostile", "soak"]) == (
-        "### Overload\n\n- newer\n\n### Hostile\n\n- new\n\n### Soak\n\n- kept\n\nA third.\n"
+    assert renewed == f"### Overload\n\n- old\n\n### Hostile\n\n- new\n{other}\n### Soak\n\n- kept\n\nA machine.\n"
+    assert again == "### Overload\n\n- old\n\n### Hostile\n\n- newer\n\n### Soak\n\n- kept\n\nA machine.\n"
+    assert renew("### Soak\n\n- old\n\nA machine.\n", "### Soak\n\n- new\n\nAnother.\n", order) == (
+        "### Soak\n\n- new\n\nAnother.\n"
     )

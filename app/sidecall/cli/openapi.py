@@ -17,8 +17,8 @@ def openapi(
         Path | None, typer.Option(help="Write to this file, and example requests into `examples/` beside it.")
     ] = None,
 ) -> None:
-    """Print the OpenAPI document of the server, which does not depend on its tools."""
-    document = _write_text(create_app(Settings(), Registry()).openapi())
+    """Print the OpenAPI document of the server with all routes, which does not depend on its tools."""
+    document = _write_text(create_app(Settings(toolkits=("file_search",)), Registry()).openapi())
     if output is None:
         typer.echo(document, nl=False)
         return

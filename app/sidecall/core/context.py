@@ -11,6 +11,7 @@ from typing_extensions import TypeVar
 
 from sidecall.core.jsonable import to_text
 from sidecall.core.results.own_contents import ContentBody, OwnContents
+from sidecall.core.run.passages import OwnPassages
 from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.run.usage import Usage
 from sidecall.core.store.protocol import Store
@@ -159,6 +160,7 @@ class ToolContext(Generic[Context]):
     store: Store | None = None
     contents: OwnContents | None = field(default=None, repr=False)
     sandbox: Sandbox | None = field(default=None, repr=False)
+    passages: OwnPassages | None = field(default=None, repr=False)
     deadline: float | None = None
     approved: bool = False
     rejection: str | None = None
@@ -167,7 +169,7 @@ class ToolContext(Generic[Context]):
     args: Mapping[str, Any] | str = field(default_factory=dict, repr=False)
     signals: Signals = field(default_factory=Signals, repr=False)
     usage: Usage = field(default_factory=Usage, repr=False)
-    trace: Callable[[], Mapping[str, str]] = field(default=dict, repr=False)
+    trace: Callable[[], Mapping[str, str]] = field(default=dict, repr=False, compare=False)
     agent: None = field(default=None, repr=False)
     run_config: None = field(default=None, repr=False)
     tool_call: None = field(default=None, repr=False)

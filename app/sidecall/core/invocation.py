@@ -9,14 +9,15 @@ from typing import Any
 
 from uuid_utils import uuid7
 
+from sidecall.core.calls.nothing import NOTHING
 from sidecall.core.contents import CallerContents, ReachableContents
 from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence, Signals, ToolContext
 from sidecall.core.deadline import Deadline
 from sidecall.core.decisions.rules import ApprovalRule
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
-from sidecall.core.nothing import NOTHING
 from sidecall.core.results.room import ResultRoom, Share
+from sidecall.core.run.passages import OwnPassages, Passages
 from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.run.trace import name_trace
 from sidecall.core.run.usage import Usage
@@ -64,10 +65,6 @@ class CallRequest:
     is_remembered: bool = False
 
 
-def _from_environment(name: str) -> str | None:
-    return os.environ.get(name) or None
-
-
 # To be called when what runs on of a call has ended.
 Release = Callable[[], None]
 
@@ -91,11 +88,12 @@ class Surroundings:
     `abandon` is told when something of a call runs on although the call has been answered. `trace` names the span that
     is current, as headers. Without `results` it does not matter how large results are. `deny` is
     told of callers who ask for a tool, by its name, and lack a scope of it. `own_secrets` finds those of callers,
-    and `user_tokens` with what tools act for their persons. `workspaces` have the files of conversations.
+    and `user_tokens` with what tools act for their persons. `workspaces` have the files of conversations,
+    `passages` are those of the files that programs have sent to be searched.
     """
 
     store: Store | SyncStore | None = None
-    secrets: Callable[[str], str | None] = _from_environment
+    secrets: Callable[[str], str | None] = lambda name: os.environ.get(name) or None
     abandon: Callable[[CompiledTool], Release] = _count_nothing
     trace: Callable[[], Mapping[str, str]] = dict
     results: ResultRoom | None = None
@@ -105,6 +103,7 @@ class Surroundings:
     user_tokens: UserTokens | None = None
     sandbox: Sandbox | None = None
     workspaces: ConversationFiles | None = None
+    passages: Passages | None = None
 
 
 NOWHERE = Surroundings()
@@ -160,7 +159,7 @@ class Invocation:
     def tool_context(self) -> ToolContext:
         """What the tool, and whoever stands around it, may ask about this call."""
         if self._context is None:
-            contents = self.surroundings.contents
+            contents, passages = self.surroundings.contents, self.surroundings.passages
             self._context = ToolContext(
                 tool_name=self.tool.name,
                 tool_call_id=self.call.id,
@@ -172,6 +171,7 @@ class Invocation:
                 store=pick_tenant(self.surroundings.store, self.request.caller.tenant),
                 contents=None if contents is None else CallerContents(contents, self.request.caller),
                 sandbox=self.surroundings.sandbox,
+                passages=None if passages is None else OwnPassages(passages, self.request.caller.tenant),
                 trace=partial(name_trace, self.surroundings.trace, self.request.headers),
                 deadline=self.deadline,
                 approved=self.request.approved,

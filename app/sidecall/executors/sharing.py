@@ -5,9 +5,9 @@ from collections import deque
 from collections.abc import Iterable
 from queue import SimpleQueue
 
-from sidecall.executors.thread_jobs import Job
+from sidecall.executors.thread_jobs import ThreadJob
 
-Inbox = SimpleQueue[Job | None]
+Inbox = SimpleQueue[ThreadJob | None]
 
 # Seconds that a tool takes at most whose calls share a thread.
 _QUICK = 0.0005
@@ -59,12 +59,12 @@ class Sharing:
         """Begin without a thread."""
         self.inbox: Inbox | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
-        self.current: Job | None = None
-        self.waiting: deque[Job] = deque()
+        self.current: ThreadJob | None = None
+        self.waiting: deque[ThreadJob] = deque()
         self._begun = self._begun_before = 0
         self._added = self._added_before = 0
 
-    def begin(self, inbox: Inbox, job: Job, loop: asyncio.AbstractEventLoop) -> bool:
+    def begin(self, inbox: Inbox, job: ThreadJob, loop: asyncio.AbstractEventLoop) -> bool:
         """Begin with a thread and its first call; return whether the loop has to look after it from now on."""
         is_new = loop is not self.loop
         self.inbox, self.loop, self.current = inbox, loop, job
@@ -72,17 +72,17 @@ class Sharing:
         self._added += 1
         return is_new
 
-    def add(self, job: Job) -> None:
+    def add(self, job: ThreadJob) -> None:
         """Have a call wait for the thread."""
         self.waiting.append(job)
         self._added += 1
 
-    def remove(self, job: Job) -> None:
+    def remove(self, job: ThreadJob) -> None:
         """Take a call back that waits."""
         self.waiting.remove(job)
         self._added -= 1
 
-    def go_on(self) -> Job | None:
+    def go_on(self) -> ThreadJob | None:
         """Return the next call for the thread, which is free where there is none."""
         if not self.waiting:
             self.inbox = self.current = None
@@ -91,7 +91,7 @@ class Sharing:
         self.current = self.waiting.popleft()
         return self.current
 
-    def look(self) -> tuple[list[Job], Job | None]:
+    def look(self) -> tuple[list[ThreadJob], ThreadJob | None]:
         """Return the calls that have waited since the last look, and the one for which all did, if it still runs.
 
         That one keeps the thread to itself.
@@ -109,7 +109,7 @@ class Sharing:
         self._begun_before, self._added_before = self._begun, self._added
         return taken, holding
 
-    def clear(self) -> list[Job]:
+    def clear(self) -> list[ThreadJob]:
         """Return all that wait, who do no more."""
         taken = list(self.waiting)
         self.waiting.clear()

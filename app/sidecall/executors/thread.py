@@ -15,7 +15,7 @@ from sidecall.core.occupancy import Occupancy
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.results import COMPLETE, complete, hand_over
 from sidecall.executors.sharing import LOOK, Inbox, Paces, Sharing
-from sidecall.executors.thread_jobs import Job, Outcome, Returns
+from sidecall.executors.thread_jobs import Returns, ThreadJob, ThreadOutcome
 
 
 class ThreadExecutor:
@@ -32,7 +32,7 @@ class ThreadExecutor:
         self._names = itertools.count()
         self._started = 0
         self._idle: list[Inbox] = []
-        self._waiting: dict[Job, None] = {}
+        self._waiting: dict[ThreadJob, None] = {}
         self._sharing = Sharing()
         self._paces = Paces()
         self._returns: Returns | None = None
@@ -56,7 +56,7 @@ class ThreadExecutor:
     async def run(self, invocation: Invocation) -> Any:
         """Call the function in a thread that sees the caller's context variables."""
         loop = asyncio.get_running_loop()
-        job = Job(invocation, contextvars.copy_context(), loop.create_future())
+        job = ThreadJob(invocation, contextvars.copy_context(), loop.create_future())
         self._place(job, loop)
         try:
             outcome = await job.future
@@ -81,9 +81,9 @@ class ThreadExecutor:
             self._started -= len(self._idle)
             self._idle.clear()
         for job in waiting:
-            hand_over(job.future, Outcome(error=RuntimeError("the server is stopping")))
+            hand_over(job.future, ThreadOutcome(error=RuntimeError("the server is stopping")))
 
-    def _place(self, job: Job, loop: asyncio.AbstractEventLoop) -> None:
+    def _place(self, job: ThreadJob, loop: asyncio.AbstractEventLoop) -> None:
         """Hand a job to the thread that quick ones share, to one that is idle, or to a new one, or let it wait."""
         sharing, tool = self._sharing, job.invocation.tool
         with self._lock:
@@ -100,7 +100,7 @@ class ThreadExecutor:
         if not is_placed:
             self._start_thread(job)
 
-    def _share(self, job: Job, loop: asyncio.AbstractEventLoop) -> None:
+    def _share(self, job: ThreadJob, loop: asyncio.AbstractEventLoop) -> None:
         """Have quick jobs that come from now on wait for the thread that takes this one."""
         inbox = self._idle.pop()
         if self._sharing.begin(inbox, job, loop):
@@ -109,7 +109,7 @@ class ThreadExecutor:
             loop.call_later(LOOK, self._look, loop, context=contextvars.Context())
         inbox.put(job)
 
-    def _place_alone(self, job: Job) -> bool:
+    def _place_alone(self, job: ThreadJob) -> bool:
         """Hand a job to a thread that is idle, or let it wait; return False where it is to have a new thread."""
         if self._idle:
             self._idle.pop().put(job)
@@ -142,7 +142,7 @@ class ThreadExecutor:
                     job.waits_since = time.monotonic()
                     self._waiting[job] = None
 
-    def _start_thread(self, job: Job) -> None:
+    def _start_thread(self, job: ThreadJob) -> None:
         inbox: Inbox = SimpleQueue()
         inbox.put(job)
         name = f"sidecall-tool_{next(self._names)}"
@@ -160,7 +160,7 @@ class ThreadExecutor:
             if job is None:
                 job = inbox.get()
 
-    def _finish(self, job: Job, outcome: Outcome, inbox: Inbox) -> Job | None:
+    def _finish(self, job: ThreadJob, outcome: ThreadOutcome, inbox: Inbox) -> ThreadJob | None:
         """Hand the outcome to who waits for this job, and return the next one, if any."""
         with self._lock:
             job.is_done = True
@@ -178,7 +178,7 @@ class ThreadExecutor:
                 loop.call_soon_threadsafe(job.release)
         return following
 
-    def _next(self, inbox: Inbox) -> Job | None:
+    def _next(self, inbox: Inbox) -> ThreadJob | None:
         if self._sharing.inbox is inbox and (shared := self._sharing.go_on()) is not None:
             return shared
         following = next(iter(self._waiting), None)
@@ -191,7 +191,7 @@ class ThreadExecutor:
             self._idle.append(inbox)
         return following
 
-    def _give_up(self, job: Job) -> None:
+    def _give_up(self, job: ThreadJob) -> None:
         """Take a job back that has not begun; one that runs is abandoned."""
         with self._lock:
             if job in self._waiting:
@@ -204,6 +204,6 @@ class ThreadExecutor:
                     with suppress(RuntimeError):  # Its loop has just ended.
                         job.interrupt()
 
-    def _wait_no_more(self, job: Job) -> None:
+    def _wait_no_more(self, job: ThreadJob) -> None:
         del self._waiting[job]
         job.invocation.waited += time.monotonic() - job.waits_since

@@ -19,7 +19,7 @@ _SMALL = frozenset((int, float, bool, type(None)))
 
 
 @dataclass(slots=True)
-class Outcome:
+class ThreadOutcome:
     """What a tool has returned or raised."""
 
     value: Any = None
@@ -37,26 +37,26 @@ class Outcome:
 
 
 @dataclass(eq=False, slots=True)
-class Job:
+class ThreadJob:
     """One call, and where its outcome is waited for. All but the outcome changes under the pool's lock only."""
 
     invocation: Invocation
     context: contextvars.Context
-    future: asyncio.Future[Outcome]
+    future: asyncio.Future[ThreadOutcome]
     waits_since: float = 0.0
     took: float = 0.0
     is_done: bool = False
     interrupt: Callable[[], object] | None = None
     release: Release | None = None
 
-    def run(self) -> Outcome:
+    def run(self) -> ThreadOutcome:
         """Call the function, and note how long it took."""
         began = time.monotonic()
         # As a value, since a StopIteration set on a future leaves its waiter hanging for ever.
         try:
-            outcome = Outcome(self.context.run(self._call))
+            outcome = ThreadOutcome(self.context.run(self._call))
         except BaseException as error:
-            outcome = Outcome(error=error)
+            outcome = ThreadOutcome(error=error)
         self.took = time.monotonic() - began
         return outcome
 
@@ -97,10 +97,10 @@ class Returns:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Hand over to this loop."""
         self.loop = loop
-        self._outcomes: deque[tuple[asyncio.Future[Outcome], Outcome]] = deque()
+        self._outcomes: deque[tuple[asyncio.Future[ThreadOutcome], ThreadOutcome]] = deque()
         self._is_woken = False
 
-    def hand_over(self, future: asyncio.Future[Outcome], outcome: Outcome) -> None:
+    def hand_over(self, future: asyncio.Future[ThreadOutcome], outcome: ThreadOutcome) -> None:
         """Set a future's result from another thread, if anybody still waits for it."""
         self._outcomes.append((future, outcome))
         if not self._is_woken:

@@ -100,11 +100,12 @@ def _make_block(tenant: str, group: Sequence[Noted], offset: float) -> Block:
     # Column by column, which is cheaper than call by call.
     ids, call_ids, tools, callers, outcomes, seconds, moments, _, kept, secrets = zip(*group, strict=True)
     names, subjects, ends = _Numbers(), _Numbers(), _Numbers()
-    name_of = [names[tool.name] for tool in tools]
-    caller_of = [subjects[caller.subject] for caller in callers]
-    end_of = [ends[outcome] for outcome in outcomes]
-    if any(secrets):
-        kept = tuple(_hide_in(one, hidden) for one, hidden in zip(kept, secrets, strict=True))
+    columns = (
+        [names[tool.name] for tool in tools],
+        [subjects[caller.subject] for caller in callers],
+        [ends[outcome] for outcome in outcomes],
+    )
+    kept = _hide_in_each(kept, secrets)
     bodies = [
         # Lists, since to write a tuple with names takes twice as long as all the rest.
         _write_body([call_id, int((moment + offset) * 1e6), int(took * 1e6), tool.options.tags, one and [*one]])
@@ -115,9 +116,7 @@ def _make_block(tenant: str, group: Sequence[Noted], offset: float) -> Block:
         list(names),
         [cut_id(subject) for subject in subjects],
         [read_end(outcome) for outcome in ends],
-        name_of,
-        caller_of,
-        end_of,
+        *columns,
         place_all(bodies),
     )
     return Block(
@@ -129,6 +128,12 @@ def _make_block(tenant: str, group: Sequence[Noted], offset: float) -> Block:
         marks=make_marks(heads),
         calls=len(group),
     )
+
+
+def _hide_in_each(kept: Sequence[Any], secrets: Sequence[Any]) -> Sequence[Any]:
+    if not any(secrets):
+        return kept
+    return [_hide_in(one, hidden) for one, hidden in zip(kept, secrets, strict=True)]
 
 
 class _Numbers(dict[Any, int]):

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sidecall.core.errors import RequestError
 from sidecall.http import problems
-from sidecall.http.exchange import Exchange
+from sidecall.http.exchange import WholeExchange
 from sidecall.http.reply import Reply
 from sidecall.http.request_id import NOSNIFF, header_of
 
@@ -84,7 +84,7 @@ async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) 
 def _is_sent(reply: Reply, scope: Scope, send: Send) -> bool:
     """Send an answer at once where that can be done."""
     exchange = getattr(send, "__self__", None)
-    return isinstance(exchange, Exchange) and exchange.answer(reply, scope["state"]["request_id"].encode())
+    return isinstance(exchange, WholeExchange) and exchange.answer(reply, scope["state"]["request_id"].encode())
 
 
 class _Nothing:

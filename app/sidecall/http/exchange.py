@@ -3,7 +3,7 @@
 from sidecall.http.reply import Reply
 
 
-class Exchange:
+class WholeExchange:
     """One request and its answer, as a server of ours knows them.
 
     ASGI has two messages for a request and two for an answer, and each costs a coroutine and a dictionary. Our server

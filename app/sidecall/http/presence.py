@@ -101,7 +101,7 @@ class DisconnectListener:
         timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[Any] | None = task
         if self._sweep is None or not self._sweep.add(self, loop):
-            timer = loop.call_later(_LET_BE, self.start)
+            timer = loop.call_later(_LET_BE, self.start, context=Context())
         try:
             return await await_rest(work, awaited)
         except asyncio.CancelledError:

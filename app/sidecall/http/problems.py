@@ -59,6 +59,7 @@ from sidecall.core.run.file_errors import (
     TooManyFiles,
     TooManyWorkspaces,
     UnknownFile,
+    UnknownVectorStore,
     UnknownWorkspace,
 )
 from sidecall.core.secrecy.places import InvalidSecret, SecretsOff, TooManySecrets, UnknownSecret
@@ -93,6 +94,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     UnknownCall: (404, "unknown-call"),
     UnknownWorkspace: (404, "unknown-workspace"),
     UnknownFile: (404, "unknown-file"),
+    UnknownVectorStore: (404, "unknown-vector-store"),
     HistoryOff: (404, "history-off"),
     ApprovalConflict: (409, "approval-conflict"),
     TooManyRules: (409, "too-many-rules"),

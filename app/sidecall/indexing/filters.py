@@ -1,4 +1,4 @@
-"""Which files a search is about, by their attributes: OpenAI's filters, written in SQL."""
+"""Which files a search is about, by their attributes: OpenAI's filters, in SQL that SQLite and PostgreSQL read."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,10 @@ _FORM = (
     'filters: write {"type": "eq", "key": "...", "value": ...} with eq, ne, gt, gte, lt, lte, in or nin, or '
     '{"type": "and", "filters": [...]} with and or or.'
 )
-_HAS = "EXISTS (SELECT 1 FROM attributes AS a WHERE a.file = f.id AND a.name = ? AND a.kind = ? AND {})"
+# Each file is `m` with a number, by which its attributes are known.
+_HAS = "EXISTS (SELECT 1 FROM file_attributes AS a WHERE a.member = m.number AND a.name = {} AND a.kind = {} AND {})"
+# Attribute rows: which file, name, kind, and the value as a text or as a number.
+AttributeRow = tuple[int, str, str, str | None, float | None]
 
 
 def name_kind(value: Any) -> str | None:
@@ -39,22 +42,37 @@ def is_attribute(key: str, value: Any) -> bool:
     return 0 < len(key) <= LONGEST_KEY and name_kind(key) is not None and name_kind(value) is not None
 
 
-def write_filter(wanted: Any) -> tuple[str, list[Any]]:
-    """Write the condition that a file has to fulfil, and the values of its placeholders.
+def list_attributes(member: int, attributes: Mapping[str, Attribute]) -> list[AttributeRow]:
+    """Return the attributes of a file as a database has them."""
+    return [(member, key, name_kind(value) or "", *split_value(value)) for key, value in attributes.items()]
+
+
+def split_value(value: Any) -> tuple[str | None, float | None]:
+    """Return a value as a text, or else as a number; that of a truth value is 0 or 1."""
+    return (value, None) if isinstance(value, str) else (None, float(value))
+
+
+def write_filter(wanted: Any, after: int = 0) -> tuple[str, list[Any]]:
+    """Write the condition that a file has to fulfil, and the values of its placeholders, `$1` and so on.
 
     A file without an attribute is none that any comparison with it holds for, but for `ne` and `nin`; so is one whose
     attribute is of another kind.
+
+    Args:
+        wanted: The filter.
+        after: The number of the last placeholder that is taken.
 
     Raises:
         ToolException: It is no filter; the model reads how to write one.
     """
     values: list[Any] = []
-    return _Writer(values).write(wanted, 0), values
+    return _Writer(values, after).write(wanted, 0), values
 
 
 class _Writer:
-    def __init__(self, values: list[Any]) -> None:
+    def __init__(self, values: list[Any], after: int) -> None:
         self._values = values
+        self._after = after
         self._parts = 0
 
     def write(self, wanted: Any, depth: int) -> str:
@@ -90,8 +108,12 @@ class _Writer:
         kind = name_kind(value)
         if kind is None:
             raise ToolException(_FORM)
-        self._values += [key, kind, value]
-        return _HAS.format(f"a.value {sign} ?")
+        text, number = split_value(value)
+        self._values += [key, kind, number if text is None else text]
+        first = self._after + len(self._values) - 2
+        return _HAS.format(
+            f"${first}", f"${first + 1}", f"a.{'number' if text is None else 'text'} {sign} ${first + 2}"
+        )
 
 
 def _is_list(value: Any) -> bool:

@@ -1,36 +1,39 @@
 """An index of texts in SQLite: pieces are found by their words, best first."""
 
-import re
+import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sidecall.indexing.cutting import cut_text
-from sidecall.indexing.filters import MOST_ATTRIBUTES, Attribute, is_attribute, name_kind, write_filter
+from sidecall.indexing.filters import MOST_ATTRIBUTES, Attribute, is_attribute, list_attributes, write_filter
+from sidecall.indexing.ranking import spread, to_share
+from sidecall.indexing.words import WORTH, strip_ending, write_piece_words, write_words
 
 _TABLES = """
-CREATE TABLE files (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE attributes (file INTEGER NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, value NOT NULL,
-    PRIMARY KEY (file, name)) WITHOUT ROWID;
-CREATE TABLE pieces (id INTEGER PRIMARY KEY, file INTEGER NOT NULL);
-CREATE INDEX pieces_of_file ON pieces (file);
-CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = "porter unicode61 remove_diacritics 2");
+CREATE TABLE files (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, attributes TEXT NOT NULL);
+CREATE TABLE file_attributes (member INTEGER NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, text TEXT, number REAL,
+    PRIMARY KEY (member, name)) WITHOUT ROWID;
+CREATE TABLE pieces (id INTEGER PRIMARY KEY, member INTEGER NOT NULL, text TEXT NOT NULL);
+CREATE INDEX pieces_of_file ON pieces (member);
+CREATE VIRTUAL TABLE words USING fts5 (head, lead, rest, tokenize = "porter unicode61 remove_diacritics 2");
+-- Texts of a usual length that nobody finds: among few pieces, too, a word that stands in all is worth something.
+WITH RECURSIVE fillers (number) AS (SELECT -256 UNION ALL SELECT number + 1 FROM fillers WHERE number < -1)
+INSERT INTO words (rowid, head, lead, rest) SELECT number, '', '', replace(hex(zeroblob(50)), '0', 'zz ') FROM fillers;
 """
-_SEARCH = """
-SELECT f.id, f.name, -bm25(words) AS score, words.text
-FROM words JOIN pieces AS p ON p.id = words.rowid JOIN files AS f ON f.id = p.file
-WHERE words MATCH ? AND {} ORDER BY score DESC LIMIT ?
-"""
-_WORD = re.compile(r"\w+")
-_MOST_WORDS = 64
-# What stands in most texts and says little about any.
-_STOPS = frozenset(
-    "a about an and are as at be been but by can do does for from had has have how i if in into is it its of on "
-    "or that the their them then there these they this to was we were what when where which who why "
-    "will with you your".split()
-)
+_SEARCH = f"""
+SELECT m.number, m.name, m.attributes, found.score, p.text
+FROM (
+    SELECT p.id, -bm25(words, {WORTH}) AS score
+    FROM words JOIN pieces AS p ON p.id = words.rowid JOIN files AS m ON m.number = p.member
+    WHERE words MATCH ?1 AND {{}} ORDER BY score DESC LIMIT ?2
+) AS found JOIN pieces AS p ON p.id = found.id JOIN files AS m ON m.number = p.member
+ORDER BY found.score DESC
+"""  # noqa: S608  our own numbers
+# Pieces that are looked at for each that is wanted, since some of one file may stand behind those of others.
+_MORE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +65,15 @@ class FileIndex:
             for name, text, attributes in files:
                 self._forget(name)
                 _require_attributes(attributes)
-                number = self._database.execute("INSERT INTO files (name) VALUES (?)", (name,)).lastrowid
+                written = json.dumps(dict(attributes))
+                number = self._execute("INSERT INTO files (name, attributes) VALUES (?, ?)", name, written).lastrowid
                 self._database.executemany(
-                    "INSERT INTO attributes VALUES (?, ?, ?, ?)",
-                    [(number, key, name_kind(value), value) for key, value in attributes.items()],
+                    "INSERT INTO file_attributes VALUES (?, ?, ?, ?, ?)", list_attributes(number or 0, attributes)
                 )
                 for piece in cut_text(text):
-                    found = self._database.execute("INSERT INTO pieces (file) VALUES (?)", (number,)).lastrowid
-                    self._database.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (found, piece))
+                    found = self._execute("INSERT INTO pieces (member, text) VALUES (?, ?)", number, piece).lastrowid
+                    words = write_piece_words(strip_ending(name), piece)
+                    self._execute("INSERT INTO words (rowid, head, lead, rest) VALUES (?, ?, ?, ?)", found, *words)
 
     def remove(self, names: Iterable[str]) -> None:
         """Forget files; nothing happens for those that there are not."""
@@ -83,40 +87,35 @@ class FileIndex:
         Raises:
             ToolException: The filters are none.
         """
-        condition, values = ("1", []) if filters is None else write_filter(filters)
-        best: dict[tuple[int, str], tuple[str, float]] = {}
+        condition, values = ("1", []) if filters is None else write_filter(filters, after=2)
+        statement = _SEARCH.format(condition.replace("$", "?"))
+        best: dict[tuple[int, str], FoundPiece] = {}
         with self._lock:
             for query in queries:
                 words = write_words(query)
-                rows = self._database.execute(_SEARCH.format(condition), (words, *values, limit)) if words else ()
-                for number, name, score, text in rows:
-                    known = best.get((number, text))
-                    best[number, text] = (name, max(score, known[1] if known else 0.0))
-            order = sorted(best.items(), key=lambda it: (-it[1][1], it[1][0]))[:limit]
-            return [self._show(number, text, name, score) for (number, text), (name, score) in order]
+                rows = self._execute(statement, words, _MORE * limit, *values) if words else ()
+                for number, name, attributes, score, text in rows:
+                    found = FoundPiece(name, score, text, json.loads(attributes))
+                    known = best.get((number, text), found)
+                    best[number, text] = max(known, found, key=lambda it: it.score)
+        order = sorted(best.values(), key=lambda it: it.filename)
+        order = spread(order, lambda it: it.filename, lambda it: it.score)
+        return [replace(it, score=to_share(it.score)) for it in order[:limit]]
 
     def close(self) -> None:
         """Let go of all."""
         with self._lock:
             self._database.close()
 
-    def _show(self, number: int, text: str, name: str, score: float) -> FoundPiece:
-        rows = self._database.execute("SELECT name, kind, value FROM attributes WHERE file = ?", (number,))
-        attributes = {key: bool(value) if kind == "truth" else value for key, kind, value in rows}
-        return FoundPiece(name, round(score / (1 + score), 4), text, attributes)
-
     def _forget(self, name: str) -> None:
-        for (number,) in self._database.execute("SELECT id FROM files WHERE name = ?", (name,)).fetchall():
-            self._database.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM pieces WHERE file = ?)", (number,))
-            for table, column in (("pieces", "file"), ("attributes", "file"), ("files", "id")):
-                self._database.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))  # noqa: S608  our own names
+        for (number,) in self._execute("SELECT number FROM files WHERE name = ?", name).fetchall():
+            self._execute("DELETE FROM words WHERE rowid IN (SELECT id FROM pieces WHERE member = ?)", number)
+            self._execute("DELETE FROM pieces WHERE member = ?", number)
+            self._execute("DELETE FROM file_attributes WHERE member = ?", number)
+            self._execute("DELETE FROM files WHERE number = ?", number)
 
-
-def write_words(query: str) -> str:
-    """Write the words of a text as FTS5 looks for any of them; nothing in it is syntax."""
-    words = list(dict.fromkeys(word.lower() for word in _WORD.findall(query.encode("utf-8", "ignore").decode())))
-    telling = [word for word in words if word not in _STOPS] or words
-    return " OR ".join(f'"{word}"' for word in telling[:_MOST_WORDS])
+    def _execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+        return self._database.execute(statement, values)
 
 
 def _require_attributes(attributes: Mapping[str, Attribute]) -> None:

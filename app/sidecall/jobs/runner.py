@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -291,10 +290,10 @@ class Runner:
     async def _finish(self, running: RunningCall, end: CallEnd) -> None:
         entry = running.entry
         try:
-            is_heard = await self._calls.finish(running.id, running.claimed.attempt, end)
+            at = await self._calls.finish(running.id, running.claimed.attempt, end)
         except StoreUnavailable:
             answer_sender(running.sender, entry)  # Its end is heard of later.
             raise
-        ended = end_entry(entry, end, time.time()) if is_heard and entry is not None else None
+        ended = None if at is None or entry is None else end_entry(entry, end, at)
         answer_sender(running.sender, ended or entry)
         self._ends.tell(running.id, ended)

@@ -20,7 +20,7 @@ from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.ledger import DatabaseLedger, LedgerBounds
-from sidecall.ledger.sql.sqlite.file import HISTORY
+from sidecall.ledger.sql.sqlite.file import FILES, HISTORY
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 
 IN_MEMORY = "memory://"
@@ -33,6 +33,8 @@ _FORMS = (
     "sqlite:///ledger.db for a file where the server is started, sqlite:////var/lib/sidecall/ledger.db for one by its "
     f"absolute path, postgresql://user:password@host:5432/database, or {IN_MEMORY}"
 )
+# Seconds that a search, or a large file, may take.
+_LONG = 10.0
 # Most bytes of calls that are remembered in memory, whatever a database may take.
 _CALLS_IN_MEMORY = 32 * 1024 * 1024
 
@@ -77,6 +79,24 @@ def open_history(url: str) -> Database | None:
     if url == IN_MEMORY:
         return None
     database: Database = _load_postgres().PostgresDatabase(url, readers=1, writers=1)
+    return database
+
+
+def open_file_store(url: str) -> Database:
+    """Make the database that keeps files, and what is found in them, beside the ledger of a URL.
+
+    Commits of large files are not to hold up those of the ledger: it has a file of its own, and in PostgreSQL
+    connections of its own.
+
+    Raises:
+        StoreUnfit: The URL names no ledger.
+    """
+    path = sqlite_path(url)
+    if path is not None:
+        return SqliteDatabase(path.with_name(f"{path.stem}.files{path.suffix}"), purpose=FILES)
+    if url == IN_MEMORY:
+        return SqliteDatabase(purpose=FILES)
+    database: Database = _load_postgres().PostgresDatabase(url, readers=2, writers=1, patience=_LONG)
     return database
 
 

@@ -77,8 +77,12 @@ class Gate:
         entered = self.begin(request)
         return entered if isinstance(entered, Ticket) else await entered
 
-    def begin(self, request: CallRequest) -> Ticket | Coroutine[Any, Any, Ticket | ToolMessage]:
+    def begin(
+        self, request: CallRequest, tool: CompiledTool | None = None
+    ) -> Ticket | Coroutine[Any, Any, Ticket | ToolMessage]:
         """Return a ticket at once, or else what has to be awaited for it; most calls have nothing to wait for.
+
+        `tool` is what was found for the call just now, if whoever asks has looked.
 
         Raises:
             QuotaExceeded: The caller has made as many calls as it may.
@@ -87,7 +91,8 @@ class Gate:
             MissingContext: Whether the tool is enabled depends on what the caller has left out.
             ContractChanged: The tool is not what the call is pinned to.
         """
-        tool = self._registry.get(request.call.name)
+        if tool is None:
+            tool = self._registry.get(request.call.name)
         # A call that was remembered was counted when it came.
         if self._has_rate and not request.is_counted:
             waits = self._count(request, tool)

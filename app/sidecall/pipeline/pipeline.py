@@ -64,12 +64,13 @@ class Pipeline:
         came = self.begin(request)
         return came if isinstance(came, ToolMessage) else await came
 
-    def begin(self, request: CallRequest) -> Answering:
+    def begin(self, request: CallRequest, tool: CompiledTool | None = None) -> Answering:
         """Answer a call at once, or return what has to be awaited for that, in the same task and before all else.
 
-        Most calls have nothing to wait for, and each coroutine on their way costs. It raises what `run` does.
+        Most calls have nothing to wait for, and each coroutine on their way costs. `tool` is what was found for the
+        call just now, if whoever asks has looked. It raises what `run` does.
         """
-        begun = self.gate.begin(request)
+        begun = self.gate.begin(request, tool)
         return self._answer(begun) if isinstance(begun, Ticket) else self._enter_and_answer(begun)
 
     async def _enter_and_answer(self, begun: Awaitable[Ticket | ToolMessage]) -> ToolMessage:

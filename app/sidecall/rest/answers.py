@@ -86,7 +86,8 @@ async def _remember(
 ) -> Reply:
     if await is_visible(tool, request.caller, request.context):
         return await answer_remembered(parts, request, tool, preferences, sent.dialect, sent)
-    came = _begin_plain(parts, sent, request, context, tool)
+    # Tools may have been loaded again in the meantime.
+    came = _begin_plain(parts, sent, request, context, parts.registry.get(sent.call.name))
     return came if isinstance(came, Reply) else await came
 
 
@@ -94,10 +95,12 @@ def _begin_plain(
     parts: Parts, sent: ReceivedCall, request: CallRequest, context: RequestContext, tool: CompiledTool | None
 ) -> Reply | Coroutine[Any, Any, Reply]:
     try:
-        came = parts.pipeline.begin(request)
-        if not isinstance(came, ToolMessage) or sent.dialect == "openai" or came.artifact is not None:
+        came = parts.pipeline.begin(request, tool)
+        if not isinstance(came, ToolMessage):
             return _go_on(parts, sent, came, context, tool)
         said = came.__dict__  # At once, since a model looks far for each attribute.
+        if said["artifact"] is not None or sent.dialect == "openai":
+            return _go_on(parts, sent, came, context, tool)
         is_common = sent.dialect == "langchain" and not said["additional_kwargs"]
         answer = to_json(came if is_common else write_answer(came, sent.dialect))
     except BaseException as error:

@@ -35,6 +35,7 @@ from sidecall.rest.routes import (
     audit,
     calls,
     contents,
+    files,
     health,
     metadata,
     metrics,
@@ -48,6 +49,7 @@ from sidecall.rest.routes import (
     tool_calls,
     tools,
     user_tokens,
+    vector_stores,
     whoami,
     workspaces,
 )
@@ -55,6 +57,7 @@ from sidecall.rest.routes.permissions import permit
 from sidecall.rest.security_schemes import add_security
 from sidecall.rest.served import show_served
 from sidecall.rest.shortcuts import make_shortcuts
+from sidecall.rest.vector_stores.forms import REQUESTS
 from sidecall.rest.wire import (
     AnthropicToolUse,
     Batch,
@@ -90,6 +93,7 @@ _TAGS = {
     "tool calls": "Calling it.",
     "contents": "What was cut out of answers, and what was sent for tools.",
     "workspaces": "The files of a conversation, which its tools share.",
+    "file search": "Files that are searched; where the toolkit `file_search` is on.",
     "approvals": "Deciding about it.",
     "operations": "For orchestrators, and for those who operate it.",
 }
@@ -153,17 +157,20 @@ def build_api(
     )
     app.state.parts = parts
     app.state.access = access
-    _add_routes(app, pages, ways)
+    models = _add_routes(app, pages, ways, has_files=parts.vector_stores is not None)
     problems.install(app)
     is_for_all = partial(_is_open, with_metrics=pages.metrics == "open")
     secure = partial(add_security, is_open=is_for_all, is_proved=is_proved)
     # Where callers are told apart it is for everybody, and says nothing of what some see.
     show = partial(show_served, registry=parts.registry if access is None else Registry())
-    openapi.install(app, _REQUEST_MODELS, ANSWERS | APPROVAL, _PROBES, show, secure)
+    openapi.install(app, models, ANSWERS | APPROVAL, _PROBES, show, secure)
     return app
 
 
-def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp]) -> None:
+def _add_routes(
+    app: Application, pages: Pages, ways: Mapping[str, ASGIApp], *, has_files: bool
+) -> list[type[BaseModel]]:
+    """Add what is served, and return the models of its requests."""
     for routes in (
         search,
         tools,
@@ -187,10 +194,13 @@ def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp]) -> 
         # As they are: including a router builds every route of it again, at the first request.
         app.router.routes.extend(routes.router.routes)
     app.router.routes.extend(Route(path, way, include_in_schema=False) for path, way in ways.items())
+    if has_files:
+        app.router.routes.extend([*files.router.routes, *vector_stores.router.routes])
     if pages.metrics != "off":
         app.router.routes.extend(metrics.router.routes)
     if pages.docs:
         explorer.install(app)
+    return [*_REQUEST_MODELS, *REQUESTS] if has_files else _REQUEST_MODELS
 
 
 def _wrappers(

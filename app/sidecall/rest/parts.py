@@ -37,6 +37,7 @@ from sidecall.rest.listing import Listings
 from sidecall.rest.status.reading import Operation
 from sidecall.schema.forms.structures import Structures
 from sidecall.telemetry.metrics import Metrics
+from sidecall.vector_stores.stores import VectorStores
 from sidecall.workspace.places import Workspaces
 
 
@@ -68,6 +69,7 @@ class Parts:
     results: ResultRoom = field(default_factory=lambda: ResultRoom(16 * 1024 * 1024))
     structures: Structures = field(default_factory=Structures)
     documents: OpenAPIDocuments = field(default_factory=OpenAPIDocuments)
+    vector_stores: VectorStores | None = None
     workspaces: Workspaces = field(default_factory=lambda: Workspaces(Path(".sidecall/workspaces")))
 
     @property

@@ -10,7 +10,7 @@ from sidecall.auth.passes import HEADERS
 from sidecall.http.body import Bounds, is_plain, read_rest
 from sidecall.http.context import make_context
 from sidecall.http.door import Shortcut
-from sidecall.http.exchange import Exchange
+from sidecall.http.exchange import WholeExchange
 from sidecall.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
 from sidecall.http.presence import Sweep
 from sidecall.http.reply import Reply
@@ -30,7 +30,7 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
         if not _is_plain_call(scope, parts.bounds):
             return None
         exchange = getattr(receive, "__self__", None)
-        body = exchange.take_body() if isinstance(exchange, Exchange) else None
+        body = exchange.take_body() if isinstance(exchange, WholeExchange) else None
         return (
             _receive_and_call(parts, scope, receive, sweep)
             if body is None

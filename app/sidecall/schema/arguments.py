@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from sidecall.core.calls.nothing import NOTHING
 from sidecall.core.errors import InvalidArguments, MissingContext, SidecallError, ToolExecutionError
 from sidecall.core.invocation import Invocation
 from sidecall.core.mistakes.field_errors import FieldError
-from sidecall.core.nothing import NOTHING
 
 
 def fill_hidden(invocation: Invocation) -> None:

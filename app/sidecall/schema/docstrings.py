@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sidecall.later import Later
 from sidecall.schema.sections.parts import Docstring, DocstringStyle
-from sidecall.schema.sections.plain import read_plain
+from sidecall.schema.sections.plain import read_google
 
 by_griffe = Later("sidecall.schema.sections.by_griffe")
 
@@ -86,7 +86,7 @@ def _split_by_style(text: str) -> dict[DocstringStyle, str]:
 
 
 def _read(text: str, names: tuple[str, ...], style: DocstringStyle) -> Docstring:
-    plain = read_plain(text) if style == "google" else None
+    plain = read_google(text) if style == "google" else None
     if plain is not None:
         return plain
     read: Docstring = by_griffe.read_sections(_REPAIRS[style](text), names, style)

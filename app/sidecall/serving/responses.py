@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from sidecall.http.exchange import Exchange
+from sidecall.http.exchange import WholeExchange
 from sidecall.http.reply import Reply
 from sidecall.http.request_id import HEADER, NOSNIFF
 from sidecall.serving.flow import Flow
@@ -56,7 +56,7 @@ class Arrival:
             await self._event.wait()
 
 
-class Cycle(RequestResponseCycle, Exchange):
+class Cycle(RequestResponseCycle, WholeExchange):
     """A request and its response, of which nothing is sent until its body comes; uvicorn may still send another."""
 
     flow: Flow

@@ -24,6 +24,23 @@ class ShippedToolSettings(BaseSettings):
         description="Folder in whose files `file_search` looks; `{tenant}` in it stands for the caller's tenant. "
         "Without that all callers find the same.",
     )
+    file_search_max_bytes: int = Field(
+        default=256 * 1024 * 1024,
+        ge=1024,
+        description="Most bytes of the files that one tenant has sent to be searched, with those of their pieces.",
+    )
+    file_search_max_files: int = Field(
+        default=20_000, ge=1, description="Most files that one tenant has sent to be searched, and as many in stores."
+    )
+    embeddings_url: str | None = Field(
+        default=None,
+        description="Service whose OpenAI-compatible `/embeddings` are asked what files and queries of vector stores "
+        "mean, such as `https://api.openai.com/v1`. Without it words alone are compared.",
+    )
+    embeddings_model: str = Field(default="text-embedding-3-small", min_length=1, description="Which of its models.")
+    embeddings_secret: str = Field(
+        default="OPENAI_API_KEY", min_length=1, description="Name of the secret that it is shown as a bearer token."
+    )
     images_url: str | None = Field(
         default=None,
         description="Service in whose Images API `image_generation` makes images, such as `https://api.openai.com/v1`.",
@@ -38,7 +55,7 @@ class ShippedToolSettings(BaseSettings):
         default=0, ge=0, le=3, description="How many unfinished images are shown as progress; each is a content."
     )
 
-    @field_validator("images_url")
+    @field_validator("images_url", "embeddings_url")
     @classmethod
     def _is_service(cls, text: str | None) -> str | None:
         if text is not None and not text.startswith(("http://", "https://")):

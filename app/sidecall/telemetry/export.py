@@ -67,7 +67,7 @@ def provider_from_environment() -> TracerProvider:
 
 def _make_call_provider(resource: Resource, exporter: Any) -> TracerProvider | None:
     # By its name, since it needs this exporter's package; others may do without.
-    sending: Any = importlib.import_module("sidecall.telemetry.sending")
+    sending: Any = importlib.import_module("sidecall.telemetry.small_spans.sending")
     provider: TracerProvider | None = sending.make_call_provider(resource, exporter)
     return provider
 

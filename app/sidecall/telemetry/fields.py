@@ -31,7 +31,7 @@ _NAMES = ("logger", "tool", "call_id", "invocation_id", "outcome")
 _LONG = 256
 
 
-class Fields:
+class LineFields:
     """Read what a line says from a record of whatever library."""
 
     def __init__(self, redaction: Redaction) -> None:
@@ -54,7 +54,7 @@ class Fields:
         mask = get_mask()
         # ToolContext.log says it again, for formatters that show no fields.
         prefix = f"[{line.get('tool')} {line.get('call_id')}] "
-        line["event"] = shorten(hide(str(line["event"])).removeprefix(prefix).rstrip(), _MOST_OF_EVENT)
+        line["event"] = shorten(hide_secrets(str(line["event"])).removeprefix(prefix).rstrip(), _MOST_OF_EVENT)
         for name in _NAMES:
             value = line.get(name)
             if isinstance(value, str) and len(value) > _LONG:
@@ -90,20 +90,20 @@ def find_exception(record: logging.LogRecord) -> ExceptionInfo | None:
 
 def write_traceback(exc_info: ExceptionInfo) -> str:
     """Write a traceback without secrets, each part of it shortened."""
-    return join_traceback(map(hide, traceback.format_exception(*exc_info))).rstrip("\n")
+    return join_traceback(map(hide_secrets, traceback.format_exception(*exc_info))).rstrip("\n")
 
 
-def hide(text: str) -> str:
+def hide_secrets(text: str) -> str:
     """Return a text without the secrets of the call that this code works for."""
     mask = get_mask()
     return text if mask is None else mask.hide_in_text(text)
 
 
-def is_plain(value: Any) -> bool:
+def is_short(value: Any) -> bool:
     """Return whether a field's value holds no others."""
     return value is None or isinstance(value, (str, int, float))
 
 
 def leave_out_nested(line: Mapping[str, Any]) -> dict[str, Any]:
     """Keep the plain fields of a line that is too long."""
-    return {name: value if is_plain(value) else LEFT_OUT for name, value in line.items()}
+    return {name: value if is_short(value) else LEFT_OUT for name, value in line.items()}

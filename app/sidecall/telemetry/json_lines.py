@@ -9,7 +9,7 @@ from pydantic_core import to_json
 
 from sidecall.telemetry.fields import (
     MOST_OF_LINE,
-    Fields,
+    LineFields,
     Stamps,
     find_exception,
     leave_out_nested,
@@ -28,7 +28,7 @@ class JsonLines(logging.Formatter):
         super().__init__()
         self.redaction = Redaction(redact)
         self.stamps = Stamps()
-        self._fields = Fields(self.redaction)
+        self._fields = LineFields(self.redaction)
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record of whatever library."""

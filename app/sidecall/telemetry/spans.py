@@ -12,12 +12,12 @@ from opentelemetry.trace import Span, SpanContext, SpanKind, TracerProvider
 
 from sidecall.core.context import cut_id
 from sidecall.core.tool import CompiledTool
-from sidecall.telemetry.call_provider import CallProvider
-from sidecall.telemetry.call_span import CallSpan, Template, end_span
 from sidecall.telemetry.current import ObservedCall
 from sidecall.telemetry.lines import redact_arguments, redact_result
-from sidecall.telemetry.propagation import TraceHeaders
 from sidecall.telemetry.redact import Redaction
+from sidecall.telemetry.small_spans.call_provider import CallProvider
+from sidecall.telemetry.small_spans.call_span import CallSpan, Template, end_span
+from sidecall.telemetry.small_spans.propagation import TraceHeaders
 from sidecall.telemetry.text import shorten
 from sidecall.version import __version__
 

@@ -14,9 +14,9 @@ from structlog.typing import ExcInfo
 from sidecall.telemetry.fields import (
     LEFT_OUT,
     MOST_OF_LINE,
-    Fields,
+    LineFields,
     find_exception,
-    is_plain,
+    is_short,
     write_traceback,
 )
 from sidecall.telemetry.redact import Redaction
@@ -34,7 +34,7 @@ class TerminalLines(logging.Formatter):
 
     def __init__(self, redact: Iterable[str] = ()) -> None:
         super().__init__()
-        self._fields = Fields(Redaction(redact))
+        self._fields = LineFields(Redaction(redact))
         colors = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
         self._render = ConsoleRenderer(
             colors=colors, sort_keys=False, exception_formatter=_print_exception, pad_event_to=0
@@ -61,7 +61,7 @@ def make_terminal_lines(redact: Iterable[str] = ()) -> TerminalLines:
 def _prepare_value(value: Any) -> Any:
     if isinstance(value, str):
         return _escape(value)
-    return value if is_plain(value) or len(repr(value)) <= MOST_OF_LINE else LEFT_OUT
+    return value if is_short(value) or len(repr(value)) <= MOST_OF_LINE else LEFT_OUT
 
 
 def _spell(name: str) -> str:

@@ -80,7 +80,7 @@ TOOLKITS: tuple[ShippedToolkit, ...] = (
         name="file_search",
         file="file_search",
         tools="file_search",
-        risk="Whoever may call it reads all texts below SIDECALL_FILE_SEARCH_FOLDER, and they may hold instructions.",
-        setting="SIDECALL_FILE_SEARCH_FOLDER",
+        risk="Whoever may call it reads the files of their tenant's vector stores and all texts below "
+        "SIDECALL_FILE_SEARCH_FOLDER, and they may hold instructions.",
     ),
 )

@@ -44,6 +44,10 @@ class _Agent(AgentExecutor):
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         text = context.get_user_input()
         self._heard.texts.append(text)
+        if text == "wait, and say nothing yet":
+            self._heard.started.set()
+            await asyncio.sleep(0.4)
+            text = "wait"
         if context.current_task is None:
             assert context.message is not None
             await event_queue.enqueue_event(new_task_from_user_message(context.message))

@@ -219,27 +219,29 @@ async def test_an_agent_asks_again(heard: Heard, make_client: MakeClient) -> Non
     assert ended["message"]["content"] == "You said: Main Street"
 
 
-@pytest.mark.parametrize("path", ["/rpc", "/polled", "/rest"])
-async def test_the_task_is_cancelled_at_the_deadline(heard: Heard, path: str) -> None:
-    """So that no agent works for nobody."""
-    message = await ask(heard, path, "wait", timeout=0.5)
+@pytest.mark.parametrize("path", A2A)
+@pytest.mark.parametrize("text", ["wait", "wait, and say nothing yet"])
+async def test_the_task_is_cancelled_at_the_deadline(heard: Heard, path: str, text: str) -> None:
+    """Also one of which the agent says only later what it is called: no agent works for nobody."""
+    message = await ask(heard, path, text, timeout=0.3)
 
     assert message.response_metadata["error"]["kind"] == "timeout"
-    await until(lambda: len(heard.cancelled) == 1)
+    await until(lambda: len(heard.cancelled) == 1, 5)
 
 
-@pytest.mark.parametrize(("depth", "is_asked"), [(None, True), ("2", True), ("3", False), ("x", False)])
+@pytest.mark.parametrize(("depth", "is_asked"), [(None, True), ("2", True), ("3", False), ("x", False), ("1 3", False)])
 async def test_agents_do_not_call_each_other_for_ever(
     heard: Heard, make_client: MakeClient, depth: str | None, is_asked: bool
 ) -> None:
     """Each says how deep the call is, and of which trace it is a part."""
     client = await make_client(make(heard, "/v1/chat/completions"))
-    sent = {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01", **({} if depth is None else {"Sidecall-Depth": depth})}
+    parent = f"00-{'a' * 32}-{'b' * 16}-01"
+    sent = [("traceparent", parent), *(("Sidecall-Depth", it) for it in (depth or "").split())]
     message = (await client.post("/tool_calls", json=_call("hello"), headers=sent)).json()
 
     if is_asked:
         assert heard.headers[0]["sidecall-depth"] == str(int(depth or 0) + 1)
-        assert heard.headers[0]["traceparent"] == sent["traceparent"]
+        assert heard.headers[0]["traceparent"] == parent
     else:
         assert heard.headers == []
         assert message["content"] == "This call came through 3 agents already, and does not go on to another."

@@ -8,7 +8,7 @@ import sys
 from bench.environments import ROOT
 from sidecall.executors.sandbox.landlock import NEEDED, read_version
 from tests.executors.sandbox.machine import contained, open_once
-from tests.kit.plain_user import as_plain_user
+from tests.executors.sandbox.plain_user import as_plain_user
 
 CHECKS = [
     ("it writes nothing outside", True, ""),

@@ -51,7 +51,6 @@ async def plant(client: httpx.AsyncClient, headers: dict[str, str]) -> dict[str,
         await client.post(refunded.headers["Location"], json=ALWAYS, headers=headers)
     [rule] = (await client.get("/approvals/rules", headers=headers)).json()
     content = await client.post("/contents", content=CANARY.encode(), headers=headers)
-    file = await _send_file(client, order, headers)
     await client.put("/secrets/CANARY_KEY", json={"value": CANARY}, headers=headers)
     return {
         "tool": "look",
@@ -62,12 +61,23 @@ async def plant(client: httpx.AsyncClient, headers: dict[str, str]) -> dict[str,
         "rule": rule["id"],
         "secret": "CANARY_KEY",
         "new": "NEW_KEY",
-        "workspace": order,
-        "file": file.json()["id"],
+        **await _send_file(client, order, headers),
+        **await _fill_store(client, headers),
         "provider": "hub",  # Nobody has signed in there.
     }
 
 
-async def _send_file(client: httpx.AsyncClient, conversation: str, headers: dict[str, str]) -> httpx.Response:
+async def _fill_store(client: httpx.AsyncClient, headers: dict[str, str]) -> dict[str, str]:
+    """Send a file to be searched, where the server takes some."""
     files = {"file": (CANARY, CANARY.encode())}
-    return await client.post(f"/workspaces/{conversation}/files", files=files, headers=headers)
+    sent = await client.post("/files", data={"purpose": "user_data"}, files=files, headers=headers)
+    upload = sent.json().get("id", "none")
+    wanted = {"name": CANARY, "file_ids": [upload]}
+    store = await client.post("/vector_stores", json=wanted, headers=headers)
+    return {"upload": upload, "store": store.json().get("id", "none")}
+
+
+async def _send_file(client: httpx.AsyncClient, conversation: str, headers: dict[str, str]) -> dict[str, str]:
+    files = {"file": (CANARY, CANARY.encode())}
+    sent = await client.post(f"/workspaces/{conversation}/files", files=files, headers=headers)
+    return {"workspace": conversation, "file": sent.json()["id"]}

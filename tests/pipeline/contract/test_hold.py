@@ -48,7 +48,7 @@ def read(answer: httpx.Response) -> Any:
 @BOTH_WAYS
 @pytest.mark.parametrize("offered", [add, known_again])
 async def test_a_call_that_is_pinned_to_what_is_there_runs(make_client: MakeClient, offered: Any) -> None:
-    """In the body or in a header; another may be in a list."""
+    """In the body or in a header; another may be in a list, or in a header before it."""
     client = await make_client(offered)
     now = await find_hash(client)
 
@@ -58,7 +58,11 @@ async def test_a_call_that_is_pinned_to_what_is_there_runs(make_client: MakeClie
         for value in (f'"{now}"', f'"old", "{now}"', "*")
     ]
 
-    assert [read(answer) for answer in answers] == [(200, "2")] * 4
+    answers.append(
+        await client.post("/tool_calls", json=CALL, headers=[("If-Match", '"old"'), ("If-Match", f'"{now}"')])
+    )
+
+    assert [read(answer) for answer in answers] == [(200, "2")] * 5
 
 
 @BOTH_WAYS

@@ -9,7 +9,7 @@ from bench.environments import ROOT
 from sidecall.schema.docstrings import parse_docstring
 from sidecall.schema.sections.by_griffe import read_sections
 from sidecall.schema.sections.parts import Docstring
-from sidecall.schema.sections.plain import read_plain
+from sidecall.schema.sections.plain import read_google
 
 PLAIN = {
     "Do it.": Docstring("Do it."),
@@ -54,13 +54,13 @@ SHIPPED = {
 @pytest.mark.parametrize("text", PLAIN)
 def test_plain_docstrings_are_read(text: str) -> None:
     """As griffe reads them."""
-    assert read_plain(text) == PLAIN[text] == read_sections(text, ("a", "b"), "google")
+    assert read_google(text) == PLAIN[text] == read_sections(text, ("a", "b"), "google")
 
 
 @pytest.mark.parametrize("text", OTHERS)
 def test_what_is_not_plain_is_left_to_griffe(text: str) -> None:
     """Rather than read otherwise."""
-    assert read_plain(text) in (None, parse_docstring(text, ("a", "b"), "google"))
+    assert read_google(text) in (None, parse_docstring(text, ("a", "b"), "google"))
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -68,10 +68,10 @@ def test_docstrings_that_ship_say_the_same_either_way(name: str) -> None:
     """Most of them are plain."""
     clean = inspect.cleandoc(SHIPPED[name] or "")
 
-    assert read_plain(clean) in (None, read_sections(clean, (), "google"))
+    assert read_google(clean) in (None, read_sections(clean, (), "google"))
 
 
 @pytest.mark.parametrize("name", ["calculator.calculator", "clock.current_time", "clock.convert_time"])
 def test_tools_that_are_on_by_default_need_no_griffe(name: str) -> None:
     """It would take a twentieth of the start."""
-    assert read_plain(inspect.cleandoc(SHIPPED[name] or "")) is not None
+    assert read_google(inspect.cleandoc(SHIPPED[name] or "")) is not None

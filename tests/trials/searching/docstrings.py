@@ -56,14 +56,14 @@ def _list_docstrings(path: Path) -> Iterator[str]:
 def _try(most: int, queries: int) -> Finding:
     texts, index = read_docstrings(most), FileIndex()
     begun = time.process_time()
-    index.put((str(number), rest, {}) for number, (_, rest) in enumerate(texts))
+    index.put((f"doc{number}", rest, {}) for number, (_, rest) in enumerate(texts))
     taken, step = time.process_time() - begun, max(1, len(texts) // queries)
     ranks, times = [], []
     for number in range(0, len(texts), step):
         begun = time.process_time()
         found = [piece.filename for piece in index.search([texts[number][0]], 20)]
         times.append(time.process_time() - begun)
-        ranks.append(str(number) in found)
+        ranks.append(f"doc{number}" in found)
     index.close()
     recall, slow = statistics.mean(ranks), statistics.quantiles(times, n=20)[-1] * 1000
     return Finding(

@@ -98,6 +98,7 @@ async def ask_a2a(line: AgentLine, to: A2aInterface, turn: AgentTurn) -> AgentAn
     """
     wire, task = _Wire(line, to), AgentTask(line.tell)
     params = {"message": _write_message(turn)}
+    line.has_begun = True
     if line.streams and to.can_stream:
         async for event in wire.stream(params):
             _note(wire, task, event)

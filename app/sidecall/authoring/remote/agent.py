@@ -9,7 +9,7 @@ import httpx
 
 from sidecall.authoring.remote.a2a import CARD, VERSION_HEADERS, A2aInterface, ask_a2a
 from sidecall.authoring.remote.chat import ask_chat
-from sidecall.authoring.remote.line import AgentLine
+from sidecall.authoring.remote.line import HANGING_UP, AgentLine
 from sidecall.authoring.remote.responses import ask_responses
 from sidecall.authoring.remote.turns import AgentAnswer, AgentDialect, AgentTurn
 from sidecall.core.errors import InvalidToolOption, ToolException
@@ -65,10 +65,16 @@ class RemoteAgent:
         """
         async with self._open() as client:
             line = AgentLine(client, {**VERSION_HEADERS, **headers}, report, streams=self.streams)
+            work = asyncio.ensure_future(self._speak(line, turn))
             try:
-                return await self._speak(line, turn)
+                # Shielded, so that what has begun there can still be named and ended.
+                return await asyncio.shield(work)
             except asyncio.CancelledError:
-                await line.hang_up()
+                try:
+                    await line.hang_up(work)
+                finally:
+                    work.cancel()
+                    await asyncio.gather(work, return_exceptions=True)
                 raise
             except httpx.TimeoutException:
                 await line.hang_up()
@@ -118,9 +124,11 @@ class RemoteAgent:
     def _open(self) -> httpx.AsyncClient:
         hosts = name_hosts(self.url)
         rules = OutgoingRules(allow=hosts, private=hosts, ports=None)
+        # Beyond the deadline, so that a task that has no name yet can get one and be ended.
+        seconds = self.timeout + HANGING_UP
         return open_client(
             rules,
-            AnswerBounds(_MOST_BYTES, self.timeout),
+            AnswerBounds(_MOST_BYTES, seconds),
             OutgoingSettings().outgoing_proxy,
-            timeout=httpx.Timeout(self.timeout, connect=_CONNECTING),
+            timeout=httpx.Timeout(seconds, connect=_CONNECTING),
         )

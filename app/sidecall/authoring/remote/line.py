@@ -11,7 +11,7 @@ import httpx
 from sidecall.core.errors import ToolException
 
 # Seconds in which an agent is told that nobody waits any more.
-_HANGING_UP = 1.0
+HANGING_UP = 1.0
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))
 _MOST_OF_ERROR = 500
 # Characters of an answer that is on its way, after which progress is told.
@@ -39,18 +39,35 @@ class AgentLine:
         self.streams = streams
         self._said = ""
         self._ending: tuple[str, Any] | None = None
+        self._known = asyncio.Event()
+        #: Whether something has been asked for that the agent may be working on, under a name that is not known yet.
+        self.has_begun = False
 
     def end_with(self, url: str, body: Any) -> None:
         """Note how the agent is told where the turn is broken off."""
         self._ending = (url, body)
+        self._known.set()
 
-    async def hang_up(self) -> None:
-        """Let the agent know that nobody waits any more, in a second at most."""
-        if self._ending is not None:
-            url, body = self._ending
-            with suppress(TimeoutError, httpx.HTTPError, ToolException):
-                async with asyncio.timeout(_HANGING_UP):
+    async def hang_up(self, turn: "asyncio.Task[Any] | None" = None) -> None:
+        """Let the agent know that nobody waits any more, in a second at most.
+
+        A turn whose work has no name yet goes on for so long, until it has one.
+        """
+        with suppress(TimeoutError, httpx.HTTPError, ToolException):
+            async with asyncio.timeout(HANGING_UP):
+                if turn is not None:
+                    await self._learn_name(turn)
+                if self._ending is not None and not _has_answered(turn):
+                    url, body = self._ending
                     await self._client.post(url, json=body, headers=self._headers)
+
+    async def _learn_name(self, turn: "asyncio.Task[Any]") -> None:
+        known = asyncio.ensure_future(self._known.wait())
+        try:
+            if self.has_begun:
+                await asyncio.wait((turn, known), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            known.cancel()
 
     def tell(self, text: str) -> None:
         """Report what the agent says of its progress."""
@@ -106,6 +123,11 @@ class AgentLine:
                         yield _parse(text)
             if lines and "\n".join(lines).strip() != "[DONE]":
                 yield _parse("\n".join(lines))
+
+
+def _has_answered(turn: "asyncio.Task[Any] | None") -> bool:
+    """Return whether nothing is left to end; a turn that failed may have left its agent at work."""
+    return turn is not None and turn.done() and not turn.cancelled() and turn.exception() is None
 
 
 def _read(response: httpx.Response) -> Any:

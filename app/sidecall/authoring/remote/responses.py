@@ -26,6 +26,7 @@ async def ask_responses(line: AgentLine, url: str, turn: AgentTurn, model: str |
         body["previous_response_id"] = turn.context_id
     if model is not None:
         body["model"] = model
+    line.has_begun = line.streams  # Otherwise it ends with its connection.
     found = await (_follow(line, url, body) if line.streams else line.post(url, body))
     pause = _PAUSE
     while isinstance(found, Mapping) and found.get("status") in _RUNNING:

@@ -75,8 +75,12 @@ class Calls(Protocol):
     async def hold(self, call_id: str, attempt: int, approval_id: str) -> None:
         """Note that a person has to decide about a call."""
 
-    async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> bool:
-        """Note the end of an attempt, None for a call that waits for a person; False where another was heard."""
+    async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> float | None:
+        """Note the end of an attempt, None for a call that waits for a person, and return when that was.
+
+        Returns:
+            Seconds since 1970; None where another end was heard.
+        """
 
     async def forget(self, call_id: str, attempt: int) -> None:
         """Forget a call that was refused before it began, and its key."""

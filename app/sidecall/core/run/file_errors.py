@@ -8,8 +8,12 @@ class UnknownWorkspace(RequestError):
     """There is no workspace of this conversation of yours, or it has expired."""
 
 
+class UnknownVectorStore(RequestError):
+    """There is no such vector store of yours."""
+
+
 class UnknownFile(RequestError):
-    """There is no such file in a workspace of yours, or it has expired."""
+    """There is no such file of yours, or it has expired."""
 
 
 class FileConflict(RequestError):
@@ -17,7 +21,7 @@ class FileConflict(RequestError):
 
 
 class InvalidFile(RequestError):
-    """What was sent cannot be a file of a workspace."""
+    """What was sent cannot be a file."""
 
 
 class TooManyFiles(Overloaded):

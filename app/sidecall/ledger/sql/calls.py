@@ -140,16 +140,19 @@ class SqlCalls:
         """Note that a person has to decide about a call."""
         await self._database.write("hold_call", call_id, attempt, approval_id)
 
-    async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> bool:
-        """Note the end of an attempt, None for a call that waits for a person; False where another was heard."""
+    async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> float | None:
+        """Note the end of an attempt, None for a call that waits for a person, and return when that was.
+
+        None where another was heard.
+        """
         message, now = _write_message(end), self._clock()
         size, is_held = _measure(message), attempt is None
         told = (end.status, end.kind, message, now, size, self._kept.keep_until(now, was_held=is_held))
         statement, which = ("settle_call", ()) if is_held else ("finish_call", (attempt,))
         if await self._database.write(statement, call_id, *which, *told) is None:
-            return False
+            return None
         self._kept.take(0, size)
-        return True
+        return now
 
     async def forget(self, call_id: str, attempt: int) -> None:
         """Forget a call that was refused before it began, and its key."""
@@ -200,6 +203,8 @@ def _make_entry(
 def _to_entry(row: Row) -> CallEntry:
     call_id, tenant, caller, name, sent_id, status, kind, durable, attempt, created, started, ended, *texts = row
     args, approval_id, replay_of, message = texts
+    started_at = None if started is None else to_datetime(started)
+    ended_at = None if ended is None else to_datetime(ended)
     return CallEntry(
         id=call_id,
         name=name,
@@ -211,9 +216,9 @@ def _to_entry(row: Row) -> CallEntry:
         is_durable=bool(durable),
         attempt=attempt,
         created_at=to_datetime(created),
-        started_at=None if started is None else to_datetime(started),
-        ended_at=None if ended is None else to_datetime(ended),
-        duration_ms=None if started is None or ended is None else round((ended - started) * 1000, 3),
+        started_at=started_at,
+        ended_at=ended_at,
+        duration_ms=None if started_at is None or ended_at is None else measure_ms(started_at, ended_at),
         args=_read(args),
         approval_id=approval_id,
         replay_of=replay_of,

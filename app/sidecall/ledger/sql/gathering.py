@@ -1,4 +1,4 @@
-"""Hold back what is to be written as long as more comes at once: what many share costs each of them less."""
+"""Wait with what is to be written, as long as more comes at once: what many share costs each of them less."""
 
 import asyncio
 from collections.abc import Callable

@@ -4,6 +4,7 @@ import asyncio
 import types
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
+from contextvars import Context
 from typing import Any, Generic, Protocol, TypeVar
 
 from sidecall.core.coroutines import await_rest
@@ -79,15 +80,16 @@ class Bounded(StandIn, Generic[T]):
         self._seconds = seconds
         self._abandon = abandon
         self._call = call
-        self._own = 0
-        self._strikes = 0
+        self._own = self._strikes = self._before = 0
         self._is_striking = False
-        self._before = 0
 
     def __await__(self) -> Generator[Any, Any, T]:
         # Asked of the task, since asyncio's own way costs a system call in Python 3.11.
         self._loop = self._task.get_loop()
-        self._timer = None if self._seconds is None else self._loop.call_later(self._seconds, self._strike)
+        self._timer: asyncio.TimerHandle | None = None
+        if self._seconds is not None:
+            # Of no context: a timer that is cancelled keeps its own until its time comes, with all that hangs on it.
+            self._timer = self._loop.call_later(self._seconds, self._strike, context=Context())
         try:
             result = yield from self._go_on(self._awaited)
             yield from self._take_back()
@@ -192,7 +194,7 @@ class Bounded(StandIn, Generic[T]):
             if self._call is not None:
                 self._call.give_up()
             self._before = self._task.cancelling()
-            self._timer = self._loop.call_later(GRACE, self._strike)
+            self._timer = self._loop.call_later(GRACE, self._strike, context=Context())
         self._strikes += 1
         self._is_striking = True
         self._task.cancel()

@@ -17,7 +17,7 @@ from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
-from sidecall.pipeline.decide import Terms, decide, is_own
+from sidecall.pipeline.decide import DecisionTerms, decide, is_own
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.dialects import write_answer
 from sidecall.rest.examples import APPROVAL, DECISIONS
@@ -148,7 +148,12 @@ async def decide_approval(
     """
     decision = _read_decision(await read_json(request, parts.bounds))
     approval = await decide(
-        parts.pipeline, parts.approvals, approval_id, decision, caller, Terms(deadline, parts.rules, parts.auditor)
+        parts.pipeline,
+        parts.approvals,
+        approval_id,
+        decision,
+        caller,
+        DecisionTerms(deadline, parts.rules, parts.auditor),
     )
     await parts.jobs.notice(approval)
     return _show(approval, format)

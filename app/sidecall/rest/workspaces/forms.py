@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from sidecall.core.errors import InvalidParameter
+from sidecall.core.errors import InvalidParameter, UnsupportedMediaType
 from sidecall.http.body import Bounds, parse_body, read_body, read_bytes
 from sidecall.rest.workspaces.shown import WorkspaceTerm
 
@@ -34,6 +34,15 @@ class SentFile:
     path: str
     body: bytes | None = None
     content_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SentForm:
+    """A form with a file: its name and bytes, and the other fields that are texts."""
+
+    name: str
+    body: bytes
+    fields: dict[str, str]
 
 
 def read_term(body: Any) -> WorkspaceTerm:
@@ -61,8 +70,9 @@ async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
         InvalidParameter: The form has no file, or the JSON is not what it should be.
         RequestError: The body cannot be read.
     """
-    if request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        return await _read_form(request, await read_bytes(request, bounds))
+    if _is_form(request):
+        form = await read_form(request, await read_bytes(request, bounds), ("path",))
+        return SentFile(form.fields.get("path") or form.name, form.body)
     try:
         wanted = FileOfContent.model_validate(parse_body(await read_body(request, bounds)))
     except ValidationError as error:
@@ -70,7 +80,15 @@ async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
     return SentFile(wanted.path or wanted.file_id, content_id=wanted.file_id)
 
 
-async def _read_form(request: Request, body: bytes) -> SentFile:
+async def read_form(request: Request, body: bytes, takes: Sequence[str]) -> SentForm:
+    """Read the `file` of a form, and those other fields that it takes.
+
+    Raises:
+        InvalidParameter: There is no file in it, it has something else, or it is none.
+        UnsupportedMediaType: The body is not declared as a form.
+    """
+    if not _is_form(request):
+        raise UnsupportedMediaType("Send a form: `curl --form file=@report.pdf`.")
     begins, ends = _find_ends(request, body)
 
     async def give() -> AsyncGenerator[bytes, None]:
@@ -83,11 +101,12 @@ async def _read_form(request: Request, body: bytes) -> SentFile:
     except (MultiPartException, KeyError, UnicodeError) as error:
         raise InvalidParameter(f"The form cannot be read: {str(error).rstrip('.')}.") from None
     try:
-        _require_fields([name for name, _ in form.multi_items()])
-        file, path = form.get("file"), form.get("path")
+        _require_fields([name for name, _ in form.multi_items()], takes)
+        file = form.get("file")
         if not isinstance(file, UploadFile):
             raise InvalidParameter("The part `file` of the form has no `filename`, which makes it a file.")
-        return SentFile(path if isinstance(path, str) and path else file.filename or "", await file.read())
+        fields = {name: value for name, value in form.items() if isinstance(value, str)}
+        return SentForm(file.filename or "", await file.read(), fields)
     finally:
         await form.close()
 
@@ -113,8 +132,12 @@ def _find_ends(request: Request, body: bytes) -> tuple[int, int]:
     return begins, last + len(line) + 4
 
 
-def _require_fields(names: Sequence[str]) -> None:
-    """Refuse a form that does not have one file, and where to put it at most.
+def _is_form(request: Request) -> bool:
+    return request.headers.get("content-type", "").lower().startswith("multipart/form-data")
+
+
+def _require_fields(names: Sequence[str], takes: Sequence[str]) -> None:
+    """Refuse a form that does not have one file, and those other fields at most.
 
     Raises:
         InvalidParameter: It has something else, or something twice.
@@ -122,7 +145,8 @@ def _require_fields(names: Sequence[str]) -> None:
     if "file" not in names:
         raise InvalidParameter(_NO_FILE)
     for name in dict.fromkeys(names):
-        if name not in ("file", "path"):
-            raise InvalidParameter(f"The form has a field {name[:50]!r}; it takes `file` and `path`.")
+        if name not in ("file", *takes):
+            known = " and ".join(f"`{it}`" for it in ("file", *takes))
+            raise InvalidParameter(f"The form has a field {name[:50]!r}; it takes {known}.")
         if names.count(name) > 1:
             raise InvalidParameter(f"`{name}` came {names.count(name)} times; send it once.")

@@ -70,10 +70,15 @@ def declare_native(tools: Sequence[CompiledTool], form: str) -> Declared:
 def choose_hosted(tools: Sequence[CompiledTool], hosted: HostedTools, *, has_room: bool) -> list[CompiledTool]:
     """Leave out what the provider runs and a tool here does as well, or that tool where the provider's is listed."""
     known = {tool.declaration["type"] for tool in tools if tool.declaration is not None} if has_room else set()
-    ours = {tool.options.extras.get("replaces", tool.name) for tool in tools if tool.declaration is None}
+    ours = {_find_replaced(tool) for tool in tools if tool.declaration is None}
     if hosted == "replace":
         return [tool for tool in tools if tool.declaration is None or tool.declaration["type"] not in ours]
-    return [tool for tool in tools if tool.declaration is not None or tool.options.extras.get("replaces") not in known]
+    return [tool for tool in tools if tool.declaration is not None or _find_replaced(tool) not in known]
+
+
+def _find_replaced(tool: CompiledTool) -> str:
+    """Return the type of a provider's own tool that a tool does the work of: as its author says, or by its name."""
+    return str(tool.options.extras.get("replaces", tool.name))
 
 
 def _declare_each(

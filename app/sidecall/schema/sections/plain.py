@@ -11,7 +11,7 @@ _ITEM = re.compile(r" {4}(\w+): (\S.*)")
 _GOES_ON = re.compile(r" {8}(\S.*)")
 
 
-def read_plain(text: str) -> Docstring | None:
+def read_google(text: str) -> Docstring | None:
     """Read a docstring that was cleaned; None if it is not that plain."""
     head, heading, rest = text.partition(f"\n\n{_HEADING}\n")
     if _MORE.search(head) or (heading and not head.strip()):

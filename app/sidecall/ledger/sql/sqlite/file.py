@@ -54,6 +54,7 @@ LEDGER = Purpose("sqlite", "the ledger", "calls that have to be remembered get 5
 HISTORY = Purpose(
     "sqlite_history", "the history", "calls that end are kept in memory as far as there is room", is_apart=False
 )
+FILES = Purpose("sqlite_files", "the files", "files can be neither sent nor searched", is_apart=False)
 
 
 class SqliteFile:

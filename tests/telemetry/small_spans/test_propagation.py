@@ -10,7 +10,7 @@ from opentelemetry.context import Context, get_value, set_value
 from opentelemetry.propagators.textmap import TextMapPropagator
 from starlette.datastructures import Headers
 
-from sidecall.telemetry.propagation import TraceHeaders
+from sidecall.telemetry.small_spans.propagation import TraceHeaders
 
 TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 

@@ -14,14 +14,17 @@ from opentelemetry.sdk.trace.sampling import (
     DEFAULT_ON,
     Decision,
     ParentBased,
+    ParentBasedTraceIdRatio,
     Sampler,
     SamplingResult,
+    TraceIdRatioBased,
 )
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, TraceState
 
-from sidecall.telemetry.call_provider import CallProvider
-from sidecall.telemetry.call_span import CallSpan
-from tests.telemetry.sent_spans import RESOURCE
+from sidecall.telemetry.small_spans.call_provider import CallProvider
+from sidecall.telemetry.small_spans.call_span import CallSpan
+from sidecall.telemetry.small_spans.sampling import find_rule
+from tests.telemetry.small_spans.sent_spans import RESOURCE
 
 STATE = TraceState([("a", "b")])
 TOOL: Any = SimpleNamespace(name="search", description="Search.")
@@ -50,6 +53,10 @@ SAMPLERS = {
     "the other way round": ParentBased(
         ALWAYS_OFF, ALWAYS_OFF, ALWAYS_ON, local_parent_sampled=ALWAYS_OFF, local_parent_not_sampled=ALWAYS_ON
     ),
+    "all by their ids": TraceIdRatioBased(1.0),
+    "none by their ids": TraceIdRatioBased(0.0),
+    "parents, or all by their ids": ParentBasedTraceIdRatio(1.0),
+    "parents, or none by their ids": ParentBasedTraceIdRatio(0.0),
     "drops": Says(Decision.DROP),
     "records": Says(Decision.RECORD_ONLY),
     "samples": Says(Decision.RECORD_AND_SAMPLE),
@@ -95,3 +102,17 @@ def test_a_span_is_what_the_sdk_would_have_made(provider: CallProvider, parent: 
     assert isinstance(span, CallSpan) == twin.is_recording()
     if isinstance(span, CallSpan):
         assert (span.parent, dict(span.attributes or {})) == (twin.parent, dict(twin.attributes))
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.25, 0.5, 1.0])
+@pytest.mark.parametrize("kind", [TraceIdRatioBased, ParentBasedTraceIdRatio])
+def test_ids_are_chosen_as_the_sdk_chooses_them(kind: Any, ratio: float) -> None:
+    """Up to the last one."""
+    sampler, bound = kind(ratio), int(ratio * 2**64)
+    rule = find_rule(sampler)
+    ids = [low + (high << 64) for low in (1, bound - 1, bound, bound + 1, 2**64 - 1) if low > 0 for high in (0, 7)]
+
+    assert rule is not None
+    assert [rule.keeps(trace_id, None) for trace_id in ids] == [
+        sampler.should_sample(Context(), trace_id, "name").decision is Decision.RECORD_AND_SAMPLE for trace_id in ids
+    ]

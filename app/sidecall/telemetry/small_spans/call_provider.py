@@ -5,12 +5,13 @@ from time import time_ns
 from opentelemetry.context import Context
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, SynchronousMultiSpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.sampling import DEFAULT_ON, Decision
+from opentelemetry.sdk.trace.sampling import Decision
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, SpanKind, TraceFlags
+from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, SpanKind, TraceFlags, TraceState
 
 from sidecall.core.tool import CompiledTool
-from sidecall.telemetry.call_span import CallSpan, Origin, Template
+from sidecall.telemetry.small_spans.call_span import CallSpan, Origin, Template
+from sidecall.telemetry.small_spans.sampling import find_rule
 from sidecall.version import __version__
 
 _SAMPLED = TraceFlags.SAMPLED
@@ -33,11 +34,9 @@ class CallProvider(TracerProvider):
         super().__init__(resource=resource, shutdown_on_exit=False, active_span_processor=processor, span_limits=limits)
         self.origin = Origin(self, InstrumentationScope("sidecall", __version__, None, None), limits, processor)
         self._templates: dict[str, tuple[CompiledTool, Template]] = {}
-        # Sampled as the parent is, and else always: not worth the objects in which a sampler says so.
-        self._is_default = self.sampler is DEFAULT_ON
+        self._rule = find_rule(self.sampler)
         # Traces that begin here have random ids, if the SDK says so of its own.
         self._random = _RANDOM if getattr(self.id_generator, "is_trace_id_random", bool)() else 0
-        self._root_flags = _FLAGS[self._random | _SAMPLED]
 
     @property
     def limits_are_wide(self) -> bool:
@@ -63,29 +62,48 @@ class CallProvider(TracerProvider):
         found = self._templates.get(tool.name)
         if found is None or found[0] is not tool:
             found = self._templates[tool.name] = tool, Template(tool.name, tool.description)
-        ids = self.id_generator
-        trace_id = ids.generate_trace_id() if parent is None else parent.trace_id
-        span = _new(CallSpan)
-        span.origin, span.template, span.call_id, span.invocation_id = self.origin, found[1], call_id, invocation_id
-        span.began, span.parent = time_ns(), parent
-        span.trace_id, span.span_id = trace_id.to_bytes(16, "big"), ids.generate_span_id()
-        if self._is_default and parent is None:
-            span.context = SpanContext(trace_id, span.span_id, False, self._root_flags)
-            return span
-        return span if self._sample(span, trace_id, context) else NonRecordingSpan(span.context)
+        trace_id = self.id_generator.generate_trace_id() if parent is None else parent.trace_id
+        if self._rule is None:
+            return self._ask(found[1], call_id, invocation_id, context, parent, trace_id)
+        is_kept = self._rule.keeps(trace_id, parent)
+        place = self._place(trace_id, parent, None if parent is None else parent.trace_state, is_kept=is_kept)
+        return self.begin_call(found[1], call_id, invocation_id, place, parent) if is_kept else NonRecordingSpan(place)
 
-    def _sample(self, span: CallSpan, trace_id: int, context: Context) -> bool:
-        """Settle whether a span is kept, and give it its place in the trace."""
-        parent = span.parent
-        random = self._random if parent is None else parent.trace_flags & _RANDOM
-        if self._is_default and parent is not None:
-            flags = _FLAGS[parent.trace_flags & _SAMPLED | random]
-            span.context = SpanContext(trace_id, span.span_id, False, flags, parent.trace_state)
-            return bool(flags & _SAMPLED)
-        wanted = span.template.describe(span.call_id, span.invocation_id)
-        said = self.sampler.should_sample(context, trace_id, span.template.name, SpanKind.INTERNAL, wanted, ())
-        flags = _FLAGS[random | (_SAMPLED if said.decision is Decision.RECORD_AND_SAMPLE else 0)]
-        span.context = SpanContext(trace_id, span.span_id, False, flags, said.trace_state)
-        if said.decision is not Decision.DROP and (said.attributes != wanted or not flags & _SAMPLED):
+    def _ask(
+        self,
+        template: Template,
+        call_id: str,
+        invocation_id: str,
+        context: Context,
+        parent: SpanContext | None,
+        trace_id: int,
+    ) -> Span:
+        """Have a sampler decide of which nothing is known; it may add to what the span says."""
+        wanted = template.describe(call_id, invocation_id)
+        said = self.sampler.should_sample(context, trace_id, template.name, SpanKind.INTERNAL, wanted, ())
+        is_kept = said.decision is Decision.RECORD_AND_SAMPLE
+        place = self._place(trace_id, parent, said.trace_state, is_kept=is_kept)
+        if said.decision is Decision.DROP:
+            return NonRecordingSpan(place)
+        span = self.begin_call(template, call_id, invocation_id, place, parent)
+        if said.attributes != wanted or not is_kept:
             span.complete(said.attributes)
-        return said.decision is not Decision.DROP
+        return span
+
+    def _place(
+        self, trace_id: int, parent: SpanContext | None, state: TraceState | None, *, is_kept: bool
+    ) -> SpanContext:
+        random = self._random if parent is None else parent.trace_flags & _RANDOM
+        flags = _FLAGS[random | _SAMPLED if is_kept else random]
+        return SpanContext(trace_id, self.id_generator.generate_span_id(), False, flags, state)
+
+    def begin_call(
+        self, template: Template, call_id: str, invocation_id: str, place: SpanContext, parent: SpanContext | None
+    ) -> CallSpan:
+        """Begin a span that is kept."""
+        span = _new(CallSpan)
+        span.origin, span.template, span.call_id, span.invocation_id = self.origin, template, call_id, invocation_id
+        span.began, span.context, span.parent = time_ns(), place, parent
+        trace_id, span.span_id, *_ = place
+        span.trace_id = trace_id.to_bytes(16, "big")
+        return span

@@ -15,10 +15,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.trace import Span, SpanContext, SpanKind, Status, StatusCode, TraceFlags, TraceState
 
-from sidecall.telemetry.call_provider import CallProvider
-from sidecall.telemetry.call_span import CallSpan, Template, end_span
+from sidecall.telemetry.small_spans.call_provider import CallProvider
+from sidecall.telemetry.small_spans.call_span import CallSpan, Template, end_span
 from sidecall.version import __version__
-from tests.telemetry.sent_spans import RESOURCE, Wire, provide
+from tests.telemetry.small_spans.sent_spans import RESOURCE, Wire, provide
 
 TEXTS = ("", "a", "Größe 🎈", "x" * 126, "x" * 127, "x" * 128, "y" * 20_000, "\x00\r\n\u2028", "sidecall.other")
 VALUES = (

@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace import Span, SpanLimits, SpanProcessor, TracerProvi
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, StatusCode
 
-from sidecall.telemetry.otlp import (
+from sidecall.telemetry.small_spans.otlp import (
     FLAGS_ELSEWHERE,
     FLAGS_HERE,
     STATUS_ERROR,
@@ -76,8 +76,8 @@ class CallSpan(Span):
     """The SDK's span, whose parts are made when somebody first asks for one of them.
 
     A tool that adds an event or an attribute, or looks at one, finds the SDK's own fields and methods. Of most calls no
-    tool does, and `written` is all that is ever made of them. Whoever makes one fills in the slots, since initializers
-    on the way of every call cost more than what they do.
+    tool does, and `written` is all that is ever made of them. Its provider fills in the slots, since an initializer
+    costs every call more than what it does.
     """
 
     # Two of them are in the way of the SDK's properties, and are found sooner.

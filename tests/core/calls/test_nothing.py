@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.core.nothing import NOTHING
+from sidecall.core.calls.nothing import NOTHING
 
 
 def test_it_is_an_empty_mapping() -> None:

@@ -9,13 +9,13 @@ import pytest
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from sidecall.telemetry import otlp
-from sidecall.telemetry.call_provider import CallProvider
-from sidecall.telemetry.call_span import CallSpan
 from sidecall.telemetry.export import provider_from_environment
-from sidecall.telemetry.sending import make_call_provider
-from tests.telemetry.sent_spans import RESOURCE, Wire, provide
-from tests.telemetry.test_call_provider import TOOL
+from sidecall.telemetry.small_spans import otlp
+from sidecall.telemetry.small_spans.call_provider import CallProvider
+from sidecall.telemetry.small_spans.call_span import CallSpan
+from sidecall.telemetry.small_spans.sending import make_call_provider
+from tests.telemetry.small_spans.sent_spans import RESOURCE, Wire, provide
+from tests.telemetry.small_spans.test_call_provider import TOOL
 
 
 def _call(provider: CallProvider, context: Any = None) -> None:
@@ -146,7 +146,7 @@ def test_a_form_that_has_changed_is_left_to_the_sdk(
 ) -> None:
     """It is tried once, at the start."""
     caplog.set_level("INFO", "sidecall")
-    monkeypatch.setattr("sidecall.telemetry.call_span.FLAGS_ELSEWHERE", otlp.FLAGS_HERE)
+    monkeypatch.setattr("sidecall.telemetry.small_spans.call_span.FLAGS_ELSEWHERE", otlp.FLAGS_HERE)
 
     with pytest.raises(AssertionError):
         provide(Wire())

@@ -9,8 +9,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from opentelemetry.sdk.resources import Resource
 
-from sidecall.telemetry.call_provider import CallProvider
-from sidecall.telemetry.sending import make_call_provider
+from sidecall.telemetry.small_spans.call_provider import CallProvider
+from sidecall.telemetry.small_spans.sending import make_call_provider
 
 RESOURCE = Resource({"service.name": "tools-of-ada", "ratio": 0.5, "zones": ["a", "b"]}, "https://example.com/schema")
 

@@ -10,9 +10,9 @@ from opentelemetry.sdk.trace import ReadableSpan, Tracer
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.trace import SpanContext, TraceState
 
-from sidecall.telemetry.call_provider import CallProvider
-from sidecall.telemetry.call_span import CallSpan, Origin, Template
-from sidecall.telemetry.otlp import write_batch
+from sidecall.telemetry.small_spans.call_provider import CallProvider
+from sidecall.telemetry.small_spans.call_span import CallSpan, Origin, Template
+from sidecall.telemetry.small_spans.otlp import write_batch
 from sidecall.version import __version__
 
 logger = logging.getLogger("sidecall")
@@ -72,19 +72,18 @@ def make_call_provider(resource: Resource, exporter: Any) -> CallProvider | None
     except AttributeError:
         return None
     is_on = isinstance(provider.get_tracer("sidecall", __version__), Tracer)
-    if not is_on or not provider.limits_are_wide or not _writes_as_sdk(batches, provider.origin):
+    if not is_on or not provider.limits_are_wide or not _writes_as_sdk(batches, provider):
         return None
     provider.take_batches(BatchSpanProcessor(batches))
     return provider
 
 
-def _writes_as_sdk(batches: BatchExporter, origin: Origin) -> bool:
+def _writes_as_sdk(batches: BatchExporter, provider: CallProvider) -> bool:
     """Try a span with all that a written one may have: another release of the SDK may write more of it."""
     parent = SpanContext(1, 2, True, trace_state=TraceState([("a", "b")]))
-    span: CallSpan = object.__new__(CallSpan)
-    span.origin, span.template, span.call_id, span.invocation_id = origin, Template("tool", "Ö"), "call", "invocation"
-    span.context, span.parent, span.began = SpanContext(1, 3, False, None, parent.trace_state), parent, 4
-    span.trace_id, span.span_id = (1).to_bytes(16, "big"), 3
+    span = provider.begin_call(
+        Template("tool", "Ö"), "call", "invocation", SpanContext(1, 3, False, None, parent.trace_state), parent
+    )
     span.finish("tool_error")
     request = encode_spans([span])
     is_same: bool = type(request).FromString(batches.wrap([span.written or b""])) == request

@@ -1,0 +1,54 @@
+"""Passages of the files that programs have sent, as calls ask for them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class FilePassage:
+    """A piece of a file; `score` is between 0 and 1, and no probability."""
+
+    file_id: str
+    filename: str
+    score: float
+    text: str
+    attributes: Mapping[str, str | float | bool]
+    store: str = ""
+
+
+class Passages(Protocol):
+    """The passages of all tenants."""
+
+    async def search(
+        self, tenant: str, queries: Sequence[str], limit: int, filters: Any = None, stores: Sequence[str] = ()
+    ) -> Sequence[FilePassage]:
+        """Find those of a tenant that have words of any of these texts, best first; with stores only theirs.
+
+        Raises:
+            ToolException: The filters are none.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPassages:
+    """The passages of the caller whom a tool serves."""
+
+    passages: Passages
+    tenant: str
+
+    async def search(
+        self, queries: Sequence[str], limit: int = 10, filters: Any = None, stores: Sequence[str] = ()
+    ) -> Sequence[FilePassage]:
+        """Find some in their vector stores, best first.
+
+        Args:
+            queries: Texts; passages with any of their words are found.
+            limit: Most passages.
+            filters: Which files to look in, by their attributes, in OpenAI's form.
+            stores: Only these vector stores; all when empty.
+
+        Raises:
+            ToolException: The filters are none.
+        """
+        return await self.passages.search(self.tenant, queries, limit, filters, stores)

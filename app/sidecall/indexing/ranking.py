@@ -1,0 +1,54 @@
+"""The order of what was found: several orders made one, and no file in the way of others."""
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from operator import mul
+from typing import TypeVar
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+# What the next piece of a file is worth, so that one file does not stand in the way of all others.
+_FURTHER = 0.85
+# As in the paper on reciprocal rank fusion: how little it matters which of the first is the first.
+_EVEN = 60
+
+
+def to_share(score: float) -> float:
+    """Return a score between 0 and 1 in the order of those that have no upper bound; it is no probability."""
+    return round(score / (1 + score), 4) if score > 0 else 0.0
+
+
+def spread(found: Iterable[T], name: Callable[[T], Hashable], score: Callable[[T], float]) -> list[T]:
+    """Order by scores, where each further one of the same name counts for less than the one before."""
+    seen: Counter[Hashable] = Counter()
+    worth: list[tuple[float, T]] = []
+    for one in sorted(found, key=lambda it: -score(it)):
+        worth.append((score(one) * _FURTHER ** seen[name(one)], one))
+        seen[name(one)] += 1
+    return [one for _, one in sorted(worth, key=lambda it: -it[0])]
+
+
+def fuse(orders: Iterable[tuple[float, Sequence[K]]]) -> dict[K, float]:
+    """Return what stands in any of these orders, with a score from 0 to 1 by its ranks; each has a weight."""
+    scores: dict[K, float] = {}
+    whole = 0.0
+    for weight, order in orders:
+        whole += weight
+        for rank, one in enumerate(order, 1):
+            scores[one] = scores.get(one, 0.0) + weight * (_EVEN + 1) / (_EVEN + rank)
+    return {one: score / whole for one, score in scores.items()} if whole else {}
+
+
+def pack_vector(values: Sequence[float]) -> bytes:
+    """Return a vector of length one as bytes, so that a product is the cosine of an angle."""
+    length = math.sqrt(sum(map(mul, values, values))) or 1.0
+    return array("f", (value / length for value in values)).tobytes()
+
+
+def find_nearest_vectors(wanted: bytes, vectors: Mapping[K, bytes], most: int) -> list[K]:
+    """Return those that point most nearly where one does, nearest first; those of other lengths are left out."""
+    to = array("f", wanted)
+    scores = {key: sum(map(mul, to, array("f", it))) for key, it in vectors.items() if len(it) == len(wanted)}
+    return sorted(scores, key=lambda key: -scores[key])[:most]

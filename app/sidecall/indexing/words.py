@@ -1,0 +1,62 @@
+"""The words of a text by which it is found; nothing in a query is syntax."""
+
+import re
+import unicodedata
+
+_WORD = re.compile(r"\w+")
+# The parts of a name such as `readFile2` or `HTTPServer_error`.
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+# The first words of a piece say most of what it is about, some more behind them more than others.
+HEAD, LEAD = 10, 30
+#: How much each of the three is worth to FTS5's `bm25`; less than 1 lets a word that comes often count for more.
+WORTH = "1.2, 0.9, 0.5"
+# Words of a query that are looked for, without those that stand in nearly all texts, unless there are no others.
+MOST_WORDS = 64
+_SAY_NOTHING = frozenset("a an and for in is of or the to".split())
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text in small letters; of names that programs have, their parts."""
+    words: list[str] = []
+    for word in _WORD.findall(text if text.isascii() else unicodedata.normalize("NFKC", text)):
+        if "_" not in word and (word.islower() or word.istitle() or word.isupper() or not word.isascii()):
+            words.append(word.lower())
+        elif word.isascii():
+            words += [part.lower() for part in _PART.findall(word)]
+        else:
+            words += [part.lower() for part in word.split("_") if part]
+    return words
+
+
+def write_piece_words(title: str, text: str, mark: str = "") -> tuple[str, str, str]:
+    """Write the words of a piece for an index: the first ones, with its title, some behind them, and the others.
+
+    Args:
+        title: What it belongs to, such as the name of a file.
+        text: The piece.
+        mark: Stands before each word, so that those of one owner are none of another's.
+    """
+    words = split_words(text)
+    head = [*split_words(title), *words[:HEAD]]
+    return _join(head, mark), _join(words[HEAD:LEAD], mark), _join(words[LEAD:], mark)
+
+
+def strip_ending(name: str) -> str:
+    """Return the name of a file without what says only of which kind it is."""
+    stem, dot, ending = name.rpartition(".")
+    return stem if dot and stem and "/" not in ending else name
+
+
+def _join(words: list[str], mark: str) -> str:
+    return mark + f" {mark}".join(words) if words else ""
+
+
+def list_query_words(query: str) -> list[str]:
+    """Return the words of a query, each once, as many as are looked for."""
+    words = list(dict.fromkeys(split_words(query.encode("utf-8", "ignore").decode())))
+    return ([word for word in words if word not in _SAY_NOTHING] or words)[:MOST_WORDS]
+
+
+def write_words(query: str, mark: str = "") -> str:
+    """Write the words of a query as FTS5 looks for any of them."""
+    return " OR ".join(f'"{mark}{word}"' for word in list_query_words(query))

@@ -1,0 +1,2 @@
+DELETE FROM file_attributes
+WHERE member = $1

@@ -1,0 +1,2 @@
+DELETE FROM file_pieces
+WHERE member = $1

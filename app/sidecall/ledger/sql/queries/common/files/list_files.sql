@@ -1,0 +1,4 @@
+SELECT id, name, purpose, size, created_at
+FROM files
+WHERE tenant = $1 {where}
+LIMIT $2

@@ -1,0 +1,1 @@
+"""Files that programs send, kept in stores in which their passages are found."""

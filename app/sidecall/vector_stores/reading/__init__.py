@@ -1,0 +1,1 @@
+"""The texts of files that programs send."""
