@@ -28,7 +28,7 @@ class CallNotRecorded(SidecallError):
     """The call cannot be run from its record."""
 
 
-class CallRecord(BaseModel):
+class CallRecord(BaseModel, defer_build=True):
     """What came with a call, without whatever lives only as long as its request.
 
     Not kept are who listens, whether the client is still there, and the client's deadline, which was for another
