@@ -111,11 +111,15 @@ class CallRecord(BaseModel):
 
 
 def _copy_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    kept = HeaderMap({})
-    for name, value in headers.items():
-        lowered = name.lower()
-        if lowered not in _SECRET_HEADERS:
-            kept.setdefault(lowered, value)  # Of headers that came twice the first counts, as when one is looked up.
+    kept: HeaderMap = HeaderMap.__new__(HeaderMap)
+    sent = headers.items()
+    kept.update([(name.lower(), value) for name, value in sent])
+    if len(kept) != len(sent):
+        # Of headers that came twice the first counts, as when one is looked up.
+        kept.update([(name.lower(), value) for name, value in reversed(list(sent))])
+    if not _SECRET_HEADERS.isdisjoint(kept):
+        for name in _SECRET_HEADERS:
+            kept.pop(name, None)
     return kept
 
 

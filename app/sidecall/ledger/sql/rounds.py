@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from sys import getsizeof
 from typing import Any
 
 from sidecall.core.overload import StoreUnavailable
@@ -26,7 +27,7 @@ class Wish:
     @classmethod
     def of(cls, statement: str, rows: Sequence[Row], *, is_single: bool) -> "Wish":
         """Make one that is waited for on the running loop."""
-        size = sum(_BESIDE + sum(map(_measure, row)) for row in rows)
+        size = _BESIDE + sum(map(getsizeof, rows[0])) if is_single else sum(map(_measure, rows))
         return cls(statement, rows, asyncio.get_running_loop().create_future(), is_single, size)
 
     @property
@@ -145,5 +146,5 @@ def turn_away(wishes: Iterable[Wish], why: Exception | None = None) -> None:
         refuse_all([wish], error)
 
 
-def _measure(value: Any) -> int:
-    return len(value) if isinstance(value, (str, bytes)) else 0
+def _measure(row: Row) -> int:
+    return _BESIDE + sum(map(getsizeof, row))
