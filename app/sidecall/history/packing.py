@@ -105,10 +105,10 @@ def _make_block(tenant: str, group: Sequence[Noted], offset: float) -> Block:
         [subjects[caller.subject] for caller in callers],
         [ends[outcome] for outcome in outcomes],
     )
-    kept = _hide_in_each(kept, secrets)
+    shown = _hide_in_each(kept, secrets)
     bodies = [
         _write_body((call_id, int((moment + offset) * 1e6), int(took * 1e6), tool.options.tags, one))
-        for call_id, moment, took, tool, one in zip(call_ids, moments, seconds, tools, kept, strict=True)
+        for call_id, moment, took, tool, one in zip(call_ids, moments, seconds, tools, shown, strict=True)
     ]
     heads = Heads(
         "".join(ids),
