@@ -7,7 +7,7 @@ from contextlib import suppress
 from contextvars import Context
 from typing import Any, Generic, Protocol, TypeVar
 
-from sidecall.core.coroutines import await_rest
+from sidecall.core.coroutines import CurrentTask, await_rest
 from sidecall.pipeline.execution.waking import StandIn, Waking, works_for
 
 T = TypeVar("T")
@@ -242,9 +242,7 @@ def take_first_step(
     Returns:
         Whether it is done, and what it returns; or else what has to be awaited for that.
     """
-    if task is None:
-        task = asyncio.current_task()
-        assert task is not None
+    task = task or CurrentTask().find()
     before = task.cancelling()
     try:
         awaited = coroutine.send(None)
@@ -290,8 +288,7 @@ async def outlive(coroutine: Coroutine[Any, Any, Any], awaited: Any) -> None:
     It has been cancelled before, and may take its time to clean up. If it is not done `LATE_GRACE` seconds later, it is
     cancelled once more.
     """
-    task = asyncio.current_task()
-    assert task is not None
+    task = CurrentTask().find()
     timer = asyncio.get_running_loop().call_later(LATE_GRACE, task.cancel)
     try:
         if asyncio.isfuture(awaited):
