@@ -33,7 +33,7 @@ async def show_sandbox(sandbox: Sandbox | None, use: SandboxUse | None) -> Sandb
     if sandbox is None or use is None:
         return None
     refused = await sandbox.explain_lack(use)
-    report = sandbox.report
+    report = await sandbox.find_report()
     return SandboxStatus(
         profile=report.profile,
         checks=[SandboxTrial(name=it.name, passed=it.passed, found=it.found) for it in report.checks],
