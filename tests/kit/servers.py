@@ -127,8 +127,9 @@ def start(
     """
     log_file = folder / "log"
     # No load balancer has to take notice before it ends, unless a test says so.
-    # Several may be started in one folder, whose file would be the first one's.
-    settings = {**plain_environment(), "SIDECALL_DRAIN_GRACE": "0", "SIDECALL_STORE": "memory://", **environment}
+    # Several may be started in one folder, whose file would be the first one's, or full of what others left.
+    own = {"SIDECALL_STORE": "memory://", "SIDECALL_WORKSPACE_DIR": str(folder / "workspaces")}
+    settings = {**plain_environment(), "SIDECALL_DRAIN_GRACE": "0", **own, **environment}
     log_file.unlink(missing_ok=True)
     process = (launch or choose_launch())(("serve", "--port", "0", *arguments), cwd, settings, log_file)
     printed = _read_until(process, log_file, lambda text: _STARTED.search(text) is not None)

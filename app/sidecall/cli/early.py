@@ -1,5 +1,7 @@
 """Do first what `sidecall serve` needs: open standard streams, an end on SIGTERM and Ctrl+C, a patient collector.
 
+And leave out what a package would load for a command of its own.
+
 The rest of its imports takes most of a second, and whatever is opened takes the first descriptor that is free.
 
 To import this module is enough. Nothing happens in other programs, tools' authors' and worker processes among them.
@@ -36,9 +38,15 @@ def open_closed_streams() -> None:
             setattr(sys, name, os.fdopen(fd, mode, closefd=False))
 
 
+def leave_out_commands() -> None:
+    """Have HTTPX begin without its own command line, as it does where what that needs is not installed."""
+    sys.modules["httpx._main"] = None  # type: ignore[assignment]  # so Python is told that there is no such module
+
+
 if is_serve(sys.orig_argv, len(sys.argv)):
     # What is imported stays: to look through it for garbage takes a fifth of the start. `serve` begins with that again.
     gc.disable()
     open_closed_streams()
+    leave_out_commands()
     leave_on(signal.SIGTERM)
     leave_on(signal.SIGINT, code=INTERRUPTED)

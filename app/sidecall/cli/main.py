@@ -7,8 +7,6 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
-from rich.console import Console
-from rich.markup import escape
 from typer.core import TyperGroup
 from typer.main import get_group
 
@@ -17,6 +15,9 @@ from sidecall.core.errors import SidecallError
 from sidecall.later import Later
 from sidecall.loading import add_project
 from sidecall.version import __version__
+
+# Which takes as long to load as many of our rooms.
+console, markup = Later("rich.console"), Later("rich.markup")
 
 # Characters of a wrong value that are said back.
 _MOST_OF_VALUE = 200
@@ -144,4 +145,5 @@ def _word(item: ErrorDetails) -> str:
 
 
 def _complain(message: str) -> None:
-    Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] {escape(message)}", highlight=False)
+    text = f"[bold red]error:[/] {markup.escape(message)}"
+    console.Console(stderr=True, soft_wrap=True).print(text, highlight=False)

@@ -28,7 +28,7 @@ class CallNotRecorded(SidecallError):
     """The call cannot be run from its record."""
 
 
-class CallRecord(BaseModel):
+class CallRecord(BaseModel, defer_build=True):
     """What came with a call, without whatever lives only as long as its request.
 
     Not kept are who listens, whether the client is still there, and the client's deadline, which was for another
@@ -82,7 +82,9 @@ class CallRecord(BaseModel):
     def to_json(self) -> str:
         """Write the record as JSON text."""
         # What pydantic's own way makes, with less around it; there is nothing in a record that JSON cannot say.
-        return to_json({**self.__dict__, "caller": self._write_caller(self.caller)}).decode()
+        # A dictionary of a kind of its own takes twice as long as its copy.
+        beside = {"caller": self._write_caller(self.caller), "headers": {**self.headers}}
+        return to_json({**self.__dict__, **beside}).decode()
 
     def to_request(self) -> CallRequest:
         """Make a call that can be run of it.

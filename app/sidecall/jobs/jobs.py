@@ -21,7 +21,7 @@ from sidecall.jobs.keeping import Keeping
 from sidecall.jobs.keys import make_call_key
 from sidecall.jobs.load import JobLoad
 from sidecall.jobs.runner import Runner
-from sidecall.jobs.running import Telling
+from sidecall.jobs.running import Terms
 from sidecall.jobs.submission import JobLimits, Show, Submission, Submitted, show_nothing
 from sidecall.jobs.upkeep import Upkeep
 from sidecall.jobs.watching import Sights, watch_call
@@ -126,7 +126,7 @@ class Jobs:
         acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of, how.callback_url)
         if begins:
             runs_first = how.may_end_first and may_repeat(self._find(record.tool_call.name))
-            return await self._runner.accept(record, acceptance, Telling(how.waits, how.hears_end, runs_first))
+            return await self._runner.accept(record, acceptance, Terms(how.waits, how.hears_end, runs_first))
         # Its client may hang up while it is written down.
         return await asyncio.shield(self._queue(record, acceptance))
 

@@ -17,7 +17,7 @@ from sidecall.core.record import CallRecord
 from sidecall.jobs.chronicles import Chronicles, Teller
 from sidecall.jobs.endings import end_cancelled, end_unknown, end_with, may_repeat
 from sidecall.jobs.ends import Ends
-from sidecall.jobs.running import Accepted, Telling, RunningCall, answer_sender
+from sidecall.jobs.running import Accepted, RunningCall, Terms, answer_sender
 from sidecall.pipeline.batch import Find
 from sidecall.pipeline.isolate import answer_for
 from sidecall.pipeline.pipeline import Pipeline
@@ -64,7 +64,7 @@ class Runner:
     def __contains__(self, call_id: str) -> bool:
         return call_id in self._running or call_id in self._expected
 
-    def accept(self, call: CallRecord, acceptance: Acceptance, terms: Telling) -> Accepted:
+    def accept(self, call: CallRecord, acceptance: Acceptance, terms: Terms) -> Accepted:
         """Write a new call down as one that this server runs, and run it whether its client is still there or not.
 
         What is returned has its entry once it is durable; None where one with its key is remembered already.
@@ -129,7 +129,7 @@ class Runner:
             answer_sender(accepted, running.entry)
         return running.entry is not None
 
-    async def _carry_out_new(self, call: CallRecord, acceptance: Acceptance, accepted: Accepted, terms: Telling) -> None:
+    async def _carry_out_new(self, call: CallRecord, acceptance: Acceptance, accepted: Accepted, terms: Terms) -> None:
         try:
             entry = await self._calls.accept(call, acceptance)
         except BaseException as error:

@@ -11,7 +11,7 @@ Accepted = asyncio.Future[CallEntry | None]
 
 
 @dataclass(slots=True)
-class Telling:
+class Terms:
     """What whoever sends a call is told, and when.
 
     `waits` says that a client waits who is told when there is no room; `hears_end` that it wants to hear of its end

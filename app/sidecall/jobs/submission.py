@@ -29,7 +29,7 @@ class JobLimits:
     wait: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Submission:
     """How a call is to be run beside what its request says.
 
@@ -49,7 +49,7 @@ class Submission:
         return self.hears_end and self.key is None and self.replay_of is None and self.callback_url is None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Submitted:
     """A call that was accepted, or the one of the same key that was accepted before."""
 

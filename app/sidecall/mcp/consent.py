@@ -21,7 +21,7 @@ from sidecall.mcp.exchange import Exchange
 from sidecall.mcp.parts import McpParts
 from sidecall.mcp.results import META
 from sidecall.mcp.wire import INVALID_PARAMS, RpcError, RpcMessage
-from sidecall.pipeline.decide import Terms, decide
+from sidecall.pipeline.decide import DecisionTerms, decide
 
 # The name of our question among those of one result.
 _QUESTION = "approval"
@@ -148,7 +148,7 @@ async def _wait_for_sign_in(parts: McpParts, approval_id: str) -> None:
 
 async def _decide(parts: McpParts, request: CallRequest, record: ApprovalRecord, decision: Decision) -> ToolMessage:
     try:
-        terms = Terms(auditor=parts.auditor)
+        terms = DecisionTerms(auditor=parts.auditor)
         approval = await decide(parts.pipeline, parts.approvals, record.approval.id, decision, request.caller, terms)
     except ApprovalConflict:
         return await parts.run(request)

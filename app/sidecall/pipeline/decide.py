@@ -31,7 +31,7 @@ _NOT_KEPT = "Error: the call was answered, but its answer was too large to be ke
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class DecisionTerms:
     """Until when whoever decides waits for the call's end, and where it is kept what they have decided."""
 
     deadline: Deadline | None = None
@@ -61,7 +61,7 @@ class Terms:
 
 
 _DECIDED: Mapping[str, AuditAction] = {"approve": "approved", "reject": "rejected"}
-_NONE = Terms()
+_NONE = DecisionTerms()
 
 
 async def decide(
@@ -70,7 +70,7 @@ async def decide(
     approval_id: str,
     decision: Decision,
     by: Caller,
-    terms: Terms = _NONE,
+    terms: DecisionTerms = _NONE,
 ) -> Approval:
     """Run an approved call from the top of the pipeline, or answer a rejected one with the person's reason.
 
@@ -120,7 +120,7 @@ async def decide(
 class _Keeping:
     """A decision that is to be written down, and the rule that it makes, if it does."""
 
-    terms: Terms
+    terms: DecisionTerms
     rule: ApprovalRule | None
     approval_id: str
     decision: Decision

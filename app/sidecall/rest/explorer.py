@@ -10,7 +10,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.types import Scope
 
-router = APIRouter(include_in_schema=False)
+from sidecall.http.late_route import LateRoute
+
+router = APIRouter(include_in_schema=False, route_class=LateRoute)
 
 ASSETS = "/docs/assets"
 # The validator would send the document's address to swagger.io.

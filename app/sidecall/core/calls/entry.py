@@ -21,7 +21,7 @@ def _let_message_be_absent(schema: dict[str, Any]) -> None:
     schema["required"] = [name for name in schema["required"] if name != "message"]
 
 
-class CallEntry(BaseModel):
+class CallEntry(BaseModel, defer_build=True):
     """What is known of one call, whether it waits, runs or has ended."""
 
     model_config = ConfigDict(
@@ -57,7 +57,8 @@ class CallEntry(BaseModel):
         return self.status not in OPEN
 
 
-@dataclass(frozen=True, slots=True)
+# Those that each call has are not frozen: to set the fields of such ones takes several times as long.
+@dataclass(slots=True)
 class Acceptance:
     """What is kept of a call beside its record.
 
@@ -76,7 +77,7 @@ class Acceptance:
     callback_url: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ClaimedCall:
     """A call that a server may run: the record of it, and the attempt that its end has to name."""
 
@@ -94,7 +95,7 @@ class LostCall:
     call: ToolCall
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CallEnd:
     """How an attempt at a call ended."""
 

@@ -26,7 +26,7 @@ class Wish:
     @classmethod
     def of(cls, statement: str, rows: Sequence[Row], *, is_single: bool) -> "Wish":
         """Make one that is waited for on the running loop."""
-        size = sum(_BESIDE + sum(map(_measure, row)) for row in rows)
+        size = sum(map(_measure, rows))
         return cls(statement, rows, asyncio.get_running_loop().create_future(), is_single, size)
 
     @property
@@ -145,5 +145,9 @@ def turn_away(wishes: Iterable[Wish], why: Exception | None = None) -> None:
         refuse_all([wish], error)
 
 
-def _measure(value: Any) -> int:
-    return len(value) if isinstance(value, (str, bytes)) else 0
+def _measure(row: Row) -> int:
+    size = _BESIDE
+    for value in row:  # A function for each would take three times as long.
+        if type(value) is str or type(value) is bytes:
+            size += len(value)
+    return size

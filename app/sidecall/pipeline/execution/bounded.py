@@ -228,6 +228,7 @@ def take_first_step(
     seconds_left: Callable[[Any], float | None],
     abandon: Abandon,
     call: Interruptible | None = None,
+    task: asyncio.Task[Any] | None = None,
 ) -> tuple[bool, Any]:
     """Take the first step of a coroutine; most tools never wait, and so need neither a timer nor a second step.
 
@@ -236,12 +237,14 @@ def take_first_step(
         seconds_left: Asked with `call` once the coroutine has come to wait; None for no bound.
         abandon: Goes on with what does not end in time.
         call: Whatever the coroutine is run for.
+        task: The present task, where it is known.
 
     Returns:
         Whether it is done, and what it returns; or else what has to be awaited for that.
     """
-    task = asyncio.current_task()
-    assert task is not None
+    if task is None:
+        task = asyncio.current_task()
+        assert task is not None
     before = task.cancelling()
     try:
         awaited = coroutine.send(None)

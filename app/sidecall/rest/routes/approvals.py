@@ -13,10 +13,11 @@ from sidecall.core.decisions.listed import ListedApproval
 from sidecall.core.errors import InvalidDecision, UnknownApproval
 from sidecall.core.pointer import format_path
 from sidecall.http.body import read_json
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
-from sidecall.pipeline.decide import Terms, decide, is_own
+from sidecall.pipeline.decide import DecisionTerms, decide, is_own
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.dialects import write_answer
 from sidecall.rest.examples import APPROVAL, DECISIONS
@@ -26,7 +27,7 @@ from sidecall.rest.openapi import CALLER_PROBLEM, json_body
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.rest.wire import Answer
 
-router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 ApprovalId = Annotated[str, Path(description="The approval's id, from the 202 or from the list.")]
 StatusFilter = Annotated[ApprovalStatus | None, Query(description="Only approvals in this status.")]
@@ -147,7 +148,12 @@ async def decide_approval(
     """
     decision = _read_decision(await read_json(request, parts.bounds))
     approval = await decide(
-        parts.pipeline, parts.approvals, approval_id, decision, caller, Terms(deadline, parts.rules, parts.auditor)
+        parts.pipeline,
+        parts.approvals,
+        approval_id,
+        decision,
+        caller,
+        DecisionTerms(deadline, parts.rules, parts.auditor),
     )
     await parts.jobs.notice(approval)
     return _show(approval, format)

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic_core import to_json
 
 from sidecall.core.decisions.audit import AuditAction, AuditEntry, AuditFilter
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
@@ -14,7 +15,7 @@ from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.rest.routes.calls import Moment
 
-router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 OfAction = Annotated[AuditAction | None, Query(description="Only entries of this kind.")]
 ByWhom = Annotated[str | None, Query(description="Only what this caller did, or was refused.")]

@@ -17,6 +17,7 @@ from sidecall.core.calls.errors import CallNotKept
 from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.history.sums import CallSummary, SummaryPart
 from sidecall.http.events import MEDIA_TYPE
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.preferences import PREFER, read_preferences
 from sidecall.http.problems import Problem
@@ -31,7 +32,7 @@ from sidecall.rest.past_calls import cancel_call, find_call, list_calls
 from sidecall.rest.remembered import show_entry
 from sidecall.rest.wire import AnsweredCall
 
-router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 CallId = Annotated[UUID, Path(description="The invocation's id: `id` of a ToolMessage, or the end of `Location`.")]
 SummedBy = Annotated[SummaryPart, Query(description="What the calls of one group have in common.")]

@@ -12,6 +12,7 @@ from sidecall.core.contents import KeptContent, is_media_type
 from sidecall.core.errors import BodyTooLarge, UnsupportedMediaType
 from sidecall.core.overload import StoreUnavailable
 from sidecall.http.body import read_bytes
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.pieces import InPieces
 from sidecall.http.ranges import find_range
@@ -22,7 +23,7 @@ from sidecall.rest.listing import has
 from sidecall.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems
 from sidecall.rest.parts import CallerDep, ContextDep, PartsDep
 
-router = APIRouter(tags=["contents"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["contents"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 ContentId = Annotated[str, Path(description="The last part of an answer's `artifact_url`, or the `id` of an upload.")]
 
@@ -46,7 +47,7 @@ _WHOLE = {
 }
 
 
-class UploadedContent(BaseModel):
+class UploadedContent(BaseModel, defer_build=True):
     """What became of a body that was sent to be kept."""
 
     id: str

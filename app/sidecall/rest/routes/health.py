@@ -5,21 +5,22 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
+from sidecall.http.late_route import LateRoute
 from sidecall.http.problems import Problem, problem
 from sidecall.rest.parts import PartsDep
 from sidecall.rest.status.sandboxes import SandboxStatus, list_refused, show_sandbox
 from sidecall.upstream.tending import UpstreamState
 
-router = APIRouter(tags=["operations"])
+router = APIRouter(tags=["operations"], route_class=LateRoute)
 
 
-class Health(BaseModel):
+class Health(BaseModel, defer_build=True):
     """The process answers."""
 
     status: Literal["ok"] = "ok"
 
 
-class Readiness(BaseModel):
+class Readiness(BaseModel, defer_build=True):
     """The server may take traffic."""
 
     status: Literal["ready"] = "ready"

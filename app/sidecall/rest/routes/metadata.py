@@ -8,13 +8,14 @@ from pydantic_core import to_json
 
 from sidecall.auth.access import Access
 from sidecall.auth.resource import WELL_KNOWN
+from sidecall.http.late_route import LateRoute
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
 
-router = APIRouter(tags=["callers"])
+router = APIRouter(tags=["callers"], route_class=LateRoute)
 
 
-class ResourceMetadata(BaseModel):
+class ResourceMetadata(BaseModel, defer_build=True):
     """Which tokens this server takes, and from whom (RFC 9728)."""
 
     resource: str = Field(description="What a token has to be made for: its audience.")

@@ -4,9 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Response
 
+from sidecall.http.late_route import LateRoute
 from sidecall.rest.parts import PartsDep
 
-router = APIRouter(tags=["operations"])
+router = APIRouter(tags=["operations"], route_class=LateRoute)
 
 _EXAMPLE = """# HELP sidecall_calls_total Calls that have ended.
 # TYPE sidecall_calls_total counter

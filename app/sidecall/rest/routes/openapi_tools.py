@@ -16,6 +16,7 @@ from sidecall.core.messages import ToolCall
 from sidecall.http.body import parse_body, read_body, read_bytes
 from sidecall.http.cache import DOCUMENTED as CACHE
 from sidecall.http.cache import PARAMETER as CACHE_CONTROL
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED as PREFERENCES
 from sidecall.http.preferences import PARAMETERS, read_preferences
@@ -32,7 +33,7 @@ from sidecall.rest.routes.tools import IfNoneMatch
 from sidecall.rest.sample import make_arguments
 from sidecall.rest.shown_context import ShownContextDep
 
-router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 DocumentFor = Annotated[
     DocumentReader,

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sidecall.core.approval import Approval
 from sidecall.core.calls.errors import InvalidReplay
 from sidecall.http.body import read_json
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED, PARAMETERS, read_preferences
 from sidecall.http.problems import Problem
@@ -18,10 +19,10 @@ from sidecall.rest.remembered import answer_replay
 from sidecall.rest.routes.calls import AnswerForm, CallId
 from sidecall.rest.wire import Answer, AnsweredCall
 
-router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 
-class ReplayWish(BaseModel):
+class ReplayWish(BaseModel, defer_build=True):
     """How a call is to be repeated."""
 
     model_config = ConfigDict(extra="forbid", strict=True)

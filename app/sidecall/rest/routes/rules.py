@@ -7,13 +7,14 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic_core import to_json
 
 from sidecall.core.decisions.rules import ApprovalRule
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, PartsDep
 
-router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 RuleId = Annotated[str, Path(description="The rule's id, from the list.")]
 RuleLimit = Annotated[int, Query(ge=1, le=1000, description="Most rules of one page."), WHOLE_NUMBER]

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from pydantic_core import to_json
 
 from sidecall.core.errors import InvalidParameter
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.pipeline.finding.search import SearchMode, find_tools
@@ -18,7 +19,7 @@ from sidecall.rest.shown_context import ShownContextDep
 from sidecall.schema.finding.index import MOST_OF_QUERY, BadPattern
 from sidecall.schema.forms.definitions import render_definitions
 
-router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 Question = Annotated[
     str | None,

@@ -8,13 +8,14 @@ from pydantic_core import to_json
 
 from sidecall.core.secrecy.places import InvalidSecret, SecretListing
 from sidecall.http.body import read_json
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
 from sidecall.rest.openapi import CALLER_PROBLEM, json_body
 from sidecall.rest.parts import CallerDep, PartsDep
 
-router = APIRouter(tags=["callers"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["callers"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 SecretName = Annotated[
     str,
@@ -28,7 +29,7 @@ _UNKNOWN: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "descriptio
 _UNAVAILABLE: dict[int | str, dict[str, Any]] = {503: {"model": Problem, "description": "It cannot be done just now."}}
 
 
-class SecretValue(BaseModel):
+class SecretValue(BaseModel, defer_build=True):
     """A secret as its caller sends it; nobody can read it again."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)

@@ -16,6 +16,7 @@ from sidecall.auth.own_secrets import SecretKeeper
 from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.secrecy.places import TooManySecrets
 from sidecall.core.secrecy.user_tokens import TokenUnavailable
+from sidecall.http.late_route import LateRoute
 from sidecall.rest.parts import PartsDep
 from sidecall.rest.routes.sign_in_pages import (
     ask_whether_to_begin,
@@ -29,7 +30,7 @@ from sidecall.rest.routes.sign_in_pages import (
 
 logger = logging.getLogger("sidecall")
 # Pages for persons, which no program asks for.
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=LateRoute)
 
 _COOKIE = "sidecall_sign_in"
 _BROWSER = re.compile(r"[A-Za-z0-9_-]{32}")

@@ -3,6 +3,7 @@
 from fastapi import APIRouter, Depends, Response
 from pydantic_core import to_json
 
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.reply import Reply
 from sidecall.rest.openapi import CALLER_PROBLEM
@@ -10,7 +11,7 @@ from sidecall.rest.parts import PartsDep
 from sidecall.rest.status.reading import StatusReader
 from sidecall.rest.status.shown import ServerStatus
 
-router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 
 @router.get(

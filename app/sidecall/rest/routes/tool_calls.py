@@ -13,6 +13,7 @@ from sidecall.http.body import read_body, read_json
 from sidecall.http.cache import DOCUMENTED as CACHE
 from sidecall.http.cache import PARAMETER as CACHE_CONTROL
 from sidecall.http.events import wants_events
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED as PREFERENCES
 from sidecall.http.preferences import PARAMETERS, PINS, read_preferences, refuse_for_batch, refuse_for_events
@@ -30,7 +31,7 @@ from sidecall.rest.stream import EventStream
 from sidecall.rest.waiting import DOCUMENTED as WAITING
 from sidecall.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun
 
-router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 AnswerFormat = Annotated[
     DialectName | None, Query(description="The form of the answer; that of the call when left out.")

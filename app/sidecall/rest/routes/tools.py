@@ -12,6 +12,7 @@ from sidecall.core.mistakes.resemblance import find_nearest
 from sidecall.core.options import Condition, ToolAnnotations
 from sidecall.core.results.cache import Cache
 from sidecall.core.tool import CompiledTool
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.rest.catalog.choice import (
@@ -36,14 +37,14 @@ from sidecall.schema.forms.definitions import hash_definition, render_definition
 from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.lint import lint_tool
 
-router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 StretchDep = Annotated[Stretch, Depends(read_stretch)]
 ToolName = Annotated[str, Path(description="The tool's name.", openapi_examples={"tool": {"value": "calculator"}})]
 IfNoneMatch = Annotated[str | None, Header(description="The ETag of the listing you have.")]
 
 
-class ToolDetail(BaseModel):
+class ToolDetail(BaseModel, defer_build=True):
     """Everything about one tool."""
 
     name: str

@@ -6,13 +6,14 @@ from fastapi import APIRouter, Depends, Path, Response
 from pydantic_core import to_json
 
 from sidecall.core.secrecy.user_tokens import TokenListing, TokenRemoval, UnknownUserToken
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, PartsDep
 
-router = APIRouter(tags=["callers"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["callers"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 ProviderName = Annotated[
     str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$", description='As tools name it: that of `UserToken("name")`.')

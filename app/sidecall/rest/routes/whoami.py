@@ -4,15 +4,16 @@ from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.reply import Reply
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep
 
-router = APIRouter(tags=["callers"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["callers"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 
-class Identity(BaseModel):
+class Identity(BaseModel, defer_build=True):
     """Who sends a request, as this server has it."""
 
     subject: str = Field(description="The caller's name; `anonymous` where nobody is asked.")

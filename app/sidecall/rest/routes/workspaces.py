@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from sidecall.core.run.file_errors import UnknownWorkspace
 from sidecall.core.run.workspaces import LONGEST, can_name
 from sidecall.http.body import read_json
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.pieces import InPieces
 from sidecall.http.ranges import find_range
@@ -25,7 +26,7 @@ from sidecall.rest.workspaces.forms import read_sent_file, read_term
 from sidecall.rest.workspaces.shown import DeletedFile, FileListing, ShownFile, ShownWorkspace, WorkspaceTerm
 from sidecall.workspace.entries import Entry
 
-router = APIRouter(tags=["workspaces"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["workspaces"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 WorkspaceId = Annotated[
     str, Path(description="The conversation, as in the header `Sidecall-Conversation`.", max_length=LONGEST)

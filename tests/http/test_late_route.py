@@ -1,0 +1,49 @@
+"""A route is built when it is first needed, and then does what any other does."""
+
+import httpx
+import pytest
+from fastapi import APIRouter, FastAPI
+
+from sidecall.http.late_route import LateRoute
+
+
+def _new_app() -> FastAPI:
+    router = APIRouter(route_class=LateRoute)
+
+    @router.get("/doubled/{number}", responses={404: {"description": "There is none."}})
+    async def double(number: int) -> int:
+        return 2 * number
+
+    app = FastAPI()
+    app.router.routes.extend(router.routes)
+    return app
+
+
+async def test_it_is_built_at_its_first_request() -> None:
+    """What it is found by is known before."""
+    app = _new_app()
+    route = app.router.routes[-1]
+    assert isinstance(route, LateRoute)
+    before = (route.path, route.name, route.methods, "dependant" in vars(route))
+
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        answers = [(await client.get(path)).status_code for path in ("/doubled/4", "/doubled/x", "/tripled/4")]
+        answers.append((await client.post("/doubled/4")).status_code)
+
+    assert before == ("/doubled/{number}", "double", {"GET"}, False)
+    assert answers == [200, 422, 404, 405]
+    assert "dependant" in vars(route)
+
+
+def test_the_document_says_of_it_what_it_says_of_others() -> None:
+    """To be described, it is built."""
+    operation = _new_app().openapi()["paths"]["/doubled/{number}"]["get"]
+
+    assert [parameter["name"] for parameter in operation["parameters"]] == ["number"]
+    assert list(operation["responses"]) == ["200", "404", "422"]
+
+
+def test_what_a_route_does_not_have_is_missed_as_ever() -> None:
+    """Built or not."""
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = _new_app().router.routes[-1].nothing  # type: ignore[attr-defined]
