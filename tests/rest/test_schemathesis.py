@@ -60,8 +60,8 @@ schema = schemathesis.openapi.from_asgi("/openapi.json", app)
 reproducible = settings(max_examples=20, derandomize=True, database=None, deadline=None)
 # Their filters may come several times.
 _LISTS = ["list_tool_calls", "export_tool_calls", "get_tools_document"]
-# A body may be anything, a path may lead elsewhere, `ignore_case` goes with `grep`, and how long a workspace may
-# be kept is for the operator to say: all that the document cannot.
+# A body may be anything, a path may lead elsewhere, `ignore_case` goes with `grep`, and how long a workspace may stay
+# is for the operator to say: all that the document cannot.
 _CONTENTS = ["create_content", "get_content", "create_workspace_file", "update_workspace"]
 # A form, and sizes of which one is half of the other at most: the document cannot say that either.
 _FILES = ["create_file", "create_vector_store", "create_vector_store_file"]
