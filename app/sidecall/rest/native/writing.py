@@ -234,10 +234,10 @@ ITEM_WRITERS: Mapping[tuple[DialectName, str], Callable[[ToolMessage, _Item], di
 def name_failure(message: ToolMessage, dialect: DialectName) -> dict[str, str]:
     """Return the header that says why a call failed whose answer has no place for that."""
     item = message.additional_kwargs.get(ITEM)
-    has_no_place = isinstance(item, dict) and item.get("type") in _WITHOUT_WORDS and dialect == "openai-responses"
-    if message.status == "success" or not has_no_place:
+    kind = item.get("type") if isinstance(item, dict) else None
+    if message.status == "success" or kind not in _WITHOUT_WORDS or dialect != "openai-responses":
         return {}
-    is_missing = _find_kind(message) == "unknown_tool" and item["type"] == "computer_call"
+    is_missing = _find_kind(message) == "unknown_tool" and kind == "computer_call"
     said = _NO_COMPUTER if is_missing else fold_line(_word_failure(message)).encode("ascii", "replace").decode()
     return {ERROR: said[:_MOST_OF_HEADER]}
 
