@@ -10,8 +10,8 @@ from pydantic_core import ErrorDetails
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from sidecall.cli.refusals import word_refusal
 from sidecall.core.errors import SidecallError
+from sidecall.http.system_refusals import word_refusal
 from sidecall.later import Later
 from sidecall.loading import add_project
 from sidecall.version import __version__

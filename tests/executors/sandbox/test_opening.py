@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from bench.environments import ROOT
 from sidecall.executors.sandbox.landlock import NEEDED, read_version
 from tests.executors.sandbox.machine import contained, open_once
@@ -33,6 +35,17 @@ def test_all_that_must_not_succeed_is_tried() -> None:
 
     assert report.profile == "bubblewrap"
     assert [(check.name, check.passed, check.found) for check in report.checks] == CHECKS
+
+
+@pytest.mark.parametrize("most", [48, 64])
+def test_a_server_that_may_open_few_files_has_a_sandbox(most: int) -> None:
+    """Programs there may open as few: nobody may give them more."""
+    open_once()
+    script = f"import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, ({most}, {most}))\n{REPORT}"
+    command = as_plain_user(sys.executable, "-c", script)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/")
+
+    assert json.loads(done.stdout)["profile"] == "bubblewrap"
 
 
 def test_where_namespaces_are_forbidden_there_are_no_commands() -> None:
