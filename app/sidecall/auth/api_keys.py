@@ -72,8 +72,8 @@ class KeyRing:
     def _tell(self, before: int) -> None:
         if before and not len(self):
             logger.warning(
-                "no key in %s is valid any more, so nobody can call with one: put the file back (SIDECALL_KEYS_FILE), or "
-                "make a key with `sidecall keys new NAME`; either is taken without a restart",
+                "no key in %s is valid any more, so nobody can call with one: put the file back (SIDECALL_KEYS_FILE), "
+                "or make a key with `sidecall keys new NAME`; either is taken without a restart",
                 self._file.path,
             )
         else:

@@ -137,6 +137,8 @@ def _word(item: ErrorDetails) -> str:
     # Where a setting has several values, what follows says which of them.
     setting = "".join(str(part) for part in item["loc"][:1]).upper()
     reason = str(item.get("ctx", {}).get("error", item["msg"]))
+    if item["type"] == "bool_parsing":
+        reason = "write true or false"
     if setting in _UNSHOWN:
         return f"setting SIDECALL_{setting}: {reason}"
     if not setting:  # It is about several, which it names.
