@@ -27,7 +27,7 @@ class UnknownToolset(RequestError):
     """There is no such toolset."""
 
 
-class _Entry(BaseModel):
+class _Entry(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     tools: list[str] = Field(default=[], description="Names and patterns of tools.")

@@ -7,7 +7,7 @@ from pydantic import AliasChoices, BaseModel, Field, StrictBool
 from sidecall.rest.native.body import Arguments, CallBody, CharacterCount, JsonObject, SentId, WholeNumber
 
 
-class OpenAICustomInput(BaseModel):
+class OpenAICustomInput(BaseModel, defer_build=True):
     """Name a custom tool and the text for it."""
 
     name: str
@@ -43,7 +43,7 @@ class CustomToolCall(_CalledItem):
     )
 
 
-class ShellAction(BaseModel):
+class ShellAction(BaseModel, defer_build=True):
     """What a shell is to run."""
 
     commands: list[str]
@@ -53,7 +53,7 @@ class ShellAction(BaseModel):
     )
 
 
-class LocalEnvironment(BaseModel):
+class LocalEnvironment(BaseModel, defer_build=True):
     """The place where a shell of ours runs; a container of the provider's is refused."""
 
     type: Literal["local"] = "local"
@@ -67,7 +67,7 @@ class ShellCall(_CalledItem):
     environment: LocalEnvironment | None = None
 
 
-class LocalShellAction(BaseModel):
+class LocalShellAction(BaseModel, defer_build=True):
     """One command for a shell, as a list of words."""
 
     type: Literal["exec"] = "exec"
@@ -86,7 +86,7 @@ class LocalShellCall(_Item):
     action: LocalShellAction
 
 
-class PatchedFile(BaseModel):
+class PatchedFile(BaseModel, defer_build=True):
     """What is to be done to a file."""
 
     type: Literal["create_file", "update_file", "delete_file"]

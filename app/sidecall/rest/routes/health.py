@@ -14,13 +14,13 @@ from sidecall.upstream.tending import UpstreamState
 router = APIRouter(tags=["operations"], route_class=LateRoute)
 
 
-class Health(BaseModel):
+class Health(BaseModel, defer_build=True):
     """The process answers."""
 
     status: Literal["ok"] = "ok"
 
 
-class Readiness(BaseModel):
+class Readiness(BaseModel, defer_build=True):
     """The server may take traffic."""
 
     status: Literal["ready"] = "ready"
