@@ -70,7 +70,7 @@ def provider_from_environment() -> TracerProvider:
 
 
 def _tell_of_endpoint() -> None:
-    """Log that spans go nowhere, where the environment names no URL for them: the exporter would say it later, if ever."""
+    """Log that spans go nowhere, where the environment names no URL for them; the exporter says it late, if ever."""
     name = next(filter(os.environ.get, _ENDPOINTS), None)
     if name is not None and not os.environ[name].lower().startswith(("http://", "https://")):
         logger.error("%s is no URL, so no span is sent: write one such as http://127.0.0.1:4318", name)
