@@ -36,7 +36,7 @@ RateOption = Annotated[str, AfterValidator(check_rate)]
 SwitchOption = StrictBool | Callable[..., Any]
 
 
-class OptionFields(BaseModel):
+class OptionFields(BaseModel, defer_build=True):
     """The options that every way of writing a tool takes."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)

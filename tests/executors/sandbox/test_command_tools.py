@@ -8,7 +8,17 @@ import pytest
 
 from sidecall import Workspace, tool
 from sidecall.core.errors import InvalidToolOption
-from tests.executors.sandbox.command_tools import count_words, print_much, read_file, say, show, sleep
+from tests.executors.sandbox.command_tools import (
+    count_words,
+    echo_any,
+    echo_number,
+    print_much,
+    read_file,
+    say,
+    search_file,
+    show,
+    sleep,
+)
 from tests.executors.sandbox.machine import open_once
 from tests.kit.clients import MakeClient
 from tests.kit.processes import list_descendants
@@ -49,6 +59,33 @@ async def test_a_command_has_the_files_of_its_conversation(make_client: MakeClie
         "tool_error",
     )
     assert outside["content"] == "cat: /etc/shadow: No such file or directory"
+
+
+async def test_an_exit_code_can_be_an_answer(make_client: MakeClient) -> None:
+    """Where a shell says so: nothing found is no failure, and a file that there is not is one."""
+    open_once()
+    client = await make_client(search_file)
+    form = {"file": ("a.txt", b"one\n-two; id\n")}
+    await client.post("/workspaces/one/files", files=form, data={"path": "a.txt"})
+    calls = [("-two; id", "a.txt"), ("three", "a.txt"), ("one", "b.txt")]
+    answers = [await _call(client, "search_file", pattern=pattern, path=path) for pattern, path in calls]
+
+    assert [(answer["status"], answer["content"]) for answer in answers] == [
+        ("success", "2:-two; id"), ("success", ""), ("error", "grep: b.txt: No such file or directory"),
+    ]  # fmt: skip
+
+
+async def test_output_is_json_where_a_type_says_so(make_client: MakeClient) -> None:
+    """Any says nothing: it is a text then, whatever stands in it."""
+    open_once()
+    client = await make_client(echo_any, echo_number)
+    calls = [("echo_any", "[1"), ("echo_any", "[1]"), ("echo_number", "7"), ("echo_number", "x")]
+    answers = [await _call(client, name, text=text) for name, text in calls]
+
+    assert [(answer["status"], answer["content"]) for answer in answers] == [
+        ("success", "[1"), ("success", "[1]"), ("success", "7"),
+        ("error", "Error: echo_number has not printed JSON, as it should."),
+    ]  # fmt: skip
 
 
 async def test_a_command_ends_with_its_call(make_client: MakeClient) -> None:
