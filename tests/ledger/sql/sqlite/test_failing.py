@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from sidecall.core.overload import StoreUnavailable
-from sidecall.ledger.sql.sqlite.file import SqliteFile
-from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.ledger.sql.sqlite.file import SqliteFile, StoreOutOfReach
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase, try_file
 from sidecall.ledger.sql.sqlite.pen import Pen, Trouble
 from tests.kit.processes import find_writers
 
@@ -108,6 +108,23 @@ async def test_a_disk_that_is_full_recovers(disk: Path) -> None:
 
     assert refused.value.retry_after == 5
     assert _check(disk / "ledger.db") == "ok"
+
+
+async def test_a_disk_that_is_full_at_the_start_is_named(disk: Path) -> None:
+    """Also where the file was there before."""
+    database = SqliteDatabase(disk / "ledger.db")
+    await database.open()
+    await database.close()
+    with pytest.raises(OSError, match="No space left"):
+        (disk / "ballast").write_bytes(b"x" * 4_000_000)
+
+    with pytest.raises(StoreOutOfReach) as refused:
+        try_file(disk / "ledger.db")
+
+    assert refused.value.message == (
+        f"{disk / 'ledger.db'} cannot be opened: there is no space left for it (database or disk is full). "
+        f"Make room on its disk, or name a file on another one in SIDECALL_STORE."
+    )
 
 
 def test_a_disk_is_full_until_there_is_room_again(disk: Path) -> None:
