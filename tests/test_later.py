@@ -20,6 +20,11 @@ LATER = (
     *("sidecall.rest.json_paths", "sidecall.telemetry.terminal_lines", "sidecall.telemetry.spans", "sidecall.client"),
     *("sidecall.cli.call", "sidecall.cli.calls", "sidecall.cli.keys", "sidecall.cli.mcp", "sidecall.cli.agents"),
     *("sidecall.upstream.sdk", "sidecall.ledger.sql.postgres", "griffe", "rich", "pygments"),
+    *(
+        "sidecall.authoring.foreign.agents",
+        "sidecall.authoring.foreign.langchain",
+        "sidecall.authoring.openapi.toolkit",
+    ),
 )
 TOOLS = f'''
 import sys

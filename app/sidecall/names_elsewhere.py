@@ -20,8 +20,8 @@ NOT_HERE: Mapping[str, str] = {
     "MCPServerStdio": "let the program connect to it",
     "MCPServerSse": "let the program connect to it",
     "MCPServerStreamableHttp": "let the program connect to it",
-    "ComputerTool": "a model would work on this machine; write a function tool of what you allow",
-    "LocalShellTool": "a model would work on this machine; write a function tool of the commands you allow",
-    "ApplyPatchTool": "a model would work on this machine; write a function tool of what you allow",
-    "CustomTool": "write a function tool with one string",
+    "ComputerTool": "write the tool that works the computer with @tool(native='computer')",
+    "LocalShellTool": "`--toolkit shell` runs such calls in a sandbox; for a shell of your own, @tool(native='shell')",
+    "ApplyPatchTool": "`--toolkit files` runs such calls; for an editor of your own, @tool(native='apply_patch')",
+    "CustomTool": "write a function of one string with @tool(input='text')",
 }

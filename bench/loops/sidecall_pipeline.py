@@ -14,8 +14,11 @@ from sidecall.settings import Settings
 
 @asynccontextmanager
 async def ready() -> AsyncIterator[Answer]:
-    """Build the server as it ships, and take what its routes work with."""
-    app = create_app(Settings(), Registry([echo]))
+    """Build a server that keeps nothing, as the floor does, and take what its routes work with.
+
+    What is noted for the history would wait for a turn of the loop, which this never takes.
+    """
+    app = create_app(Settings(store="memory://", history="off"), Registry([echo]))
     context = RequestContext()
     parts = app.state.parts
 

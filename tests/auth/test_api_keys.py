@@ -1,6 +1,7 @@
 """A key in a request says who calls, as long as it is one of the file's."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,25 @@ def test_a_file_that_is_broken_while_it_is_edited_changes_nothing(desk: Desk, ca
     desk.clock.now += 1
     with pytest.raises(BadCredential):
         desk.ask(("x-api-key", key))
+
+
+@pytest.mark.parametrize("lose", [os.unlink, lambda path: os.truncate(path, 0)])
+def test_a_file_that_loses_all_its_keys_is_warned_of(
+    desk: Desk, caplog: pytest.LogCaptureFixture, lose: Callable[[Path], None]
+) -> None:
+    """Once, with what to do; nobody can call from then on."""
+    key = desk.add("agent")
+    desk.open()
+    lose(desk.file.path)
+    for _ in range(3):
+        desk.clock.now += 1
+        with pytest.raises(BadCredential):
+            desk.ask(("x-api-key", key))
+
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
+        f"no key in {desk.file.path} is valid any more, so nobody can call with one: put the file back "
+        "(SIDECALL_KEYS_FILE), or make a key with `sidecall keys new NAME`; either is taken without a restart"
+    ]
 
 
 def test_a_file_that_is_broken_from_the_start_is_refused(desk: Desk) -> None:

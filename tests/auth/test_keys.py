@@ -91,6 +91,7 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, complaint: st
         KeyFile(path).read()
 
     assert complaint in refused.value.message
+    assert refused.value.message.endswith("name another file of keys (SIDECALL_KEYS_FILE, or --file).")
     assert "secret" not in refused.value.message
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import sidecall
 from sidecall import (
     CodeInterpreterTool,
     FileSearchTool,
@@ -64,15 +65,33 @@ async def test_a_declaration_is_listed_for_its_provider(
     )
 
 
+LOCAL = r"`--toolkit shell` runs .* @tool\(native='shell'\)"
+
+
 @pytest.mark.parametrize(
-    "make",
+    ("make", "said"),
     [
-        ShellTool,
-        lambda: ShellTool(executor=print, environment=SHELL),
-        lambda: FileSearchTool(["vs_1"], max_num_results=51),
+        (ShellTool, LOCAL),
+        (lambda: ShellTool(executor=print, environment=SHELL), LOCAL),
+        (lambda: FileSearchTool(["vs_1"], max_num_results=51), "max_num_results is at most 50"),
     ],
 )
-def test_what_cannot_be_declared_is_refused(make: Any) -> None:
-    """A shell of this machine, and what OpenAI would refuse."""
-    with pytest.raises(InvalidToolOption):
+def test_what_cannot_be_declared_is_refused(make: Any, said: str) -> None:
+    """A shell of this machine, with how to offer one, and what OpenAI would refuse."""
+    with pytest.raises(InvalidToolOption, match=said):
         make()
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("LocalShellTool", r"`--toolkit shell` .* @tool\(native='shell'\)"),
+        ("ApplyPatchTool", r"`--toolkit files` .* @tool\(native='apply_patch'\)"),
+        ("ComputerTool", r"@tool\(native='computer'\)"),
+        ("CustomTool", r"@tool\(input='text'\)"),
+    ],
+)
+def test_a_local_tool_of_the_agents_sdk_has_another_name_here(name: str, instead: str) -> None:
+    """Which the error says."""
+    with pytest.raises(ImportError, match=f"{name} is not in sidecall: .*{instead}"):
+        getattr(sidecall, name)

@@ -91,6 +91,7 @@ def test_a_bad_setting_is_named(tmp_path: Path) -> None:
             {"SIDECALL_HOST": " "},
             "setting SIDECALL_HOST: write an address, such as 127.0.0.1, 0.0.0.0 or ::1; it is ' '",
         ),
+        (["tools"], {"SIDECALL_LOG_CALLS": "yess"}, "setting SIDECALL_LOG_CALLS: write true or false; it is 'yess'"),
         (["tools"], {"SIDECALL_PORT": "http"}, "setting SIDECALL_PORT: Input should be a valid integer"),
         (
             ["tools"],

@@ -143,6 +143,14 @@ def test_an_address_of_no_interface_stops_the_start(
     assert "Traceback" not in result.stderr
 
 
+HEAVY = """
+from sidecall import tool
+
+
+@tool(executor="process")
+def heavy() -> None:
+    \"\"\"Work.\"\"\"
+"""
 LIMITED = """
 import os, resource, sys
 
@@ -165,6 +173,23 @@ def test_too_few_open_files_stop_the_start(tmp_path: Path, limit: int) -> None:
 
     assert result.returncode in (1, 3)
     assert "Too many open files; raise the limit (ulimit -n, LimitNOFILE, --ulimit nofile)" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="another event loop needs another number of files")
+@pytest.mark.parametrize("limit", [26, 32])
+def test_too_few_open_files_for_what_tools_need_stop_the_start(tmp_path: Path, limit: int) -> None:
+    """As few as leave none for tools' processes."""
+    (tmp_path / "mine.py").write_text(HEAVY)
+    argv = [sys.executable, "-m", "sidecall", "serve", "--port", "0", "--tools", "mine.py"]
+    script = LIMITED.format(limit=limit, argv=argv)
+
+    result = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert result.returncode in (1, 3)
+    assert "raise the limit (ulimit -n, LimitNOFILE, --ulimit nofile)" in result.stderr.splitlines()[-2]
     assert "Traceback" not in result.stderr
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sidecall import tool
+from sidecall import HostedMCPTool, WebSearchTool, tool
 from sidecall.cli.tokens import estimate_tokens
 from tests.kit.tools import add, ping
 
@@ -19,3 +19,10 @@ def test_longer_definitions_take_more() -> None:
 
     assert counts == sorted(counts[:2]) + counts[2:]
     assert 10 < counts[0] < 30 < counts[1] < 90
+
+
+def test_a_tool_that_a_provider_runs_counts_with_its_declaration() -> None:
+    """Which is what the program sends."""
+    brief, long = WebSearchTool(), HostedMCPTool({"server_label": "gitmcp", "server_url": "https://gitmcp.io/openai"})
+
+    assert [estimate_tokens(it.compiled) for it in (brief, long)] == [15, 23]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.core.coroutines import await_rest
+from sidecall.core.coroutines import CurrentTask, await_rest
 
 
 async def twice(first: asyncio.Future[int], second: asyncio.Future[int]) -> Any:
@@ -88,3 +88,31 @@ async def test_it_is_closed_with_whoever_awaits_it() -> None:
     going.close()
 
     assert closed == ["closed"]
+
+
+async def _find(current: CurrentTask) -> bool:
+    return current.find() is asyncio.current_task()
+
+
+async def test_the_task_that_runs_is_found_in_each_task() -> None:
+    """Whichever was found before."""
+    current = CurrentTask()
+
+    assert [await asyncio.create_task(_find(current)) for _ in range(3)] == [True] * 3
+
+
+async def test_the_task_that_runs_is_found_on_each_loop() -> None:
+    """In another thread, too, while the loop that was met before has a task under way; and back on the first."""
+    current = CurrentTask()
+    here = [await _find(current)]
+    elsewhere = await asyncio.to_thread(lambda: [asyncio.run(_find(current)) for _ in range(2)])
+    here.append(await _find(current))
+
+    assert (here, elsewhere) == ([True, True], [True, True])
+
+
+def test_the_task_that_runs_is_found_on_a_loop_after_another() -> None:
+    """In the same thread, once the first is closed."""
+    current = CurrentTask()
+
+    assert [asyncio.run(_find(current)) for _ in range(2)] == [True, True]

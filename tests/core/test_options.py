@@ -19,6 +19,7 @@ ORDINARY = {
     "timeout_behavior": "error_as_result",
     "timeout_error_function": None,
     "executor": None,
+    "command": None,
     "memory_limit_mb": None,
     "unknown_args": "ignore",
     "extras": {},

@@ -9,7 +9,7 @@ from sidecall.core.observer import Outcome
 from sidecall.history.history import History
 from sidecall.history.in_database import SqlBlocks
 from sidecall.history.in_memory import MemoryBlocks
-from sidecall.history.noted import KeptValues, Noted, NotedCalls
+from sidecall.history.noted import Noted, NotedCalls
 from sidecall.history.packing import Packer
 from sidecall.history.places import Blocks, HistoryBounds
 from sidecall.ledger.opening import open_history
@@ -28,7 +28,7 @@ def note_at(
     """Note a call that was accepted at this time, of one of two tools by its number."""
     ended = moment + seconds - time.time() + time.monotonic()
     tool = (say if number % 3 else add).compiled
-    kept = KeptValues({"number": number}, True, str(number), None)
+    kept = ({"number": number}, True, str(number), None)
     call_id = make_id(int(moment * 1000), number)
     return Noted(call_id, "1", tool, Caller(caller), outcome, seconds, ended, False, kept, ())
 

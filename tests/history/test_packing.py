@@ -18,7 +18,7 @@ from sidecall.history.history import History
 from sidecall.history.in_database import SqlBlocks
 from sidecall.history.in_memory import MemoryBlocks
 from sidecall.history.listing import BlockReader
-from sidecall.history.noted import KeptValues, Noted, NotedCalls
+from sidecall.history.noted import Noted, NotedCalls
 from sidecall.history.packing import Packer, to_milliseconds
 from sidecall.history.places import Blocks, BlockSearch, HistoryBounds
 from sidecall.ledger.opening import open_history
@@ -31,7 +31,7 @@ BOUNDS = HistoryBounds(1e9, 1000, 10_000_000)
 def note(milliseconds: int, number: int, tenant: str = "default") -> Noted:
     """Note a call that was accepted then."""
     called = (say if number % 3 else add).compiled
-    kept = KeptValues({"number": number}, True, str(number), None)
+    kept = ({"number": number}, True, str(number), None)
     caller = Caller("ann" if number % 5 else "bob", tenant)
     outcome: Outcome = "success" if number % 7 else "timeout"
     return Noted(make_id(milliseconds, number), "1", called, caller, outcome, 0.001, time.monotonic(), False, kept, ())
@@ -66,8 +66,8 @@ async def test_pages_are_those_of_one_list(tmp_path: Path, is_file: bool) -> Non
     for wanted, fits in (
         (some, lambda _: True),
         (replace(some, names=["add"]), lambda call: call.tool.name == "add"),
-        (replace(some, names=["add", "other"], caller="bob"), lambda call: int(call.kept.content) % 15 == 0),
-        (replace(some, kind="timeout", names=["say"]), lambda call: int(call.kept.content) % 21 in (7, 14)),
+        (replace(some, names=["add", "other"], caller="bob"), lambda call: int(call.kept[2]) % 15 == 0),
+        (replace(some, kind="timeout", names=["say"]), lambda call: int(call.kept[2]) % 21 in (7, 14)),
         (replace(some, since=now / 1000 - 10), lambda call: to_milliseconds(call.id) >= now - 10_000),
         (replace(some, until=now / 1000 - 10), lambda call: to_milliseconds(call.id) < now - 10_000),
         (CallFilter("other"), lambda _: False),
@@ -82,7 +82,7 @@ async def test_pages_are_those_of_one_list(tmp_path: Path, is_file: bool) -> Non
     for call in noted[::40]:
         shown = await listing.find(call.id, "default")
         assert shown is not None
-        assert shown[0].args == {"number": int(call.kept.content)}  # type: ignore[union-attr]
+        assert shown[0].args == {"number": int(call.kept[2])}  # type: ignore[union-attr]
     await blocks.close()
 
 

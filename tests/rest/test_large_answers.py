@@ -126,7 +126,7 @@ async def test_a_large_event_is_written_off_the_loop() -> None:
     to_json(message)
     slow = time.thread_time() - began
 
-    async def answer(_asked: Any) -> ToolMessage:
+    async def answer(_asked: Any, _tool: Any = None) -> ToolMessage:
         await asyncio.sleep(0)
         return message
 

@@ -130,7 +130,10 @@ async def test_a_call_that_is_remembered_keeps_its_callers_toolset(file: Path) -
         ("a = 1", "is no file of toolsets: a: Input should be a valid dictionary"),
         ('[a]\ntool = ["x"]', "is no file of toolsets: a.tool: Extra inputs are not permitted"),
         ('[a]\ntools = "x"', "is no file of toolsets: a.tools: Input should be a valid list"),
-        (None, "cannot be read: No such file or directory"),
+        (
+            None,
+            "cannot be read: No such file or directory. Write the path of a file of toolsets that the server may read",
+        ),
     ],
 )
 def test_a_file_that_is_none_stops_the_start(tmp_path: Path, text: str | None, complaint: str) -> None:

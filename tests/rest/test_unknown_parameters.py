@@ -9,7 +9,7 @@ _PROBED = ("/healthz", "/readyz", "/metrics", "/openapi.json", "/docs")
 
 async def test_each_route_refuses_a_parameter_that_it_does_not_know(make_client: MakeClient) -> None:
     """Before it looks for anything."""
-    client = await make_client(echo)
+    client = await make_client(echo, toolkits=("file_search",))
     asked = [(method, path) for method, path, _ in REQUESTS if path not in _PROBED]
 
     said = {it: (await client.request(*it, params={"surprise": "1"})).json().get("type") for it in asked}

@@ -70,6 +70,33 @@ def test_an_exporter_that_is_missing_is_named(make_provider: Any, environment: d
     )
 
 
+@pytest.mark.parametrize(
+    ("environment", "named"),
+    [
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4318"}, "OTEL_EXPORTER_OTLP_ENDPOINT"),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "nonsense"}, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
+        # That of traces counts before the other.
+        (
+            {
+                "OTEL_EXPORTER_OTLP_ENDPOINT": "nonsense",
+                "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:9/v1/traces",
+            },
+            None,
+        ),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "https://collector.example"}, None),
+    ],
+)
+def test_an_endpoint_that_is_no_url_is_told_of(
+    make_provider: Any, caplog: pytest.LogCaptureFixture, environment: dict[str, str], named: str | None
+) -> None:
+    """As soon as the server starts, since the exporter would say it late, if ever."""
+    make_provider(**environment)
+
+    said = [record.getMessage() for record in caplog.records if record.name == "sidecall"]
+    text = f"{named} is no URL, so no span is sent: write one such as http://127.0.0.1:4318"
+    assert said == ([] if named is None else [text])
+
+
 class Stuck(SpanExporter):
     """A collector that takes everything and never answers."""
 

@@ -60,12 +60,22 @@ class KeyRing:
         state = self._look()
         if state == self._state:
             return
-        self._state = state
+        self._state, before = state, len(self)
         try:
             self._keys = self._read()
         except KeysUnfit as error:
             # Whoever edits it by hand may be in the middle of it.
             logger.error("the keys that were read before stay valid: %s", error.message)
+        else:
+            self._tell(before)
+
+    def _tell(self, before: int) -> None:
+        if before and not len(self):
+            logger.warning(
+                "no key in %s is valid any more, so nobody can call with one: put the file back (SIDECALL_KEYS_FILE), "
+                "or make a key with `sidecall keys new NAME`; either is taken without a restart",
+                self._file.path,
+            )
         else:
             logger.info("keys were read again from %s: %d are valid", self._file.path, len(self))
 

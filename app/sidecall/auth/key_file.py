@@ -9,6 +9,9 @@ from sidecall.auth.keys import ApiKey
 from sidecall.core.errors import SidecallError
 from sidecall.replacing import hold_alone, replace_text
 
+_NAME_ANOTHER = "Let the server read it, or name another file of keys (SIDECALL_KEYS_FILE, or --file)."
+_MEND = "Take that line out of it, or name another file of keys (SIDECALL_KEYS_FILE, or --file)."
+
 
 class KeysUnfit(SidecallError):
     """The file of keys cannot be used."""
@@ -31,11 +34,12 @@ class KeyFile:
         except FileNotFoundError:
             return []
         except (OSError, UnicodeDecodeError) as error:
-            raise KeysUnfit(f"{self.path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+            reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+            raise KeysUnfit(f"{self.path} cannot be read: {reason}. {_NAME_ANOTHER}") from None
         keys = [self._read(number, line) for number, line in enumerate(lines, 1) if line.strip()]
         twice = {key.id for key in keys if sum(key.id == other.id for other in keys) > 1}
         if twice:
-            raise KeysUnfit(f"{self.path} has several keys of the id {', '.join(sorted(twice))}.")
+            raise KeysUnfit(f"{self.path} has several keys of the id {', '.join(sorted(twice))}. {_MEND}")
         return keys
 
     def _read(self, number: int, line: str) -> ApiKey:
@@ -45,7 +49,7 @@ class KeyFile:
             # Without what it says: somebody may have put a key itself there.
             wrong = "; ".join(f"{'.'.join(map(str, item['loc'])) or 'line'}: {item['msg']}" for item in error.errors())
             raise KeysUnfit(
-                f"{self.path}, line {number}, is no key as `sidecall keys new` writes them: {wrong}."
+                f"{self.path}, line {number}, is no key as `sidecall keys new` writes them: {wrong}. {_MEND}"
             ) from None
 
     def change(self, change: Callable[[list[ApiKey]], Sequence[ApiKey]]) -> None:

@@ -25,7 +25,7 @@ Name = Annotated[
 ScopeText = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[\x21\x23-\x5b\x5d-\x7e]+$")]
 
 
-class ApiKey(BaseModel):
+class ApiKey(BaseModel, defer_build=True):
     """What is kept of a key: whose it is, and a hash, by which it is known and which does not lead back to it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

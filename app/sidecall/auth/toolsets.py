@@ -27,7 +27,7 @@ class UnknownToolset(RequestError):
     """There is no such toolset."""
 
 
-class _Entry(BaseModel):
+class _Entry(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     tools: list[str] = Field(default=[], description="Names and patterns of tools.")
@@ -106,6 +106,9 @@ def _make(name: str, entry: _Entry) -> Toolset:
     return Toolset(name, tuple(entry.tools), tuple(entry.tags), tuple(entry.without))
 
 
+_REMEDY = "Write the path of a file of toolsets that the server may read, or take the setting away."
+
+
 def read_toolsets(path: Path) -> Toolsets:
     """Read the file of toolsets.
 
@@ -115,7 +118,7 @@ def read_toolsets(path: Path) -> Toolsets:
     try:
         return Toolsets(_FILE.validate_python(tomllib.loads(path.read_text())))
     except OSError as error:
-        raise ToolsetsUnfit(f"SIDECALL_TOOLSETS is {path}, which cannot be read: {error.strerror}.") from None
+        raise ToolsetsUnfit(f"SIDECALL_TOOLSETS is {path}, which cannot be read: {error.strerror}. {_REMEDY}") from None
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
         raise ToolsetsUnfit(f"SIDECALL_TOOLSETS is {path}, which is no file of toolsets: {wrong}.") from None

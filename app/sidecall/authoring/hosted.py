@@ -142,7 +142,7 @@ class ProgrammaticToolCallingTool(HostedTool):
 
 @dataclass
 class ShellTool(HostedTool):
-    """Declare OpenAI's shell in a container of its own; one on this machine would run whatever a model writes."""
+    """Declare OpenAI's shell in a container of its own; `native="shell"` makes a tool of yours the local one."""
 
     kind = "shell"
     executor: Any = None
@@ -150,5 +150,7 @@ class ShellTool(HostedTool):
 
     def __post_init__(self) -> None:
         if self.executor is not None or (self.environment or {}).get("type", "local") == "local":
-            text = "ShellTool: a shell on this machine is not offered; write a function tool of the commands you allow."
-            raise InvalidToolOption(text)
+            raise InvalidToolOption(
+                "ShellTool declares OpenAI's container only. `--toolkit shell` runs the calls of a local shell in a"
+                " sandbox; for a shell of your own, write a function with @tool(native='shell')."
+            )

@@ -55,7 +55,7 @@ class _Plan:
     wants_message: bool
 
 
-class _SentCall(BaseModel):
+class _SentCall(BaseModel, defer_build=True):
     """A ToolCall as a program writes it; the tool is known already."""
 
     args: dict[str, Any] | str | None

@@ -10,8 +10,8 @@ from pydantic_core import ErrorDetails
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from sidecall.cli.refusals import word_refusal
 from sidecall.core.errors import SidecallError
+from sidecall.http.system_refusals import word_refusal
 from sidecall.later import Later
 from sidecall.loading import add_project
 from sidecall.version import __version__
@@ -137,6 +137,8 @@ def _word(item: ErrorDetails) -> str:
     # Where a setting has several values, what follows says which of them.
     setting = "".join(str(part) for part in item["loc"][:1]).upper()
     reason = str(item.get("ctx", {}).get("error", item["msg"]))
+    if item["type"] == "bool_parsing":
+        reason = "write true or false"
     if setting in _UNSHOWN:
         return f"setting SIDECALL_{setting}: {reason}"
     if not setting:  # It is about several, which it names.

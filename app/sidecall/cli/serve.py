@@ -18,10 +18,10 @@ import uvicorn
 from sidecall.access import build_access
 from sidecall.cli.listening import find_address, listen, refuse_open
 from sidecall.cli.options import Toolkits, Tools, load_registry, read_settings, write_count
-from sidecall.cli.refusals import word_refusal
 from sidecall.cli.store import choose_store
 from sidecall.core.errors import InvalidToolOption, SidecallError
 from sidecall.http.backlog import Backlog
+from sidecall.http.system_refusals import word_refusal
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.main import create_app
 from sidecall.registry import Registry

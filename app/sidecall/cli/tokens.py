@@ -13,11 +13,19 @@ _PIECE = re.compile(r" ?[^\W\d_]{1,8}|\d{1,3}|[^\w\s]{1,3}|_|\s+")
 
 
 def estimate_tokens(tool: CompiledTool) -> int:
-    """Estimate the tokens of one tool's definition in OpenAI's form; no tokenizer is loaded for it."""
+    """Estimate the tokens of one tool's definition in OpenAI's form; no tokenizer is loaded for it.
+
+    Of one that a provider runs it is the declaration, in whose place the provider says more or less to its model.
+    """
+    if tool.declaration is not None:
+        return _count(tool.declaration)
     return estimate_definition(render_definitions([tool], "openai")[0])
 
 
 def estimate_definition(definition: Mapping[str, Any]) -> int:
     """Estimate the tokens of a definition in OpenAI's form, whoever wrote it."""
-    text = json.dumps(definition["function"], ensure_ascii=False, separators=(",", ":"))
-    return len(_PIECE.findall(text))
+    return _count(definition["function"])
+
+
+def _count(definition: Mapping[str, Any]) -> int:
+    return len(_PIECE.findall(json.dumps(definition, ensure_ascii=False, separators=(",", ":"))))

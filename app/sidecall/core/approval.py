@@ -43,7 +43,7 @@ class Preview:
 NO_PREVIEW = Preview()
 
 
-class ApprovalState(BaseModel):
+class ApprovalState(BaseModel, defer_build=True):
     """Where an approval stands, whatever it is about."""
 
     # What is always there is said to be.
@@ -78,7 +78,7 @@ class Approval(ApprovalState):
     message: ToolMessage | None = Field(default=None, description="The answer to the call, once there is one.")
 
 
-class Decision(BaseModel):
+class Decision(BaseModel, defer_build=True):
     """What a person decides; a member that is spelled wrong is refused, lest something else be approved."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -178,7 +178,7 @@ class ApprovalWanted(SidecallError):
         self.tool_call = tool_call
 
 
-class ApprovalRecord(BaseModel):
+class ApprovalRecord(BaseModel, defer_build=True):
     """What is kept of an approval: what people see of it, and the call to run.
 
     Each change makes a new record, so that a ledger can keep either the old or the new one.

@@ -4,6 +4,7 @@ import asyncio
 import types
 from collections.abc import Coroutine, Generator
 from contextvars import Context
+from threading import get_ident
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -35,6 +36,28 @@ def cancel_from_outside(task: "asyncio.Future[Any]") -> None:
     They are told apart by their context variables, which reach everywhere, so here there are none.
     """
     Context().run(task.cancel)
+
+
+class CurrentTask:
+    """Find the task that runs, on one event loop in the time of a function call.
+
+    To learn which loop is running is a system call in Python 3.11. A loop that was met before in this thread and has a
+    task under way is the one, since no two run in one thread at a time.
+    """
+
+    def __init__(self) -> None:
+        """Begin without a loop that was met."""
+        self._met: tuple[int, asyncio.AbstractEventLoop] | None = None
+
+    def find(self) -> asyncio.Task[Any]:
+        """Return the task in which this is called."""
+        met = self._met
+        task = None if met is None or met[0] != get_ident() else asyncio.current_task(met[1])
+        if task is None:
+            task = asyncio.current_task()
+            assert task is not None
+            self._met = get_ident(), task.get_loop()
+        return task
 
 
 class WouldWait(RuntimeError):

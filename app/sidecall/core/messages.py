@@ -39,7 +39,7 @@ def _is_none(value: Any) -> bool:
     return value is None
 
 
-class ToolCall(BaseModel):
+class ToolCall(BaseModel, defer_build=True):
     """One request of a model to run a tool.
 
     `args` is a JSON object, or the JSON text of one, as OpenAI's models write it, which the
@@ -56,7 +56,7 @@ class ToolCall(BaseModel):
     item: SkipJsonSchema[dict[str, Any] | None] = Field(default=None, exclude_if=_is_none)
 
 
-class ToolMessage(BaseModel):
+class ToolMessage(BaseModel, defer_build=True):
     """The answer to one ToolCall: exactly the nine keys of LangChain's ToolMessage.
 
     What is Sidecall's own stands in `response_metadata`: `duration_ms`, `return_direct`, `ignored_args`, `repaired`,

@@ -27,7 +27,7 @@ Handler = bool | str | Callable[[Any], Any] | None
 Condition = bool | Callable[..., Any]
 
 
-class ToolAnnotations(BaseModel):
+class ToolAnnotations(BaseModel, defer_build=True):
     """What calling a tool does to the world; None means that nothing is known.
 
     `read_only` changes nothing, `destructive` may undo what is there, `idempotent` has no further effect when the same

@@ -21,16 +21,10 @@ _MAY_BE_JSON = frozenset("{[ \t\n\r")
 _new = tuple.__new__
 
 
-class KeptValues(NamedTuple):
-    """What is kept of what a call was asked and answered.
-
-    `args` are None where they are not kept; `is_whole` says that they are all that came, and as it came.
-    """
-
-    args: Mapping[str, Any] | None
-    is_whole: bool
-    content: Any
-    error: Any
+# What is kept of what a call was asked and answered: its arguments, None where they are not kept; whether these are all
+# that came, and as it came; the content of its answer, and the error. Without names, since it is made for every call,
+# and written as JSON as it is.
+KeptValues = tuple[Mapping[str, Any] | None, bool, Any, Any]
 
 
 class Noted(NamedTuple):
@@ -124,4 +118,4 @@ class NotedCalls:
             is_whole = is_whole and is_same
             size = 0 if args is None else showing.most
         self._size += size or 0
-        return _new(KeptValues, (args, is_whole and args is not None, content, error))
+        return args, is_whole and args is not None, content, error

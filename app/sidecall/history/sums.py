@@ -67,7 +67,7 @@ class FoundSum(NamedTuple):
     counts: Sequence[int]
 
 
-class SummaryGroup(BaseModel):
+class SummaryGroup(BaseModel, defer_build=True):
     """The calls that have one value in common."""
 
     value: str | None = Field(description="What they have in common; null for those that are in no other group.")
@@ -77,7 +77,7 @@ class SummaryGroup(BaseModel):
     p95_ms: float | None = Field(description="Of twenty nineteen took no longer, to a tenth.")
 
 
-class CallSummary(BaseModel):
+class CallSummary(BaseModel, defer_build=True):
     """How many calls ran, how many failed and how long they took, in whole hours."""
 
     by: SummaryPart

@@ -9,6 +9,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sidecall.core.errors import SidecallError
+from sidecall.http.system_refusals import word_refusal
 
 # Puts something around an application.
 Wrapper = Callable[[ASGIApp], ASGIApp]
@@ -64,10 +65,10 @@ def _word_failures(send: Send) -> Send:
 
     async def say(message: Message) -> None:
         error = sys.exception()  # That which the framework is about to tell of.
-        if message["type"] == "lifespan.startup.failed" and isinstance(error, SidecallError | OSError):
-            await send({**message, "message": f"the server cannot start: {error}"})
-        else:
-            await send(message)
+        words = None
+        if message["type"] == "lifespan.startup.failed" and isinstance(error, SidecallError | OSError | RuntimeError):
+            words = str(error) if isinstance(error, SidecallError) else word_refusal(error)
+        await send(message if words is None else {**message, "message": f"the server cannot start: {words}"})
 
     return say
 

@@ -133,7 +133,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
 }
 
 
-class Problem(BaseModel):
+class Problem(BaseModel, defer_build=True):
     """What is wrong with a request, and what would be right, for the client program."""
 
     model_config = ConfigDict(extra="allow")

@@ -60,6 +60,7 @@ class Gate:
         self._plans = plans
         self._admission = admission
         self._quotas = admission.quotas
+        self.has_quotas = self._quotas is not None  # Without them no call of any tool is counted.
         self._has_rate = admission.quotas is not None and admission.quotas.rate is not None
         self._observer = observer
         self._deny = deny

@@ -35,7 +35,7 @@ from sidecall.pipeline.workspaces.opening import (
     list_files,
     open_workspace,
     takes_workspace,
-    tell_full,
+    tell_of_workspace,
 )
 
 
@@ -70,7 +70,7 @@ def default_stages(
         write,
         *run_cached,
         Stage(list_files, takes_workspace),
-        Stage(tell_full, takes_workspace),
+        Stage(tell_of_workspace, takes_workspace),
         Stage(hide_in_answer, takes_secrets),
         Stage(tell_ignored, tells_ignored),
         Stage(tell_deprecated, is_deprecated),

@@ -26,7 +26,7 @@ from sidecall.rest.dialects import read_call_text, write_answer
 from sidecall.rest.native.received import DialectName, ReceivedCall
 from sidecall.rest.native.writing import name_failure
 from sidecall.rest.parts import Parts
-from sidecall.rest.remembered import answer_remembered, goes_on_alone, is_remembered
+from sidecall.rest.remembered import answer_remembered, has_to_be_remembered
 from sidecall.rest.served import name_served
 from sidecall.rest.waiting import waiting_headers
 from sidecall.rest.wire import DryRun
@@ -71,7 +71,7 @@ def begin_answer(
         sent.dialect = form
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
-    if tool is not None and (preferences is not PLAIN or is_remembered(tool) or goes_on_alone(sent)):
+    if tool is not None and (preferences is not PLAIN or has_to_be_remembered(tool, sent)):
         return _remember(parts, sent, request, context, tool, preferences)
     return _begin_plain(parts, sent, request, context, tool)
 
@@ -110,7 +110,8 @@ def _begin_plain(
         return reply
     if parts.results.shares:
         parts.results.release(context.presence)
-    if is_common and "cache" not in said["response_metadata"] and not parts.pipeline.gate.counts(tool):
+    gate = parts.pipeline.gate
+    if is_common and "cache" not in said["response_metadata"] and not (gate.has_quotas and gate.counts(tool)):
         return Reply(answer)
     return Reply(answer, 200, _make_headers(parts, sent, came, context, tool))
 

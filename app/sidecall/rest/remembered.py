@@ -174,6 +174,12 @@ def is_remembered(tool: CompiledTool) -> bool:
     return tool.options.background or tool.options.idempotency is not None
 
 
+def has_to_be_remembered(tool: CompiledTool, sent: ReceivedCall) -> bool:
+    """Return whether a call is remembered for its tool's sake, or since it goes on alone."""
+    options = tool.options
+    return options.background or options.idempotency is not None or sent.is_async or sent.callback_url is not None
+
+
 def goes_on_alone(sent: ReceivedCall) -> bool:
     """Return whether a call says itself that nobody waits for its answer."""
     return sent.is_async or sent.callback_url is not None

@@ -21,7 +21,7 @@ class LangChainToolCall(CallBody):
     type: Literal["tool_call"] | None = "tool_call"
 
 
-class OpenAIFunction(BaseModel):
+class OpenAIFunction(BaseModel, defer_build=True):
     """Name a function and its arguments as OpenAI's models write them."""
 
     name: str
@@ -63,7 +63,7 @@ class AnthropicToolUse(CallBody):
     toolset_name: str | None = Field(default=None, description="Of a member of a toolset; echoed.")
 
 
-class GeminiFunctionCall(BaseModel):
+class GeminiFunctionCall(BaseModel, defer_build=True):
     """Name a function and its arguments as Gemini writes them."""
 
     name: str
@@ -94,7 +94,7 @@ class Batch(CallBody):
     calls: list[SkipValidation[Call]]
 
 
-class DryRun(BaseModel):
+class DryRun(BaseModel, defer_build=True):
     """What a call would do: either run with `args`, or be answered with `message`."""
 
     would_run: bool = Field(description="Whether the tool would be run, once it is approved where that is required.")
@@ -124,7 +124,7 @@ class OpenAIToolMessage(AnswerBody):
     content: str | list[Any]
 
 
-class ResponsesFunctionCallOutput(BaseModel):
+class ResponsesFunctionCallOutput(BaseModel, defer_build=True):
     """The item that answers a function call of the Responses API."""
 
     type: Literal["function_call_output"]
@@ -134,7 +134,7 @@ class ResponsesFunctionCallOutput(BaseModel):
     namespace: str = Field(default="", description="That of the call, where it has one.")
 
 
-class AnthropicToolResult(BaseModel):
+class AnthropicToolResult(BaseModel, defer_build=True):
     """The block that answers a tool_use block."""
 
     type: Literal["tool_result"]
@@ -144,7 +144,7 @@ class AnthropicToolResult(BaseModel):
     toolset_name: str = Field(default="", description="That of the call, where it has one.")
 
 
-class GeminiFunctionResponse(BaseModel):
+class GeminiFunctionResponse(BaseModel, defer_build=True):
     """What a function has answered; images and files stand in `parts`."""
 
     id: str
@@ -153,7 +153,7 @@ class GeminiFunctionResponse(BaseModel):
     parts: list[JsonObject] | None = None
 
 
-class GeminiFunctionResponsePart(BaseModel):
+class GeminiFunctionResponsePart(BaseModel, defer_build=True):
     """The part that answers a function call of Gemini's API."""
 
     functionResponse: GeminiFunctionResponse  # noqa: N815  Gemini's name

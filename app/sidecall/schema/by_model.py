@@ -74,6 +74,7 @@ class ModelArgsSchema:
             InvalidArguments: One entry per mistake, without what was sent.
         """
         given = args
+        checked: BaseModel
         if self.catch_all is not None:
             ignored += self.catch_all.find_forged(args)
             given = self.catch_all.unfold(args, repaired)
@@ -81,7 +82,10 @@ class ModelArgsSchema:
             sent = (self._place_injected(name, injected[name]) for name in self.hidden.keys() & injected.keys())
             given = {**given, **dict(sent)}
         try:
-            checked = self._check(given)
+            if self.json_mode == "never" and self.unknown == "forbid":  # As `_check` does, for most models.
+                checked = self.model.__pydantic_validator__.validate_python(given, extra="forbid")
+            else:
+                checked = self._check(given)
         except ValidationError as error:
             checked = self._mend(given, error, repaired, ignored)
         found = checked.__dict__

@@ -28,6 +28,8 @@ _PATIENCE = 3.0
 _PROTOCOLS = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
 # The one exporter for which spans of calls are written here.
 _QUICK = "otlp_proto_http"
+# The first that is set counts.
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _SDK_METRICS = "OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED"
 
 
@@ -54,6 +56,8 @@ def provider_from_environment() -> TracerProvider:
     if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
         resource = resource.merge(Resource({SERVICE_NAME: "sidecall", SERVICE_VERSION: __version__}))
     names = list(_exporters())
+    if _QUICK in names:
+        _tell_of_endpoint()
     exporters = [_load(name)() for name in names]
     found = _make_call_provider(resource, exporters[0]) if names == [_QUICK] and not _is_measured() else None
     if found is not None:
@@ -63,6 +67,13 @@ def provider_from_environment() -> TracerProvider:
     for exporter in exporters:
         provider.add_span_processor(BatchSpanProcessor(exporter))
     return provider
+
+
+def _tell_of_endpoint() -> None:
+    """Log that spans go nowhere, where the environment names no URL for them; the exporter says it late, if ever."""
+    name = next(filter(os.environ.get, _ENDPOINTS), None)
+    if name is not None and not os.environ[name].lower().startswith(("http://", "https://")):
+        logger.error("%s is no URL, so no span is sent: write one such as http://127.0.0.1:4318", name)
 
 
 def _make_call_provider(resource: Resource, exporter: Any) -> TracerProvider | None:

@@ -22,7 +22,7 @@ _FINE = frozenset(("success", "approval_required"))
 _Outcomes = Counter[tuple[str, str]]
 
 
-class FailingTool(BaseModel):
+class FailingTool(BaseModel, defer_build=True):
     """How often a tool failed in one way."""
 
     tool: str
@@ -30,7 +30,7 @@ class FailingTool(BaseModel):
     calls: int
 
 
-class Minute(BaseModel):
+class Minute(BaseModel, defer_build=True):
     """What happened in one minute, and how full the server was at its end."""
 
     until: datetime = Field(description="When it ended.")

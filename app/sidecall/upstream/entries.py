@@ -39,7 +39,7 @@ def _list_patterns(value: Any) -> Any:
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_list_patterns)]
 
 
-class UpstreamEntry(BaseModel):
+class UpstreamEntry(BaseModel, defer_build=True):
     """One MCP server: a command that starts it, or the URL where it is, and how its tools are offered.
 
     Patterns are those of file names, and match a tool's name as its server says it.

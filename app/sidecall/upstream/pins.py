@@ -14,7 +14,7 @@ class PinsUnfit(SidecallError):
     """The file of pins cannot be used."""
 
 
-class WaitingTool(BaseModel):
+class WaitingTool(BaseModel, defer_build=True):
     """A tool that says something else than what was accepted, or that was not there before."""
 
     model_config = ConfigDict(frozen=True)
@@ -23,7 +23,7 @@ class WaitingTool(BaseModel):
     description: str = ""
 
 
-class Pins(BaseModel):
+class Pins(BaseModel, defer_build=True):
     """The hashes that are accepted, and what waits for an operator, by server and tool."""
 
     accepted: dict[str, dict[str, str]] = {}

@@ -1,6 +1,7 @@
 """The workspaces of all conversations: found by tenant and conversation, and removed when their time is over."""
 
 import hashlib
+import logging
 import os
 import secrets
 import tempfile
@@ -11,8 +12,11 @@ from pathlib import Path
 from sidecall.core.run.file_errors import TooManyWorkspaces
 from sidecall.workspace.allowance import Allowance
 from sidecall.workspace.claims import FILES, Claim, claim_folder, clear, discard, remove_if
+from sidecall.workspace.errors import refuse_folder
 from sidecall.workspace.paths import UNFINISHED
 from sidecall.workspace.workspace import Workspace
+
+logger = logging.getLogger("sidecall")
 
 _NO_ALLOWANCE = Allowance()
 
@@ -39,6 +43,7 @@ class Workspaces:
         self.root = root.absolute()
         self.allowance = allowance
         self.expiry = expiry
+        self.trouble: str | None = None
 
     def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> Workspace:
         """Open the workspace of a tenant's conversation, and make it where there is none.
@@ -48,8 +53,19 @@ class Workspaces:
 
         Raises:
             TooManyWorkspaces: There are as many as may be.
-            OSError: It cannot be made.
+            WorkspaceError: The folder cannot be written, as `trouble` says from then on until it can.
         """
+        try:
+            opened = self._find_or_make(tenant, conversation, lasts)
+        except OSError as error:
+            self._note(error)
+            raise refuse_folder(error) from error
+        if self.trouble is not None:
+            self.trouble = None
+            logger.info("files of conversations can be written again")
+        return opened
+
+    def _find_or_make(self, tenant: str, conversation: str | None, lasts: bool) -> Workspace:
         if conversation is None:
             self._require_room()
             return self._open(claim_folder(self.root / f"call-{secrets.token_hex(16)}", make=True, is_passing=True))
@@ -95,6 +111,12 @@ class Workspaces:
                 else:
                     removed += remove_if(folder, self.expiry.idle, self.expiry.hard)
         return removed
+
+    def _note(self, error: OSError) -> None:
+        trouble = f"{self.root} cannot be written: {error.strerror or error}."
+        if trouble != self.trouble:
+            logger.error("files of conversations: %s Make room there, or see to SIDECALL_WORKSPACE_DIR", trouble)
+        self.trouble = trouble
 
     def _require_room(self) -> None:
         with suppress(FileNotFoundError):

@@ -32,7 +32,7 @@ def server(start_server: Serve, tmp_path_factory: pytest.TempPathFactory) -> Ser
     """Serve the tools that ship, and one that asks for an approval."""
     file = tmp_path_factory.mktemp("tools") / "orders.py"
     file.write_text(TOOLS)
-    return start_server("--tools", "sidecall", "--tools", str(file))
+    return start_server("--tools", "sidecall", "--tools", str(file), "--toolkit", "file_search")
 
 
 def run(command: list[str], cwd: Path, **environment: str) -> str:
@@ -107,6 +107,8 @@ def test_a_client_in_python_type_checks_and_gets_answers(for_python: Path, tmp_p
         ["rejected", "error", "Not that one."],
         [["calculator"]],
         [True],
+        ["completed", ["herons.txt", "Herons fish in shallow water."]],
+        [1],
     ]
 
 

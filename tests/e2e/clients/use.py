@@ -1,10 +1,18 @@
 """Use the client that openapi-python-client makes: this must type-check, and print what is expected."""
 
+import io
 import json
 import os
 
 from sidecall_client import Client
 from sidecall_client.api.approvals import decide_approval, get_approval, list_approvals
+from sidecall_client.api.file_search import (
+    create_file,
+    create_vector_store,
+    create_vector_store_file,
+    list_files,
+    search_vector_store,
+)
 from sidecall_client.api.tool_calls import create_tool_call, create_tool_call_batch
 from sidecall_client.api.tools import get_tool, list_tools
 from sidecall_client.models import (
@@ -15,6 +23,8 @@ from sidecall_client.models import (
     ApprovalDecision,
     ApprovalDecisionDecision,
     Batch,
+    CreateFileBody,
+    CreateFileBodyPurpose,
     DryRun,
     GeminiFunctionCall,
     GeminiFunctionCallArgsType1,
@@ -24,6 +34,8 @@ from sidecall_client.models import (
     LangChainToolCallArgsType1,
     ListApprovalsStatusType0,
     ListToolsFormat,
+    NewVectorStore,
+    NewVectorStoreFile,
     OpenAIFunction,
     OpenAIToolCall,
     OpenAIToolMessage,
@@ -32,7 +44,14 @@ from sidecall_client.models import (
     ResponsesFunctionCallOutput,
     ToolDetail,
     ToolMessage,
+    UploadedFile,
+    UploadedFileListing,
+    VectorStore,
+    VectorStoreFile,
+    VectorStoreSearch,
+    VectorStoreSearchResults,
 )
+from sidecall_client.types import File
 
 client = Client(os.environ["SIDECALL_URL"], timeout=None)
 args = {"expression": "6 * 7"}
@@ -96,3 +115,14 @@ definitions = list_tools.sync(client=client, format_=ListToolsFormat.ANTHROPIC, 
 say([it["name"] for it in definitions] if isinstance(definitions, list) else definitions)
 detail = get_tool.sync("delete_order", client=client)
 say(detail.requires_approval if isinstance(detail, ToolDetail) else detail)
+
+text_file = File(io.BytesIO(b"Herons fish in shallow water."), "herons.txt", "text/plain")
+sent = create_file.sync(client=client, body=CreateFileBody(text_file, CreateFileBodyPurpose.USER_DATA))
+store = create_vector_store.sync(client=client, body=NewVectorStore("birds"))
+if isinstance(sent, UploadedFile) and isinstance(store, VectorStore):
+    added = create_vector_store_file.sync(store.id, client=client, body=NewVectorStoreFile(sent.id))
+    found = search_vector_store.sync(store.id, client=client, body=VectorStoreSearch("who fishes?"))
+    files = list_files.sync(client=client)
+    if isinstance(added, VectorStoreFile) and isinstance(found, VectorStoreSearchResults):
+        say(added.status, *[(it.filename, it.content[0].text) for it in found.data])
+    say(len(files.data) if isinstance(files, UploadedFileListing) else files)

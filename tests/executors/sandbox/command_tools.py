@@ -25,6 +25,24 @@ def read_file(path: str, workspace: Workspace) -> str:
     """Read a file of the conversation."""
 
 
+SEARCH = 'grep --line-number --max-count="$1" -- "$2" "$3" || [ $? -eq 1 ]'
+
+
+@tool(command=["sh", "-c", SEARCH, "search", "{most}", "{pattern}", "{path}"])
+def search_file(pattern: str, path: str, workspace: Workspace, most: int = 20) -> str:
+    """Search a file of the conversation, as docs/sandbox.md has it."""
+
+
+@tool(command=["echo", "{text}"])
+def echo_any(text: str) -> Any:
+    """Print a text, which may be anything."""
+
+
+@tool(command=["echo", "{text}"])
+def echo_number(text: str) -> int:
+    """Print a text, which should be a number."""
+
+
 @tool(command=["./say.sh", "{word}", "{key}"])
 def say(word: str, key: Annotated[str, Secret("SAY_KEY")]) -> str:
     """Run a script that lies beside this file."""

@@ -1,13 +1,24 @@
 """Tools of one's own that are command lines run in a sandbox, and are otherwise as those that are functions."""
 
 import os
+import re
 from typing import Any
 
 import pytest
 
-from sidecall import tool
+from sidecall import Workspace, tool
 from sidecall.core.errors import InvalidToolOption
-from tests.executors.sandbox.command_tools import count_words, print_much, read_file, say, show, sleep
+from tests.executors.sandbox.command_tools import (
+    count_words,
+    echo_any,
+    echo_number,
+    print_much,
+    read_file,
+    say,
+    search_file,
+    show,
+    sleep,
+)
 from tests.executors.sandbox.machine import open_once
 from tests.kit.clients import MakeClient
 from tests.kit.processes import list_descendants
@@ -50,6 +61,33 @@ async def test_a_command_has_the_files_of_its_conversation(make_client: MakeClie
     assert outside["content"] == "cat: /etc/shadow: No such file or directory"
 
 
+async def test_an_exit_code_can_be_an_answer(make_client: MakeClient) -> None:
+    """Where a shell says so: nothing found is no failure, and a file that there is not is one."""
+    open_once()
+    client = await make_client(search_file)
+    form = {"file": ("a.txt", b"one\n-two; id\n")}
+    await client.post("/workspaces/one/files", files=form, data={"path": "a.txt"})
+    calls = [("-two; id", "a.txt"), ("three", "a.txt"), ("one", "b.txt")]
+    answers = [await _call(client, "search_file", pattern=pattern, path=path) for pattern, path in calls]
+
+    assert [(answer["status"], answer["content"]) for answer in answers] == [
+        ("success", "2:-two; id"), ("success", ""), ("error", "grep: b.txt: No such file or directory"),
+    ]  # fmt: skip
+
+
+async def test_output_is_json_where_a_type_says_so(make_client: MakeClient) -> None:
+    """Any says nothing: it is a text then, whatever stands in it."""
+    open_once()
+    client = await make_client(echo_any, echo_number)
+    calls = [("echo_any", "[1"), ("echo_any", "[1]"), ("echo_number", "7"), ("echo_number", "x")]
+    answers = [await _call(client, name, text=text) for name, text in calls]
+
+    assert [(answer["status"], answer["content"]) for answer in answers] == [
+        ("success", "[1"), ("success", "[1]"), ("success", "7"),
+        ("error", "Error: echo_number has not printed JSON, as it should."),
+    ]  # fmt: skip
+
+
 async def test_a_command_ends_with_its_call(make_client: MakeClient) -> None:
     """At its deadline, with nothing left; one that prints too much has failed."""
     open_once()
@@ -82,6 +120,9 @@ async def test_a_command_tool_says_where_it_runs(make_client: MakeClient) -> Non
         ({"command": ["./nowhere.sh"]}, "nowhere.sh cannot be read: No such file or directory"),
         ({"command": ["echo"], "executor": "thread"}, "option `command` is for tools with executor='sandbox'"),
         ({"command": []}, "option `command`"),
+        ({"command": ["wc", "<{word}", "-w"]}, "`<{word}` is what the program reads, and has to be the last word."),
+        ({"command": ["echo", "{word!r:>10}"]}, "`{word!r:>10}` is no place: a place is a parameter's name in braces"),
+        ({"command": ["echo", "{word[0]}"]}, "`{word[0]}` is no place"),
     ],
 )
 def test_a_command_that_cannot_be_is_refused(options: dict[str, Any], says: str) -> None:
@@ -90,5 +131,44 @@ def test_a_command_that_cannot_be_is_refused(options: dict[str, Any], says: str)
     def echo(word: str) -> str:
         """Echo."""
 
-    with pytest.raises(InvalidToolOption, match=says.replace("`", "`")):
+    with pytest.raises(InvalidToolOption, match=re.escape(says)):
         tool(**options)(echo).compiled  # noqa: B018  it is made then
+
+
+def test_braces_of_other_languages_are_words() -> None:
+    """Unless they name an argument."""
+
+    @tool(command=["jq", "{name:.first}", "{{word:.first}}", "{print $1}", "<{word}"])
+    def pick(word: str) -> str:
+        """Pick."""
+
+    command = pick.compiled.options.command
+    assert command is not None
+    assert command.fill({"word": "x"}) == ["jq", "{name:.first}", "{word:.first}", "{print $1}"]
+
+
+@tool(command=["no-such-program", "{word}"])
+def run_missing(word: str) -> str:
+    """Run what is not here."""
+
+
+async def test_a_program_that_is_not_here_is_named(make_client: MakeClient) -> None:
+    """To the model, which can leave it alone."""
+    open_once()
+    client = await make_client(run_missing)
+    answer = await _call(client, "run_missing", word="a")
+
+    assert answer["content"] == "Error: run_missing runs the program no-such-program, which is not on this server."
+    assert answer["response_metadata"]["error"]["kind"] == "tool_error"
+
+
+def test_a_function_in_a_sandbox_asks_for_no_workspace() -> None:
+    """Since it would get none."""
+
+    @tool(executor="sandbox")
+    def look(files: Workspace) -> str:
+        """Look."""
+        return str(files)
+
+    with pytest.raises(InvalidToolOption, match="`files`: a function with executor='sandbox' gets no Workspace"):
+        look.compiled  # noqa: B018  it is made then

@@ -1,5 +1,6 @@
 """Tools of one's own run where they see nothing of the machine, and are otherwise as those in processes."""
 
+import asyncio
 import socket
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from sidecall.core.errors import DefinitionError
 from sidecall.core.run.sandbox import SandboxReport
 from sidecall.executors.sandbox import local
 from sidecall.executors.sandbox.opening import Opened
+from sidecall.rest.status.sandboxes import show_sandbox
 from tests.executors.sandbox.machine import open_once
 from tests.executors.sandbox.own_tools import look_around, never_end, take_memory
 from tests.kit.clients import MakeClient
@@ -53,3 +55,22 @@ async def test_a_server_without_a_sandbox_does_not_start(
 
     with pytest.raises(DefinitionError, match="tool 'look_around' needs a sandbox: bubblewrap is not installed"):
         await make_client(look_around)
+
+
+async def test_what_is_being_tried_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By who asks about the sandbox, also for a use that needs none of it; where nothing is tried, nothing is begun."""
+
+    async def open_late(_: Any) -> Opened:
+        await asyncio.sleep(0)
+        return Opened(SandboxReport("landlock"))
+
+    monkeypatch.setattr(local, "open_sandbox", open_late)
+    sandbox = local.LocalSandbox()
+    before = await show_sandbox(sandbox, "python")
+    sandbox.begin()
+    beside = await show_sandbox(sandbox, "python")
+
+    assert before is not None
+    assert beside is not None
+    assert (before.profile, before.reason) == ("none", "it was not needed yet")
+    assert (beside.profile, beside.reason) == ("landlock", None)

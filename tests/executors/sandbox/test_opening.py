@@ -1,11 +1,16 @@
 """The strongest kind of sandbox is found out by trying, and where there is none it is said why."""
 
+import importlib.util
 import json
 import re
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 from bench.environments import ROOT
+from sidecall.executors.sandbox import bubblewrap
 from sidecall.executors.sandbox.landlock import NEEDED, read_version
 from tests.executors.sandbox.machine import contained, open_once
 from tests.executors.sandbox.plain_user import as_plain_user
@@ -33,6 +38,42 @@ def test_all_that_must_not_succeed_is_tried() -> None:
 
     assert report.profile == "bubblewrap"
     assert [(check.name, check.passed, check.found) for check in report.checks] == CHECKS
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("exit 1", "{bwrap} does not run (`--version` fails)"),
+        ("echo bubblewrap 0.4.1", "{bwrap} is of version 0.4"),
+        (None, "bubblewrap is not installed"),
+    ],
+)
+def test_why_no_bubblewrap_is_used_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, said: str
+) -> None:
+    """One that is there and of no use is not called missing."""
+    monkeypatch.setattr(bubblewrap, "PATH", str(tmp_path))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    program = tmp_path / "bwrap"
+    if script is not None:
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+
+    with pytest.raises(LookupError) as caught:
+        bubblewrap.find_program()
+
+    assert said.format(bwrap=program) in str(caught.value)
+
+
+@pytest.mark.parametrize("most", [48, 64])
+def test_a_server_that_may_open_few_files_has_a_sandbox(most: int) -> None:
+    """Programs there may open as few: nobody may give them more."""
+    open_once()
+    script = f"import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, ({most}, {most}))\n{REPORT}"
+    command = as_plain_user(sys.executable, "-c", script)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/")
+
+    assert json.loads(done.stdout)["profile"] == "bubblewrap"
 
 
 def test_where_namespaces_are_forbidden_there_are_no_commands() -> None:

@@ -84,6 +84,31 @@ async def test_a_call_of_no_conversation_leaves_nothing(client: httpx.AsyncClien
     assert os.listdir(tmp_path / "workspaces") == []
 
 
+async def test_files_that_go_with_their_call_are_told_of(client: httpx.AsyncClient) -> None:
+    """With what keeps them; of a call that has a conversation, or has written nothing, there is nothing to say."""
+    notes = [
+        (await call(client, name, conversation, **args))["response_metadata"].get("workspace_note")
+        for name, conversation, args in (
+            ("put", None, {"path": "a/b", "text": "x"}),
+            ("put", "one", {"path": "a/b", "text": "x"}),
+            ("look", None, {}),
+        )
+    ]
+
+    gone = "The files that this call has written are gone: it belongs to no conversation. The program keeps them by"
+    keep = "sending the header Sidecall-Conversation, or `conversation_id` in the `context` beside the call."
+    assert notes == [f"{gone} {keep}", None, None]
+
+
+async def test_the_header_decides_where_the_context_names_another(client: httpx.AsyncClient) -> None:
+    """A program's client sends it with each request."""
+    headers = {"Sidecall-Conversation": "one"}
+    body = {"name": "put", "args": {"path": "a", "text": "x"}, "id": "call_1", "context": {"conversation_id": "two"}}
+    await client.post("/tool_calls", json=body, headers=headers)
+
+    assert [(await call(client, "look", name))["content"] for name in ("one", "two")] == ["look /workspace/a", "look"]
+
+
 async def test_a_tool_in_a_process_has_the_same_files(make_client: MakeClient, tmp_path: Path) -> None:
     """Opened there, and with the same words for what is refused."""
     client = await make_client(put_elsewhere, look, workspace_dir=tmp_path)

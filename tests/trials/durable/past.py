@@ -16,7 +16,7 @@ from sidecall.core.context import Caller
 from sidecall.core.tool import CompiledTool
 from sidecall.history.history import History
 from sidecall.history.in_database import SqlBlocks
-from sidecall.history.noted import KeptValues, Noted, NotedCalls
+from sidecall.history.noted import Noted, NotedCalls
 from sidecall.history.packing import Packer
 from sidecall.history.places import HistoryBounds
 from sidecall.history.sums import SummaryPart
@@ -97,7 +97,7 @@ def _note(moment: float, called: CompiledTool, caller: Caller, chance: random.Ra
     parts = digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]
     outcome = chance.choice(_OUTCOMES)
     seconds = chance.lognormvariate(-4, 1)
-    kept = KeptValues({"text": "a question of some words"}, True, "an answer of about as many words as that", None)
+    kept = ({"text": "a question of some words"}, True, "an answer of about as many words as that", None)
     # Moments are of the monotonic clock.
     ended = moment + seconds - time.time() + time.monotonic()
     return Noted("-".join(parts), f"call_{rest}", called, caller, outcome, seconds, ended, False, kept, ())

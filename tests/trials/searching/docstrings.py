@@ -4,7 +4,7 @@ import ast
 import statistics
 import sysconfig
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sidecall.indexing.index import FileIndex
@@ -53,24 +53,38 @@ def _list_docstrings(path: Path) -> Iterator[str]:
                 yield text
 
 
+def list_samples(texts: int, queries: int) -> tuple[range, range]:
+    """Return which texts are looked for: some, and as many others, which tell whether the first are flattered."""
+    step = max(2, texts // queries)
+    return range(0, texts, step), range(step // 2, texts, step)
+
+
+def write_finding(row: str, what: str, shares: Sequence[float], taken: float, times: Sequence[float]) -> Finding:
+    """Write what was found of both samples, and how soon."""
+    slow = statistics.quantiles(times, n=20)[-1] * 1000
+    return Finding(
+        row,
+        f"{what}, each found by its first line, which is not in it, among the best 20",
+        "at least 0.80 of them; indexed in 2 s, p95 25 ms, of CPU",
+        f"{shares[0]:.3f}, and {shares[1]:.3f} of as many others; {taken:.2f} s, {slow:.1f} ms",
+        min(shares) >= 0.80,
+        taken < 2 and slow < 25,
+    )
+
+
 def _try(most: int, queries: int) -> Finding:
     texts, index = read_docstrings(most), FileIndex()
     begun = time.process_time()
     index.put((f"doc{number}", rest, {}) for number, (_, rest) in enumerate(texts))
-    taken, step = time.process_time() - begun, max(1, len(texts) // queries)
-    ranks, times = [], []
-    for number in range(0, len(texts), step):
-        begun = time.process_time()
-        found = [piece.filename for piece in index.search([texts[number][0]], 20)]
-        times.append(time.process_time() - begun)
-        ranks.append(f"doc{number}" in found)
+    taken = time.process_time() - begun
+    shares, times = [], []
+    for sample in list_samples(len(texts), queries):
+        hits = 0
+        for number in sample:
+            begun = time.process_time()
+            found = [piece.filename for piece in index.search([texts[number][0]], 20)]
+            times.append(time.process_time() - begun)
+            hits += f"doc{number}" in found
+        shares.append(hits / len(sample))
     index.close()
-    recall, slow = statistics.mean(ranks), statistics.quantiles(times, n=20)[-1] * 1000
-    return Finding(
-        "file search",
-        f"{len(texts):,} docstrings, each found by its first line, which is not in it, among the best 20",
-        "at least 0.80 of them; indexed in 2 s, p95 25 ms, of CPU",
-        f"{recall:.3f}; {taken:.2f} s, {slow:.1f} ms",
-        recall >= 0.80,
-        taken < 2 and slow < 25,
-    )
+    return write_finding("file search", f"{len(texts):,} docstrings", shares, taken, times)

@@ -27,7 +27,7 @@ ClientProof = Literal["client_secret_basic", "client_secret_post", "none"]
 Address = Annotated[str, StringConstraints(pattern=_SAFE, max_length=2000)]
 
 
-class ProviderSettings(BaseModel):
+class ProviderSettings(BaseModel, defer_build=True):
     """One provider: its endpoints, or an issuer that says which they are (RFC 8414), and who this server is there."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

@@ -4,24 +4,30 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sidecall.authoring.foreign.agents import adopt_function_tool
-from sidecall.authoring.foreign.langchain import adopt_langchain
-from sidecall.authoring.foreign.runnables import adopt_runnable
 from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.switches import takes
 from sidecall.core.errors import DefinitionError
+from sidecall.later import Later
 from sidecall.schema.signature import find_source
 
-_Adopt = Callable[[Any, str | None, Mapping[str, Any]], StructuredTool]
-
-# The attributes that tell each kind of tool, the first that fits.
-_TOOLS: tuple[tuple[tuple[str, ...], _Adopt], ...] = (
-    (("name", "description", "args_schema", "tool_call_schema", "ainvoke", "response_format"), adopt_langchain),
-    (("name", "description", "params_json_schema", "on_invoke_tool"), adopt_function_tool),
+_agents, _langchain, _runnables = (
+    Later(f"sidecall.authoring.foreign.{library}") for library in ("agents", "langchain", "runnables")
 )
-_RUNNABLES: tuple[tuple[tuple[str, ...], _Adopt], ...] = (
-    (("ainvoke", "get_input_jsonschema"), adopt_runnable),
-    (("ainvoke", "input_schema"), adopt_runnable),
+
+_Adopt = Callable[[Any, str | None, Mapping[str, Any]], StructuredTool]
+_Known = tuple[tuple[str, ...], Callable[[], _Adopt]]
+
+# The attributes that tell each kind of tool, the first that fits, and what takes it over.
+_TOOLS: tuple[_Known, ...] = (
+    (
+        ("name", "description", "args_schema", "tool_call_schema", "ainvoke", "response_format"),
+        lambda: _langchain.adopt_langchain,
+    ),
+    (("name", "description", "params_json_schema", "on_invoke_tool"), lambda: _agents.adopt_function_tool),
+)
+_RUNNABLES: tuple[_Known, ...] = (
+    (("ainvoke", "get_input_jsonschema"), lambda: _runnables.adopt_runnable),
+    (("ainvoke", "input_schema"), lambda: _runnables.adopt_runnable),
 )
 
 
@@ -49,12 +55,12 @@ def adopt(thing: Any, name: str | None, options: Mapping[str, Any]) -> Structure
     Raises:
         DefinitionError: It cannot be offered.
     """
-    makers = (maker for names, maker in (*_TOOLS, *_RUNNABLES) if _has(thing, names))
-    maker = next(makers, None)
-    if maker is None:
+    finders = (find for names, find in (*_TOOLS, *_RUNNABLES) if _has(thing, names))
+    find = next(finders, None)
+    if find is None:
         return None
     try:
-        return maker(thing, name, options)
+        return find()(thing, name, options)
     except DefinitionError:
         raise
     except Exception as error:

@@ -15,10 +15,10 @@ import httpx
 
 from sidecall.authoring.openapi.reading import parse_document, read_document
 from sidecall.authoring.openapi.services import ServiceEntry
-from sidecall.authoring.openapi.toolkit import ToolChoices, make_toolkit
 from sidecall.core.errors import DefinitionError, ToolException
 from sidecall.core.options import DocumentApproval
 from sidecall.core.tool import CompiledTool
+from sidecall.later import Later
 from sidecall.outgoing.bodies import AnswerBounds
 from sidecall.outgoing.clients import open_client
 from sidecall.outgoing.patterns import parse_hosts
@@ -26,6 +26,8 @@ from sidecall.outgoing.rules import USUAL_PORTS, OutgoingRules
 from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.registry import Registry
 
+# What makes tools of a document, of which most servers have none.
+_making = Later("sidecall.authoring.openapi.toolkit")
 _ENTRY = re.compile(r"(?:(?P<name>[A-Za-z0-9][A-Za-z0-9_-]{0,30})=)?(?P<place>.+)", re.DOTALL)
 _APPROVALS: dict[DocumentApproval, bool | str] = {"never": False, "writing": "writing", "always": True}
 # What one document may be: bytes, and seconds until it is there.
@@ -83,7 +85,7 @@ class NamedDocument:
         """
         entry = self.entry
         asks = entry.requires_approval
-        choices = ToolChoices(
+        choices = _making.ToolChoices(
             where,
             self.name if entry.prefix else None,
             _APPROVALS[approval] if asks is None else asks,
@@ -94,7 +96,7 @@ class NamedDocument:
             entry.private,
             entry.options,
         )
-        return [tool.compiled for tool in make_toolkit(read, choices, entry.filter).get_tools()]
+        return [tool.compiled for tool in _making.make_toolkit(read, choices, entry.filter).get_tools()]
 
 
 class OpenAPIDocuments:

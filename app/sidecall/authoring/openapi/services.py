@@ -52,7 +52,7 @@ def _list_texts(value: Any) -> Any:
 TextList = Annotated[tuple[str, ...], BeforeValidator(_list_texts)]
 
 
-class ServiceEntry(BaseModel):
+class ServiceEntry(BaseModel, defer_build=True):
     """One service: where its document is, which of its operations are offered, and how."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)

@@ -21,7 +21,7 @@ def _let_message_be_absent(schema: dict[str, Any]) -> None:
     schema["required"] = [name for name in schema["required"] if name != "message"]
 
 
-class CallEntry(BaseModel):
+class CallEntry(BaseModel, defer_build=True):
     """What is known of one call, whether it waits, runs or has ended."""
 
     model_config = ConfigDict(

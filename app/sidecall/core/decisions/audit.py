@@ -24,7 +24,7 @@ AuditAction = Literal[
 ]
 
 
-class AuditEntry(BaseModel):
+class AuditEntry(BaseModel, defer_build=True):
     """One decision, or several refusals of the same kind, which are counted."""
 
     model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)

@@ -10,7 +10,7 @@ from sidecall.core.approval import ApprovalState
 from sidecall.core.messages import ToolMessage
 
 
-class ListedCall(BaseModel):
+class ListedCall(BaseModel, defer_build=True):
     """A call in a list."""
 
     name: str

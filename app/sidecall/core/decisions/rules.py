@@ -12,7 +12,7 @@ from sidecall.core.errors import RequestError, SidecallError
 DecisionName = Literal["approve", "reject"]
 
 
-class ApprovalRule(BaseModel):
+class ApprovalRule(BaseModel, defer_build=True):
     """What a person has decided about all calls of one tool by one caller.
 
     It holds for the tool as it was defined then; one that is defined otherwise is another one.

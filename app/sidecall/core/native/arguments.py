@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 
-class ShellCommand(BaseModel):
+class ShellCommand(BaseModel, defer_build=True):
     """What a shell is to run: an `args_schema` for a tool with `native="shell"`."""
 
     commands: list[str] = Field(description="Commands to run one after the other.", min_length=1)
@@ -17,7 +17,7 @@ class ShellCommand(BaseModel):
     )
 
 
-class PatchOperation(BaseModel):
+class PatchOperation(BaseModel, defer_build=True):
     """What is to be done to a file: an `args_schema` for a tool with `native="apply_patch"`."""
 
     type: Literal["create_file", "update_file", "delete_file"] = Field(description="What to do.")

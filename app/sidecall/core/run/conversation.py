@@ -11,7 +11,7 @@ from sidecall.core.messages import ToolMessage
 REMOVE_ALL_MESSAGES = "__remove_all__"
 
 
-class BaseMessage(BaseModel):
+class BaseMessage(BaseModel, defer_build=True):
     """A message with LangChain's keys; those of a provider are kept."""
 
     model_config = ConfigDict(extra="allow")

@@ -9,14 +9,14 @@ from typing_extensions import TypedDict
 from sidecall.core.messages import ContentBlock
 
 
-class ToolOutputText(BaseModel):
+class ToolOutputText(BaseModel, defer_build=True):
     """A text."""
 
     type: Literal["text"] = "text"
     text: str
 
 
-class ToolOutputImage(BaseModel):
+class ToolOutputImage(BaseModel, defer_build=True):
     """An image: by its URL, which may be a `data:` URL, or by the id under which the provider has it."""
 
     type: Literal["image"] = "image"
@@ -31,7 +31,7 @@ class ToolOutputImage(BaseModel):
         return self
 
 
-class ToolOutputFileContent(BaseModel):
+class ToolOutputFileContent(BaseModel, defer_build=True):
     """A file: its content in base64, its URL, or the id under which the provider has it."""
 
     type: Literal["file"] = "file"

@@ -157,9 +157,8 @@ SandboxUse = Literal["functions", "commands", "python"]
 class Sandbox(CommandSandbox, PythonSandbox, Protocol):
     """The sandbox of a server."""
 
-    @property
-    def report(self) -> SandboxReport:
-        """Which kind it is, and how it was tried."""
+    async def find_report(self) -> SandboxReport:
+        """Return which kind it is, and how it was tried, once a trial that has begun is over."""
 
     async def explain_lack(self, use: SandboxUse | None) -> str | None:
         """Return why what a sandbox is used for cannot be done here, once that is known; None where it can."""

@@ -53,7 +53,7 @@ class SecretLost(ToolExecutionError):
         )
 
 
-class SecretListing(BaseModel):
+class SecretListing(BaseModel, defer_build=True):
     """What is told of a secret: never its value."""
 
     model_config = ConfigDict(frozen=True)

@@ -9,7 +9,7 @@ from sidecall.core.context import Caller
 from sidecall.core.errors import RequestError, SidecallError
 
 
-class SignIn(BaseModel):
+class SignIn(BaseModel, defer_build=True):
     """Where a person lets tools act for them, before the call can go on."""
 
     model_config = ConfigDict(frozen=True)
@@ -43,7 +43,7 @@ class TokenUnavailable(SidecallError):
     """A person's token cannot be had just now."""
 
 
-class TokenListing(BaseModel):
+class TokenListing(BaseModel, defer_build=True):
     """What is told of a person's token: never the token."""
 
     model_config = ConfigDict(frozen=True)
@@ -53,7 +53,7 @@ class TokenListing(BaseModel):
     updated_at: datetime = Field(description="When it was got or refreshed last.")
 
 
-class TokenRemoval(BaseModel):
+class TokenRemoval(BaseModel, defer_build=True):
     """What became of a token that was forgotten."""
 
     provider: str

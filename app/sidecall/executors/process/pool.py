@@ -16,6 +16,8 @@ from sidecall.executors.process.fork_server_process import ForkServerProcess, La
 
 logger = logging.getLogger("sidecall")
 
+_NO_PROCESS = "no process can be started for tools with executor='process'"
+
 
 class ProcessPool:
     """Lends processes, replaces each that is gone by a new one, and lets calls wait in order when all are lent.
@@ -54,6 +56,7 @@ class ProcessPool:
         self._ending: set[asyncio.Task[None]] = set()
         self._generation = 0
         self._closed = False
+        self._refusal: OSError | None = None
 
     @property
     def busy(self) -> int:
@@ -81,7 +84,7 @@ class ProcessPool:
             if child is not None:
                 return child
             if not self._lent:
-                raise _make_start_error()
+                raise _make_start_error(self._refusal)
             future: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
             self._waiting.append(future)
         try:
@@ -161,8 +164,9 @@ class ProcessPool:
                 sock.setblocking(False)
                 # Behind those that are ready.
                 self._idle.appendleft(Child(number, sock, self._generation))
-        except OSError:  # Whoever wants one next tries again.
-            logger.exception("no process can be started for tools with executor='process'")
+        except OSError as error:  # Whoever wants one next tries again.
+            self._refusal = error
+            logger.error("%s: %s", _NO_PROCESS, error)
 
     def _close_code(self) -> None:
         code, self._code = self._code, None
@@ -202,7 +206,7 @@ class ProcessPool:
                 self._lent.discard(child)
                 self._idle.append(child)
         if not self._lent:  # And who waits waits for nobody.
-            self._refuse_all(_make_start_error)
+            self._refuse_all(partial(_make_start_error, self._refusal))
 
     def _deliver(self, future: asyncio.Future[Child], child: Child) -> None:
         if future.done():
@@ -226,5 +230,7 @@ def _make_stop_error() -> RuntimeError:
     return RuntimeError("the server is stopping")
 
 
-def _make_start_error() -> RuntimeError:
-    return RuntimeError("no process can be started for tools with executor='process'")
+def _make_start_error(refusal: OSError | None) -> RuntimeError:
+    error = RuntimeError(_NO_PROCESS)
+    error.__cause__ = refusal
+    return error

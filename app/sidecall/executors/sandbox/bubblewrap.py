@@ -19,6 +19,7 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 USER = 65534
 _OLDEST = (0, 8)
 _NEEDS_PROGRAM = "bubblewrap is not installed: install the package `bubblewrap` (0.8 or newer) or `sidecall[sandbox]`"
+_NEEDS_ANOTHER = "bubblewrap: {}; install another one: the package `bubblewrap` (0.8 or newer) or `sidecall[sandbox]`"
 # What programs need of the system. Where one is a link, as /bin to usr/bin, it stays one.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _FOLDERS = ("/etc/ld.so.conf.d", "/etc/alternatives", "/etc/ssl/certs", "/etc/java", "/etc/terminfo")
@@ -42,13 +43,17 @@ def find_program() -> str:
     """Return the path of a bubblewrap that is new enough.
 
     Raises:
-        LookupError: There is none; the message says what to install.
+        LookupError: There is none; the message says what to install, or which one is of no use.
     """
+    useless = []
     found = [shutil.which("bwrap", path=PATH), _find_in_package()]
     for program in filter(None, found):
-        if _read_version(program) >= _OLDEST:
+        version = _read_version(program)
+        if version >= _OLDEST:
             return program
-    raise LookupError(_NEEDS_PROGRAM)
+        found_out = f"is of version {'.'.join(map(str, version))}" if version else "does not run (`--version` fails)"
+        useless.append(f"{program} {found_out}")
+    raise LookupError(_NEEDS_ANOTHER.format(" and ".join(useless)) if useless else _NEEDS_PROGRAM)
 
 
 def _find_in_package() -> str | None:

@@ -44,6 +44,7 @@ class Python(Protocol):
 logger = logging.getLogger("sidecall")
 
 _LIMITS = SandboxLimits()
+_NOT_NEEDED = SandboxReport(reason="it was not needed yet")
 _NO_COMMANDS = "Commands cannot be run on this server: {}. Its operator has to change that; go on without them."
 _NO_PYTHON = "Python cannot be run on this server: {}. Its operator has to change that; go on without it."
 _NO_MONTY = "`sidecall[python]` is not installed"
@@ -71,7 +72,6 @@ class LocalSandbox:
         """
         self.limits = limits
         self.python_tier: PythonTier = python_tier
-        self.report = SandboxReport(reason="it was not needed yet")
         self._allowed = tuple(words for text in allowed if (words := text.split()))
         self._output = output
         self._opening: asyncio.Task[Opened] | None = None
@@ -99,6 +99,10 @@ class LocalSandbox:
         self.begin()
         assert self._opening is not None
         return await asyncio.shield(self._opening)
+
+    async def find_report(self) -> SandboxReport:
+        """Return which kind this machine has, once a trial that has begun is over; where none has, none is begun."""
+        return _NOT_NEEDED if self._opening is None else (await self.open()).report
 
     def is_tried_for(self, use: SandboxUse) -> bool:
         """Return whether such a use needs what has to be tried first."""
@@ -175,8 +179,7 @@ class LocalSandbox:
         except Exception as error:  # Whatever it was: nothing runs in what could not be tried.
             logger.exception("the sandbox could not be tried")
             opened = Opened(SandboxReport(reason=f"it could not be tried ({type(error).__name__})"))
-        self.report = opened.report
-        _tell(self.report)
+        _tell(opened.report)
         return opened
 
     async def _start_python(self) -> Python:

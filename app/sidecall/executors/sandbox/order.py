@@ -86,8 +86,15 @@ class SandboxOrder:
 def list_limits(limits: SandboxLimits, *, is_grouped: bool) -> Iterator[tuple[int, int]]:
     """Yield each limit of processes with its value.
 
-    Where no cgroup counts the memory of all, what a process shares with others has to count as its own.
+    Where no cgroup counts the memory of all, what a process shares with others has to count as its own. None is above
+    that of this process, which could not be given.
     """
+    for kind, most in _list_wanted(limits, is_grouped=is_grouped):
+        hard = resource.getrlimit(kind)[1]
+        yield kind, most if hard == resource.RLIM_INFINITY else min(most, hard)
+
+
+def _list_wanted(limits: SandboxLimits, *, is_grouped: bool) -> Iterator[tuple[int, int]]:
     yield resource.RLIMIT_NPROC, limits.processes
     yield resource.RLIMIT_DATA if is_grouped else resource.RLIMIT_AS, limits.memory_bytes
     yield resource.RLIMIT_FSIZE, limits.file_bytes

@@ -66,8 +66,13 @@ def read_probes(body: bytes) -> dict[str, str]:
     try:
         return {str(name): str(trouble) for name, trouble in json.loads(body).items()}
     except ValueError:
-        text = body.decode(errors="replace").strip()[-300:]
-        raise SandboxFailed(f"Python does not run in a sandbox: {text or 'it said nothing'}") from None
+        raise SandboxFailed(f"Python does not run in a sandbox: {_find_words(body)}") from None
+
+
+def _find_words(body: bytes) -> str:
+    """Return the last line of what a program has said; those before are a traceback of Python's."""
+    lines = body.decode(errors="replace").split("\n")
+    return next((line.strip()[-300:] for line in reversed(lines) if line.strip()), "it said nothing")
 
 
 async def _try_all(start: StartProgram, folder: Path, given: tuple[str, ...]) -> dict[str, str]:
@@ -75,7 +80,7 @@ async def _try_all(start: StartProgram, folder: Path, given: tuple[str, ...]) ->
     ended = await run_within(start(Program(file=_PROBES, directory=folder, given=given, take=out.add)), _SECONDS)
     body = out.read()[0]
     if ended.exit_code != 0:
-        raise SandboxFailed(body.decode(errors="replace").strip()[-300:] or "it said nothing")
+        raise SandboxFailed(_find_words(body))
     return read_probes(body)
 
 

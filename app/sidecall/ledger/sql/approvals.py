@@ -12,6 +12,7 @@ from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
 from sidecall.core.errors import CallRejected, ToolFailure, UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
+from sidecall.core.native.items import settle_item
 from sidecall.core.overload import StoreUnavailable, TooManyApprovals
 from sidecall.core.record import CallRecord
 from sidecall.ledger.packing import PackedApproval, read_packed
@@ -247,4 +248,9 @@ def _make_answer(record: ApprovalRecord, make_answer: MakeAnswer) -> ToolMessage
     """Make the answer of a call whose process ended before it had one."""
     approval = record.approval
     failure = CallRejected(approval.reason) if approval.status == "rejected" else OutcomeUnknown()
-    return make_answer(failure, approval.tool_call)
+    # What people are shown of a call has no item, which its answer repeats.
+    sent = approval.tool_call if record.call is None else record.call.tool_call
+    message = make_answer(failure, sent)
+    if sent.item is not None:
+        settle_item(message, sent, approved=approval.status == "approved")
+    return message

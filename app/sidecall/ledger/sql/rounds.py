@@ -4,7 +4,6 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from sys import getsizeof
 from typing import Any
 
 from sidecall.core.overload import StoreUnavailable
@@ -27,7 +26,7 @@ class Wish:
     @classmethod
     def of(cls, statement: str, rows: Sequence[Row], *, is_single: bool) -> "Wish":
         """Make one that is waited for on the running loop."""
-        size = _BESIDE + sum(map(getsizeof, rows[0])) if is_single else sum(map(_measure, rows))
+        size = sum(map(_measure, rows))
         return cls(statement, rows, asyncio.get_running_loop().create_future(), is_single, size)
 
     @property
@@ -147,4 +146,8 @@ def turn_away(wishes: Iterable[Wish], why: Exception | None = None) -> None:
 
 
 def _measure(row: Row) -> int:
-    return _BESIDE + sum(map(getsizeof, row))
+    size = _BESIDE
+    for value in row:  # A function for each would take three times as long.
+        if type(value) is str or type(value) is bytes:
+            size += len(value)
+    return size

@@ -7,7 +7,7 @@ from contextlib import suppress
 from contextvars import Context
 from typing import Any, Generic, Protocol, TypeVar
 
-from sidecall.core.coroutines import await_rest
+from sidecall.core.coroutines import CurrentTask, await_rest
 from sidecall.pipeline.execution.waking import StandIn, Waking, works_for
 
 T = TypeVar("T")
@@ -228,6 +228,7 @@ def take_first_step(
     seconds_left: Callable[[Any], float | None],
     abandon: Abandon,
     call: Interruptible | None = None,
+    task: asyncio.Task[Any] | None = None,
 ) -> tuple[bool, Any]:
     """Take the first step of a coroutine; most tools never wait, and so need neither a timer nor a second step.
 
@@ -236,12 +237,12 @@ def take_first_step(
         seconds_left: Asked with `call` once the coroutine has come to wait; None for no bound.
         abandon: Goes on with what does not end in time.
         call: Whatever the coroutine is run for.
+        task: The present task, where it is known.
 
     Returns:
         Whether it is done, and what it returns; or else what has to be awaited for that.
     """
-    task = asyncio.current_task()
-    assert task is not None
+    task = task or CurrentTask().find()
     before = task.cancelling()
     try:
         awaited = coroutine.send(None)
@@ -287,8 +288,7 @@ async def outlive(coroutine: Coroutine[Any, Any, Any], awaited: Any) -> None:
     It has been cancelled before, and may take its time to clean up. If it is not done `LATE_GRACE` seconds later, it is
     cancelled once more.
     """
-    task = asyncio.current_task()
-    assert task is not None
+    task = CurrentTask().find()
     timer = asyncio.get_running_loop().call_later(LATE_GRACE, task.cancel)
     try:
         if asyncio.isfuture(awaited):

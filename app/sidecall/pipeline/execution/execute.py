@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
+from sidecall.core.coroutines import CurrentTask
 from sidecall.core.errors import ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.options import ExecutorName
@@ -21,6 +22,7 @@ class Execute:
 
     def __init__(self, executors: Mapping[ExecutorName, Executor]) -> None:
         self._executors = executors
+        self._current = CurrentTask()
         # Kept here, since the event loop holds its tasks by weak references only.
         self._abandoned: set[asyncio.Task[Any]] = set()
 
@@ -41,7 +43,7 @@ class Execute:
         if results is not None and results.used and invocation.tool.name in results.large:
             running = _run_with_room(invocation, results.large[invocation.tool.name], running)
         try:
-            is_done, came = take_first_step(running, seconds_left, self._abandon, invocation)
+            is_done, came = take_first_step(running, seconds_left, self._abandon, invocation, self._current.find())
         except ToolFailure:
             raise
         except BaseException as error:

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from sidecall.core.invocation import Invocation
-from sidecall.core.results.notes import FULL
-from sidecall.core.run.workspaces import find_conversation, find_lasting
+from sidecall.core.results.notes import WORKSPACE
+from sidecall.core.run.workspaces import FIELD, HEADER, find_conversation, find_lasting
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.workspaces.naming import find_spellings
 from sidecall.workspace.entries import Entry
@@ -17,6 +17,11 @@ from sidecall.workspace.shown import show_file
 from sidecall.workspace.workspace import Workspace
 
 _PASSING = PassingWorkspaces()
+# Of a call that says no conversation: its files seem to have been lost, else.
+_GONE = (
+    f"The files that this call has written are gone: it belongs to no conversation. The program keeps them by sending"
+    f" the header {HEADER}, or `{FIELD}` in the `context` beside the call."
+)
 # Of the files that an answer names, and of the paths that are looked for.
 _MOST_FILES = 20
 _MOST_LOOKS = 500
@@ -98,15 +103,34 @@ def _look(workspace: Workspace, path: str) -> Entry | None:
     return None if entry.is_folder else entry
 
 
-async def tell_full(invocation: Invocation) -> None:
-    """Write into an answer that its workspace is full now, where a program of the tool's may have made it so."""
+async def tell_of_workspace(invocation: Invocation) -> None:
+    """Write into an answer that its workspace is full now, or that files were written which go with the call."""
     message, workspace = invocation.message, invocation.workspace
-    if message is None or not isinstance(workspace, Workspace) or not (workspace.is_kept and workspace.is_uncounted):
+    if message is None or not isinstance(workspace, Workspace):
         return
+    note = None
+    if workspace.is_kept:
+        note = await asyncio.to_thread(_find_fullness, workspace) if workspace.is_uncounted else None
+    elif invocation.surroundings.workspaces is not None:
+        note = _GONE if await asyncio.to_thread(_has_files, workspace) else None
+    if note is not None:
+        message.response_metadata[WORKSPACE] = note
+
+
+def _find_fullness(workspace: Workspace) -> str | None:
+    """Return that a workspace is full, and what to do, where a program of the tool's has made it so."""
     try:
-        await asyncio.to_thread(workspace.require_room)
+        workspace.require_room()
     except WorkspaceError as full:
-        message.response_metadata[FULL] = full.message
+        return full.message
+    return None
+
+
+def _has_files(workspace: Workspace) -> bool:
+    try:
+        return any(not entry.is_folder for entry in workspace.walk())
+    except WorkspaceError:
+        return True  # A program has made what cannot be looked through.
 
 
 async def leave_workspace(invocation: Invocation) -> None:

@@ -7,13 +7,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from sidecall.rest.native.body import JsonObject
 
 
-class AnswerBody(BaseModel):
+class AnswerBody(BaseModel, defer_build=True):
     """An answer, of which every key is there."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
 
-class _CalledAnswer(BaseModel):
+class _CalledAnswer(BaseModel, defer_build=True):
     call_id: str
     caller: JsonObject = Field(default_factory=dict, description="That of the call, where it has one.")
 
@@ -25,14 +25,14 @@ class CustomToolCallOutput(_CalledAnswer):
     output: str | list[Any]
 
 
-class ShellOutcome(BaseModel):
+class ShellOutcome(BaseModel, defer_build=True):
     """How a command ended."""
 
     type: Literal["exit", "timeout"]
     exit_code: int = Field(default=0, description="Not there after a timeout.")
 
 
-class ShellOutput(BaseModel):
+class ShellOutput(BaseModel, defer_build=True):
     """What became of one command."""
 
     stdout: str
@@ -49,7 +49,7 @@ class ShellCallOutput(_CalledAnswer):
     max_output_length: int = Field(default=0, description="That of the call, where it has one.")
 
 
-class LocalShellCallOutput(BaseModel):
+class LocalShellCallOutput(BaseModel, defer_build=True):
     """The item that answers a command for a shell in the older form."""
 
     type: Literal["local_shell_call_output"]
@@ -67,7 +67,7 @@ class ApplyPatchCallOutput(_CalledAnswer):
     output: str
 
 
-class ComputerScreenshot(BaseModel):
+class ComputerScreenshot(BaseModel, defer_build=True):
     """What the screen shows: by its URL, mostly a `data:` URL, or by the id under which the provider has it."""
 
     type: Literal["computer_screenshot"]
@@ -75,7 +75,7 @@ class ComputerScreenshot(BaseModel):
     file_id: str = ""
 
 
-class ComputerCallOutput(BaseModel):
+class ComputerCallOutput(BaseModel, defer_build=True):
     """The item that answers what was to be done at a computer; `Sidecall-Error` says what went wrong."""
 
     type: Literal["computer_call_output"]
@@ -97,7 +97,7 @@ class ToolSearchOutput(AnswerBody):
     tools: list[JsonObject] = Field(description="The definitions of what was found; none where the search failed.")
 
 
-class MCPApprovalResponse(BaseModel):
+class MCPApprovalResponse(BaseModel, defer_build=True):
     """The item that answers a question whether the provider may call a tool."""
 
     type: Literal["mcp_approval_response"]
@@ -106,7 +106,7 @@ class MCPApprovalResponse(BaseModel):
     reason: str = Field(default="", description="Why not.")
 
 
-class GeminiFunctionResultStep(BaseModel):
+class GeminiFunctionResultStep(BaseModel, defer_build=True):
     """The step that answers a call of a function."""
 
     type: Literal["function_result"]

@@ -26,7 +26,7 @@ CharacterCount = Annotated[StrictInt, Field(ge=0), BeforeValidator(_be_whole)]
 SentId = Annotated[str | StrictInt | None, BeforeValidator(_be_whole)]
 
 
-class CallBody(BaseModel):
+class CallBody(BaseModel, defer_build=True):
     """What the calling program, never the model, may send beside a call."""
 
     model_config = ConfigDict(extra="ignore")

@@ -1,13 +1,13 @@
 """The calls of built-in tools as providers' models emit them, where they are no calls of functions."""
 
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AliasChoices, BaseModel, Field, StrictBool
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, StrictBool
 
 from sidecall.rest.native.body import Arguments, CallBody, CharacterCount, JsonObject, SentId, WholeNumber
 
 
-class OpenAICustomInput(BaseModel):
+class OpenAICustomInput(BaseModel, defer_build=True):
     """Name a custom tool and the text for it."""
 
     name: str
@@ -43,7 +43,7 @@ class CustomToolCall(_CalledItem):
     )
 
 
-class ShellAction(BaseModel):
+class ShellAction(BaseModel, defer_build=True):
     """What a shell is to run."""
 
     commands: list[str]
@@ -53,7 +53,7 @@ class ShellAction(BaseModel):
     )
 
 
-class LocalEnvironment(BaseModel):
+class LocalEnvironment(BaseModel, defer_build=True):
     """The place where a shell of ours runs; a container of the provider's is refused."""
 
     type: Literal["local"] = "local"
@@ -67,7 +67,12 @@ class ShellCall(_CalledItem):
     environment: LocalEnvironment | None = None
 
 
-class LocalShellAction(BaseModel):
+def _refuse_user(user: Any) -> None:
+    if user is not None:
+        raise ValueError("Commands are run as whoever the shell runs as; leave `user` out")
+
+
+class LocalShellAction(BaseModel, defer_build=True):
     """One command for a shell, as a list of words."""
 
     type: Literal["exec"] = "exec"
@@ -75,7 +80,9 @@ class LocalShellAction(BaseModel):
     env: dict[str, str] = Field(default_factory=dict)
     timeout_ms: WholeNumber | None = None
     working_directory: str | None = None
-    user: None = Field(default=None, description="Refused: commands are run as whoever the shell runs as.")
+    user: Annotated[None, BeforeValidator(_refuse_user)] = Field(
+        default=None, description="Refused: commands are run as whoever the shell runs as."
+    )
 
 
 class LocalShellCall(_Item):
@@ -86,7 +93,7 @@ class LocalShellCall(_Item):
     action: LocalShellAction
 
 
-class PatchedFile(BaseModel):
+class PatchedFile(BaseModel, defer_build=True):
     """What is to be done to a file."""
 
     type: Literal["create_file", "update_file", "delete_file"]

@@ -47,7 +47,7 @@ _WHOLE = {
 }
 
 
-class UploadedContent(BaseModel):
+class UploadedContent(BaseModel, defer_build=True):
     """What became of a body that was sent to be kept."""
 
     id: str

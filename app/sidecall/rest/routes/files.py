@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from sidecall.core.errors import InvalidParameter
 from sidecall.http.body import read_bytes
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.pieces import InPieces
 from sidecall.http.problems import Problem
@@ -22,7 +23,7 @@ from sidecall.rest.workspaces.forms import read_form
 from sidecall.vector_stores.kept import Choice, ListOrder
 from sidecall.vector_stores.stores import VectorStores
 
-router = APIRouter(tags=["file search"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["file search"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 SentFileId = Annotated[str, Path(description="The `id` of the file.", max_length=100)]
 PageLimit = Annotated[int, Query(ge=1, le=100, description="Most entries of a page."), WHOLE_NUMBER]

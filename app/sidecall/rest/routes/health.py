@@ -14,13 +14,13 @@ from sidecall.upstream.tending import UpstreamState
 router = APIRouter(tags=["operations"], route_class=LateRoute)
 
 
-class Health(BaseModel):
+class Health(BaseModel, defer_build=True):
     """The process answers."""
 
     status: Literal["ok"] = "ok"
 
 
-class Readiness(BaseModel):
+class Readiness(BaseModel, defer_build=True):
     """The server may take traffic."""
 
     status: Literal["ready"] = "ready"
@@ -43,6 +43,10 @@ class Readiness(BaseModel):
     refused: dict[str, str] | None = Field(
         default=None,
         description="Tools whose calls are refused because this machine has no sandbox that does for them, and why.",
+    )
+    workspaces: str | None = Field(
+        default=None,
+        description="Why files of conversations could not be written when some were last asked for; other calls go on.",
     )
 
 
@@ -81,15 +85,15 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
         use = None if not uses else "python" if "python" in uses else uses[0]
         sandbox = await show_sandbox(parts.pipeline.sandbox, use)
         refused = await list_refused(parts.pipeline.sandbox, parts.registry) or None
-        if not upstream.servers:
-            return Readiness(tools=len(parts.registry), missing=missing, sandbox=sandbox, refused=refused)
+        servers = upstream.servers
         return Readiness(
             tools=len(parts.registry),
             missing=missing,
             sandbox=sandbox,
             refused=refused,
-            mcp_servers={server.name: server.state for server in upstream.servers},
-            mcp_tools_waiting=sum(map(len, upstream.waiting.values())),
+            workspaces=parts.workspaces.trouble,
+            mcp_servers={server.name: server.state for server in servers} if servers else None,
+            mcp_tools_waiting=sum(map(len, upstream.waiting.values())) if servers else None,
         )
     if lifecycle.phase == "ready":
         detail = f"Its store cannot be used. {trouble}"

@@ -15,7 +15,7 @@ from sidecall.http.reply import Reply
 router = APIRouter(tags=["callers"], route_class=LateRoute)
 
 
-class ResourceMetadata(BaseModel):
+class ResourceMetadata(BaseModel, defer_build=True):
     """Which tokens this server takes, and from whom (RFC 9728)."""
 
     resource: str = Field(description="What a token has to be made for: its audience.")

@@ -22,7 +22,7 @@ from sidecall.rest.wire import Answer, AnsweredCall
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 
-class ReplayWish(BaseModel):
+class ReplayWish(BaseModel, defer_build=True):
     """How a call is to be repeated."""
 
     model_config = ConfigDict(extra="forbid", strict=True)

@@ -29,7 +29,7 @@ _UNKNOWN: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "descriptio
 _UNAVAILABLE: dict[int | str, dict[str, Any]] = {503: {"model": Problem, "description": "It cannot be done just now."}}
 
 
-class SecretValue(BaseModel):
+class SecretValue(BaseModel, defer_build=True):
     """A secret as its caller sends it; nobody can read it again."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)

@@ -44,7 +44,7 @@ ToolName = Annotated[str, Path(description="The tool's name.", openapi_examples=
 IfNoneMatch = Annotated[str | None, Header(description="The ETag of the listing you have.")]
 
 
-class ToolDetail(BaseModel):
+class ToolDetail(BaseModel, defer_build=True):
     """Everything about one tool."""
 
     name: str

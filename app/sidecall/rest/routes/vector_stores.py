@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import BaseModel
 
 from sidecall.core.errors import InvalidParameter, ToolException
+from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
@@ -30,7 +31,7 @@ from sidecall.rest.vector_stores.shown import (
 )
 from sidecall.vector_stores.kept import Member
 
-router = APIRouter(tags=["file search"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["file search"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 StoreId = Annotated[str, Path(description="The `id` of the vector store.", max_length=100)]
 _STORES, _ONE = "/vector_stores", "/vector_stores/{vector_store_id}"

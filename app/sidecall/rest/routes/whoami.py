@@ -13,7 +13,7 @@ from sidecall.rest.parts import CallerDep
 router = APIRouter(tags=["callers"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 
-class Identity(BaseModel):
+class Identity(BaseModel, defer_build=True):
     """Who sends a request, as this server has it."""
 
     subject: str = Field(description="The caller's name; `anonymous` where nobody is asked.")

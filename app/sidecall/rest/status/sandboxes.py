@@ -8,7 +8,7 @@ from sidecall.core.run.sandbox import PythonTier, Sandbox, SandboxProfile, Sandb
 from sidecall.core.tool import CompiledTool
 
 
-class SandboxTrial(BaseModel):
+class SandboxTrial(BaseModel, defer_build=True):
     """One thing that must not succeed in a sandbox."""
 
     name: str
@@ -16,7 +16,7 @@ class SandboxTrial(BaseModel):
     found: str = Field(description="What succeeded all the same.")
 
 
-class SandboxStatus(BaseModel):
+class SandboxStatus(BaseModel, defer_build=True):
     """Which kind of sandbox the machine has, and how it was tried when the server started."""
 
     profile: SandboxProfile
@@ -33,7 +33,7 @@ async def show_sandbox(sandbox: Sandbox | None, use: SandboxUse | None) -> Sandb
     if sandbox is None or use is None:
         return None
     refused = await sandbox.explain_lack(use)
-    report = sandbox.report
+    report = await sandbox.find_report()
     return SandboxStatus(
         profile=report.profile,
         checks=[SandboxTrial(name=it.name, passed=it.passed, found=it.found) for it in report.checks],

@@ -15,7 +15,7 @@ _P50 = "Half of its calls took no longer, as near as a histogram says."
 _P95 = "Of twenty of its calls nineteen took no longer."
 
 
-class ProcessStatus(BaseModel):
+class ProcessStatus(BaseModel, defer_build=True):
     """The process that answers; each worker answers for itself."""
 
     pid: int
@@ -28,7 +28,7 @@ class ProcessStatus(BaseModel):
     log_lines_dropped: int = Field(description="Lines of the log that nobody read in time.")
 
 
-class QueueStatus(BaseModel):
+class QueueStatus(BaseModel, defer_build=True):
     """How full something is."""
 
     running: int
@@ -37,7 +37,7 @@ class QueueStatus(BaseModel):
     most_waiting: int = Field(description="How many may wait.")
 
 
-class ExecutorStatus(BaseModel):
+class ExecutorStatus(BaseModel, defer_build=True):
     """How full one executor is."""
 
     size: int | None = Field(description="How many calls it can run at once; null: no limit.")
@@ -47,7 +47,7 @@ class ExecutorStatus(BaseModel):
     killed: int = Field(description="Processes that it has killed since the server started.")
 
 
-class StoreStatus(BaseModel):
+class StoreStatus(BaseModel, defer_build=True):
     """Whether what has to be remembered can be."""
 
     kind: StoreKind
@@ -63,7 +63,7 @@ class HistoryStatus(StoreStatus):
     dropped: int = Field(description="Calls that were left out since the server started, for want of room.")
 
 
-class McpServerStatus(BaseModel):
+class McpServerStatus(BaseModel, defer_build=True):
     """An MCP server whose tools are offered here."""
 
     name: str
@@ -77,7 +77,7 @@ class McpServerStatus(BaseModel):
     waiting: list[str] = Field(description="Tools that have changed and wait for an operator.")
 
 
-class ToolStatus(BaseModel):
+class ToolStatus(BaseModel, defer_build=True):
     """How the calls of one tool went since the server started."""
 
     name: str
@@ -87,7 +87,7 @@ class ToolStatus(BaseModel):
     p95_ms: float | None = Field(description=_P95)
 
 
-class ServerStatus(BaseModel):
+class ServerStatus(BaseModel, defer_build=True):
     """How the server is, and what the last two hours were like."""
 
     version: str

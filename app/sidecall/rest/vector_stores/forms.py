@@ -20,7 +20,7 @@ Key = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
 QueryText = Annotated[str, Field(min_length=1, max_length=4096)]
 
 
-class _Sent(BaseModel):
+class _Sent(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid")
 
 

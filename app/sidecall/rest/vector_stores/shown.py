@@ -13,7 +13,7 @@ Values = dict[str, str | float | bool]
 FilePurpose = Literal["assistants", "batch", "evals", "fine-tune", "user_data", "vision"]
 
 
-class UploadedFile(BaseModel):
+class UploadedFile(BaseModel, defer_build=True):
     """A file that a program has sent, as OpenAI shows it."""
 
     id: str
@@ -31,7 +31,7 @@ class UploadedFile(BaseModel):
         return cls.model_validate({"id": file.id, "purpose": file.purpose, **shown})
 
 
-class DeletedUpload(BaseModel):
+class DeletedUpload(BaseModel, defer_build=True):
     """A file that is not there any more."""
 
     id: str
@@ -39,7 +39,7 @@ class DeletedUpload(BaseModel):
     deleted: Literal[True] = True
 
 
-class FileCounts(BaseModel):
+class FileCounts(BaseModel, defer_build=True):
     """How many files of a store are in which state."""
 
     in_progress: int
@@ -49,7 +49,7 @@ class FileCounts(BaseModel):
     total: int
 
 
-class VectorStore(BaseModel):
+class VectorStore(BaseModel, defer_build=True):
     """A store of files that can be searched, as OpenAI shows it."""
 
     id: str
@@ -77,7 +77,7 @@ class VectorStore(BaseModel):
         )
 
 
-class DeletedVectorStore(BaseModel):
+class DeletedVectorStore(BaseModel, defer_build=True):
     """A store that is not there any more; its files are."""
 
     id: str
@@ -85,28 +85,28 @@ class DeletedVectorStore(BaseModel):
     deleted: Literal[True] = True
 
 
-class FileError(BaseModel):
+class FileError(BaseModel, defer_build=True):
     """Why the text of a file could not be had."""
 
     code: Literal["server_error", "unsupported_file", "invalid_file"]
     message: str
 
 
-class StaticSizes(BaseModel):
+class StaticSizes(BaseModel, defer_build=True):
     """How large the pieces are, in tokens of four characters."""
 
     max_chunk_size_tokens: int = Field(default=800, ge=100, le=4096)
     chunk_overlap_tokens: int = Field(default=400, ge=0, le=2048, description="At most half of a piece.")
 
 
-class StaticChunking(BaseModel):
+class StaticChunking(BaseModel, defer_build=True):
     """Into which pieces a file was cut."""
 
     type: Literal["static"] = "static"
     static: StaticSizes
 
 
-class VectorStoreFile(BaseModel):
+class VectorStoreFile(BaseModel, defer_build=True):
     """A file of a store, as OpenAI shows it."""
 
     id: str
@@ -136,7 +136,7 @@ class VectorStoreFile(BaseModel):
         )
 
 
-class DeletedVectorStoreFile(BaseModel):
+class DeletedVectorStoreFile(BaseModel, defer_build=True):
     """A file that is not in its store any more."""
 
     id: str
@@ -164,14 +164,14 @@ class VectorStoreFileListing(_Listing[VectorStoreFile]):
     """Some of the files of a store."""
 
 
-class FoundText(BaseModel):
+class FoundText(BaseModel, defer_build=True):
     """The text of a passage."""
 
     type: Literal["text"] = "text"
     text: str
 
 
-class FoundPassage(BaseModel):
+class FoundPassage(BaseModel, defer_build=True):
     """A passage of a file."""
 
     file_id: str
@@ -181,7 +181,7 @@ class FoundPassage(BaseModel):
     content: list[FoundText]
 
 
-class VectorStoreSearchResults(BaseModel):
+class VectorStoreSearchResults(BaseModel, defer_build=True):
     """Passages, best first; all that there are come at once."""
 
     object: Literal["vector_store.search_results.page"] = "vector_store.search_results.page"

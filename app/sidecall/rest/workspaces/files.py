@@ -7,6 +7,7 @@ from itertools import islice
 
 from sidecall.core.context import Caller
 from sidecall.core.errors import BodyTooLarge, InvalidParameter, RequestError
+from sidecall.core.overload import StoreUnavailable
 from sidecall.core.run.file_errors import FileConflict, InvalidFile, TooManyFiles, UnknownFile, UnknownWorkspace
 from sidecall.rest.workspaces.shown import DeletedFile, FileListing, ShownFile, ShownWorkspace, show_workspace
 from sidecall.workspace.claims import Claim
@@ -24,6 +25,7 @@ _PROBLEMS: Mapping[FileProblem, type[RequestError]] = {
     "refused": InvalidFile,
     "too_large": BodyTooLarge,
     "quota": TooManyFiles,
+    "unwritable": StoreUnavailable,
 }
 
 
@@ -52,7 +54,8 @@ class FilesOf:
         most = int(self.places.expiry.hard // 60)
         if minutes > most:
             raise InvalidParameter(f"`expires_after.minutes` is {most} at most: no workspace is kept for longer here.")
-        workspace = self.places.open(self.caller.tenant, self.conversation)
+        with _in_problems():
+            workspace = self.places.open(self.caller.tenant, self.conversation)
         assert isinstance(workspace.claim, Claim)
         workspace.claim.keep_for(60.0 * minutes)
         return show_workspace(workspace, self.conversation, self.places.expiry)
@@ -72,8 +75,8 @@ class FilesOf:
         Raises:
             RequestError: It cannot be written.
         """
-        workspace = self.places.open(self.caller.tenant, self.conversation)
         with _in_problems():
+            workspace = self.places.open(self.caller.tenant, self.conversation)
             workspace.write_bytes(path, body)
             entry = workspace.look_at(path)
         note_sent(workspace, entry.path)

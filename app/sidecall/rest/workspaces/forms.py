@@ -18,7 +18,7 @@ _MOST_PARTS = 8
 _NO_FILE = "The form has no `file`. Send one: `curl --form file=@report.csv`."
 
 
-class FileOfContent(BaseModel):
+class FileOfContent(BaseModel, defer_build=True):
     """A file that is kept here already."""
 
     model_config = ConfigDict(extra="forbid")

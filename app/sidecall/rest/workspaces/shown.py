@@ -9,14 +9,14 @@ from sidecall.workspace.places import Expiry
 from sidecall.workspace.workspace import Workspace
 
 
-class ExpiresAfter(BaseModel):
+class ExpiresAfter(BaseModel, defer_build=True):
     """When a workspace is removed: so many minutes after it was last used."""
 
     anchor: Literal["last_active_at"] = "last_active_at"
     minutes: int
 
 
-class WantedExpiry(BaseModel):
+class WantedExpiry(BaseModel, defer_build=True):
     """After how many minutes without use it is to be removed."""
 
     model_config = ConfigDict(extra="forbid")
@@ -25,7 +25,7 @@ class WantedExpiry(BaseModel):
     minutes: int = Field(ge=1, strict=True, description="At most what the server keeps any workspace.")
 
 
-class WorkspaceTerm(BaseModel):
+class WorkspaceTerm(BaseModel, defer_build=True):
     """How long a workspace is to be kept."""
 
     model_config = ConfigDict(extra="forbid")
@@ -33,7 +33,7 @@ class WorkspaceTerm(BaseModel):
     expires_after: WantedExpiry
 
 
-class ShownWorkspace(BaseModel):
+class ShownWorkspace(BaseModel, defer_build=True):
     """The files of one conversation, as OpenAI shows a container."""
 
     id: str = Field(description="The conversation.")
@@ -45,7 +45,7 @@ class ShownWorkspace(BaseModel):
     expires_at: int | None = Field(description="When it is removed if nobody uses it again.")
 
 
-class ShownFile(BaseModel):
+class ShownFile(BaseModel, defer_build=True):
     """A file of a workspace, as OpenAI shows one of a container."""
 
     id: str
@@ -58,7 +58,7 @@ class ShownFile(BaseModel):
     url: str = Field(description="Where its content is.")
 
 
-class FileListing(BaseModel):
+class FileListing(BaseModel, defer_build=True):
     """Some of the files, in the order of their paths."""
 
     object: Literal["list"] = "list"
@@ -68,7 +68,7 @@ class FileListing(BaseModel):
     has_more: bool
 
 
-class DeletedFile(BaseModel):
+class DeletedFile(BaseModel, defer_build=True):
     """A file that is not there any more."""
 
     id: str

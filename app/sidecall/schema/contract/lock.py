@@ -20,7 +20,7 @@ class LockUnfit(SidecallError):
     """The file is no lock of tools."""
 
 
-class LockedTool(BaseModel):
+class LockedTool(BaseModel, defer_build=True):
     """What callers rely on of one tool."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -30,7 +30,7 @@ class LockedTool(BaseModel):
     parameters: Schema
 
 
-class _Lock(BaseModel):
+class _Lock(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid")
 
     version: Literal[1]

@@ -118,10 +118,10 @@ class HandInProcess:
 def _spare_copies(order: Order) -> Order:
     """Return an order whose large values are sent as they lie."""
     statement, values, kind = order
-    # Most have no bytes, and a loop of Python's own would cost more than to write what they have.
-    if kind != "many" and bytes in map(type, values):
-        if any(type(value) is bytes and len(value) > _LARGE for value in values):
-            return statement, [PickleBuffer(one) if type(one) is bytes else one for one in values], kind
+    if kind != "many":
+        for value in values:  # A generator would cost more than what it looks for.
+            if type(value) is bytes and len(value) > _LARGE:
+                return statement, [PickleBuffer(one) if type(one) is bytes else one for one in values], kind
     return order
 
 

@@ -7,7 +7,6 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from contextvars import Context
-from sys import getsizeof
 from typing import Any, Protocol
 
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
@@ -29,8 +28,6 @@ HANGS_AFTER = 5.0
 _SLOWLY = 4 * 1024 * 1024
 # Seconds between two looks. Looks are counted, not seconds: where this process was stopped, too, nobody was late.
 _LOOK = 0.5
-# What SQLite can keep.
-_KINDS = frozenset((str, bytes, int, float, bool, type(None)))
 # Whoever waits for an order, and its size.
 _Waiting = tuple[asyncio.Future[Any], int]
 
@@ -253,10 +250,10 @@ class Writer:
 
 
 def _measure(values: Row) -> int:
-    """Return how many bytes values take, which have to be of kinds that SQLite knows."""
-    # Nothing of it is a loop of Python's own, which would cost as much as half of what a call does beside.
-    if not _KINDS.issuperset(map(type, values)):
-        for value in values:
-            if value is not None and not isinstance(value, (int, float, str, bytes)):
-                raise TypeError(f"A {type(value).__name__} cannot be written into a database.")
-    return sum(map(getsizeof, values))
+    size = 0
+    for value in values:
+        if type(value) is str or type(value) is bytes:
+            size += len(value)
+        elif value is not None and not isinstance(value, (int, float, str, bytes)):
+            raise TypeError(f"A {type(value).__name__} cannot be written into a database.")
+    return size

@@ -6,7 +6,7 @@ WITH wanted AS MATERIALIZED (
     FROM vector_store_files AS m
     WHERE m.tenant = $2 AND m.status = 'completed' {where}
 ), hits AS MATERIALIZED (
-    SELECT w.piece, wanted.lexeme, ts_rank('{0, 0.5, 0.8, 1}', w.words, wanted.query, 1) AS share
+    SELECT w.piece, wanted.lexeme, ts_rank('{0, 0.5, 0.8, 1}', w.words, wanted.query, 33) AS share
     FROM wanted JOIN file_words AS w ON w.words @@ wanted.query
     WHERE w.member IN (SELECT number FROM mine)
 ), worth AS (
