@@ -6,14 +6,14 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from sidecall.core.overload import StoreUnavailable
-from sidecall.ledger.sql.sqlite.file import SqliteFile
-from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.ledger.sql.sqlite.file import SqliteFile, StoreOutOfReach
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase, try_file
 from sidecall.ledger.sql.sqlite.pen import Pen, Trouble
 from tests.kit.processes import find_writers
 
@@ -108,6 +108,23 @@ async def test_a_disk_that_is_full_recovers(disk: Path) -> None:
 
     assert refused.value.retry_after == 5
     assert _check(disk / "ledger.db") == "ok"
+
+
+async def test_a_disk_that_is_full_at_the_start_is_named(disk: Path) -> None:
+    """Also where the file was there before."""
+    database = SqliteDatabase(disk / "ledger.db")
+    await database.open()
+    await database.close()
+    with pytest.raises(OSError, match="No space left"):
+        (disk / "ballast").write_bytes(b"x" * 4_000_000)
+
+    with pytest.raises(StoreOutOfReach) as refused:
+        try_file(disk / "ledger.db")
+
+    assert refused.value.message == (
+        f"{disk / 'ledger.db'} cannot be opened: there is no space left for it (database or disk is full). "
+        f"Make room on its disk, or name a file on another one in SIDECALL_STORE."
+    )
 
 
 def test_a_disk_is_full_until_there_is_room_again(disk: Path) -> None:
@@ -222,6 +239,31 @@ async def test_a_place_that_another_program_has_taken_is_named(database: SqliteD
     await until(lambda: "it is not a SQLite database" in (database.trouble or ""))
     path.unlink()
     await recover(database)
+
+
+async def test_a_file_that_is_found_damaged_by_reading_is_out_of_use(database: SqliteDatabase, tmp_path: Path) -> None:
+    """Though it could be written, until another one stands in its place."""
+    path, backup = tmp_path / "ledger.db", tmp_path / "backup.db"
+    await keep(database, "large")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("VACUUM INTO ?", (str(backup),))
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'contents'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+
+    with pytest.raises(StoreUnavailable):
+        await database.read("get_content", "large", 0.0, "acme", "ann")
+    told = f"{path}: it is damaged (database disk image is malformed)."
+    found = [database.trouble]
+    await asyncio.sleep(0.7)  # It is tried again meanwhile.
+    found.append(database.trouble)
+    backup.replace(path)
+    await recover(database)
+
+    assert found == [told, told]
 
 
 def _check(path: Path) -> str:

@@ -24,9 +24,17 @@ _OUT_OF_REACH = frozenset(
     {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL}
 )
 
+_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
 
 class FileMoved(sqlite3.OperationalError):
     """The file was deleted, or another one stands in its place."""
+
+
+class FileDamaged(sqlite3.DatabaseError):
+    """Parts of the file are not what was written there."""
+
+    sqlite_errorcode = sqlite3.SQLITE_CORRUPT
 
 
 class DiskFull(sqlite3.OperationalError):
@@ -53,6 +61,11 @@ def is_full(error: Exception) -> bool:
 def is_out_of_reach(error: Exception) -> bool:
     """Return whether nothing can be written there, whatever stands there."""
     return _code(error) in _OUT_OF_REACH
+
+
+def is_damage(error: Exception) -> bool:
+    """Return whether what stands in the file cannot be read, which does not pass by itself."""
+    return _code(error) in _DAMAGE
 
 
 def describe_fault(error: Exception) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.migrate import Migration, list_missing, read_migrations
-from sidecall.ledger.sql.sqlite.faults import DiskFull, describe_fault, is_out_of_reach
+from sidecall.ledger.sql.sqlite.faults import DiskFull, describe_fault, is_damage, is_full, is_out_of_reach
 from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken
 
 # Set by the first migration.
@@ -21,6 +21,8 @@ _OLDEST = (3, 35, 0)  # RETURNING
 # Older ones, and some builds, have no images of databases.
 _CAN_COPY = hasattr(sqlite3.Connection, "deserialize")
 _ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql://..., which several servers can share."
+_REPAIR = "Put a backup in its place and remove the -wal and -shm beside it, or move all three away."
+_MAKE_ROOM = "Make room on its disk, or name a file on another one in SIDECALL_STORE."
 # Most bytes that stay taken by the file of what is not in the main one yet.
 _LEFT_IN_WAL = 64 * 1024 * 1024
 # Pages that are in the log before they go into the main file: those that change often go there once for many changes.
@@ -102,15 +104,19 @@ class SqliteFile:
         except OSError as error:
             raise StoreOutOfReach(f"{self} cannot be opened: {error.strerror}. {_advise(self._path)}") from error
         except sqlite3.Error as error:
-            kind = StoreOutOfReach if is_out_of_reach(error) else StoreUnfit
-            raise kind(f"{self} cannot be opened: {describe_fault(error)}. {_advise(self._path)}") from error
+            # SQLite calls it an error of the disk where its memory beside the file finds no room.
+            found = self._find_full() or error
+            kind = StoreOutOfReach if is_out_of_reach(found) else StoreUnfit
+            advice = _REPAIR if is_damage(found) else _MAKE_ROOM if is_full(found) else _advise(self._path)
+            raise kind(f"{self} cannot be opened: {describe_fault(found)}. {advice}") from error
         try:
             self._migrate(connection)
             self._identity, self._log_identity = _identify(self._path), _identify(self._log_path)
         except sqlite3.Error as error:
             connection.close()
             kind = StoreOutOfReach if is_out_of_reach(error) else StoreUnfit
-            raise kind(f"{self} cannot be used: {describe_fault(error)}. {_ELSEWHERE}") from error
+            advice = _REPAIR if is_damage(error) else _ELSEWHERE
+            raise kind(f"{self} cannot be used: {describe_fault(error)}. {advice}") from error
         except StoreUnfit:
             connection.close()
             raise
@@ -149,6 +155,15 @@ class SqliteFile:
         finally:
             with suppress(OSError):
                 trial.unlink(missing_ok=True)
+
+    def _find_full(self) -> DiskFull | None:
+        try:
+            self.require_room()
+        except DiskFull as error:
+            return error
+        except OSError:
+            pass
+        return None
 
     @property
     def _log_path(self) -> Path | None:

@@ -95,9 +95,9 @@ class HandInProcess:
         """Let a group be written, together with what waits already."""
         self._transport.writelines(pack_message(list(map(_spare_copies, group))))
 
-    def try_again(self) -> None:
+    def try_again(self, is_damaged: bool) -> None:
         """Let it be tried whether the file can be used."""
-        self._transport.writelines(pack_message(None))
+        self._transport.writelines(pack_message(is_damaged))
 
     def finish(self) -> None:
         """Write what was sent, and let go of the file."""

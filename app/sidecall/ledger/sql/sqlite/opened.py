@@ -12,7 +12,7 @@ from typing import Any
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.database import Dialect, Row
-from sidecall.ledger.sql.sqlite.faults import is_fault
+from sidecall.ledger.sql.sqlite.faults import describe_fault, is_damage, is_fault
 from sidecall.ledger.sql.sqlite.file import LEDGER, Purpose, SqliteFile
 from sidecall.ledger.sql.sqlite.hand import HandInProcess
 from sidecall.ledger.sql.sqlite.pen import Pen
@@ -131,6 +131,8 @@ class SqliteDatabase:
         try:
             return await self._readers.read(text, values, self._writer.generation)
         except sqlite3.Error as error:
+            if is_damage(error):
+                self._writer.doubt(describe_fault(error))
             if is_fault(error):
                 raise StoreUnavailable from error
             raise

@@ -11,7 +11,15 @@ from typing import Any, Literal
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.database import Row
-from sidecall.ledger.sql.sqlite.faults import FileMoved, describe_fault, is_fault, is_full, is_passing
+from sidecall.ledger.sql.sqlite.faults import (
+    FileDamaged,
+    FileMoved,
+    describe_fault,
+    is_damage,
+    is_fault,
+    is_full,
+    is_passing,
+)
 from sidecall.ledger.sql.sqlite.file import SqliteFile
 
 # Changes nothing, but has to be written like any other.
@@ -60,6 +68,7 @@ class Pen:
         self._file = file
         self._needs_reopening = False
         self._needs_room = False
+        self._needs_check = False
         self._trouble: Trouble | None = None
 
     def open(self) -> None:
@@ -87,14 +96,18 @@ class Pen:
         assert self._trouble is not None
         return self._trouble
 
-    def try_again(self) -> Outcomes:
-        """Try whether the file can be used again."""
+    def try_again(self, is_damaged: bool = False) -> Outcomes:
+        """Try whether the file can be used again; all of it where who reads it says that it is damaged."""
+        if is_damaged:
+            self._needs_check = self._needs_reopening = not self._file.in_memory
         try:
             if self._needs_room:
                 self._file.require_room()
             if self._needs_reopening:
                 self._connection.close()
                 self.open()
+            if self._needs_check:
+                self._check()
             self._commit([])
             self._cursor.execute(_TRIAL)
         except StoreUnfit as error:
@@ -102,13 +115,19 @@ class Pen:
         except Exception as error:
             self._suffer(error)
         else:
-            self._trouble = None
+            self._trouble, self._needs_check = None, False
         return self._trouble or []
+
+    def _check(self) -> None:
+        """Look through all of the file: most of one that is damaged can be written as before."""
+        if self._cursor.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise FileDamaged("database disk image is malformed")
 
     def _suffer(self, error: Exception) -> None:
         # What is in memory would be lost.
         self._needs_reopening = not (is_passing(error) or self._file.in_memory)
         self._needs_room = is_full(error)
+        self._needs_check = self._needs_reopening and (self._needs_check or is_damage(error))
         self._trouble = Trouble(f"{self._file}: {describe_fault(error)}.")
 
     def _commit(self, group: Sequence[Order]) -> list[Any]:

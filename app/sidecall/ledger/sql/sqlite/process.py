@@ -98,17 +98,18 @@ def _serve(pen: Pen, link: socket.socket, server: int) -> None:
             _say(link, reply)
 
 
-def _carry_out(pen: Pen, received: list[list[Order] | None]) -> Iterator[Any]:
+def _carry_out(pen: Pen, received: list[list[Order] | bool]) -> Iterator[Any]:
     """Carry out what has come meanwhile; groups together."""
     group: list[Order] = []
     for message in received:
-        if message is not None:
+        is_trial = isinstance(message, bool)
+        if not isinstance(message, bool):
             group += message
-        if group and (message is None or len(group) >= _LARGEST_GROUP):
+        if group and (is_trial or len(group) >= _LARGEST_GROUP):
             yield _write(pen, group)
             group = []
-        if message is None:
-            yield pen.try_again()
+        if isinstance(message, bool):
+            yield pen.try_again(message)
     if group:
         yield _write(pen, group)
 

@@ -33,9 +33,9 @@ class HandInThread:
         """Let a group be written."""
         self._sent.put(partial(self._pen.write, group))
 
-    def try_again(self) -> None:
+    def try_again(self, is_damaged: bool) -> None:
         """Let it be tried whether the file can be used."""
-        self._sent.put(self._pen.try_again)
+        self._sent.put(partial(self._pen.try_again, is_damaged))
 
     def finish(self) -> None:
         """Write what was sent, and let go of the file."""

@@ -48,8 +48,8 @@ class Hand(Protocol):
     def send(self, group: Sequence[Order]) -> None:
         """Let a group be written, together with others if they wait, too."""
 
-    def try_again(self) -> None:
-        """Let it be tried, after trouble, whether the file can be used."""
+    def try_again(self, is_damaged: bool) -> None:
+        """Let it be tried, after trouble, whether the file can be used; all of it where it is damaged."""
 
     def finish(self) -> None:
         """Write what was sent, and let go of the file."""
@@ -87,6 +87,8 @@ class Writer:
         self._waiting: deque[_Waiting] = deque()
         self._is_closing = False
         self._is_lost = False
+        self._is_damaged = False
+        self._is_tried = False  # Just now; to look through a large file takes long.
         self._mending: asyncio.Task[None] | None = None
         self._hangs_after = hangs_after
         self._looks = 0  # Since something was heard.
@@ -149,6 +151,13 @@ class Writer:
         self._waiting.append((future, size))
         return future
 
+    def doubt(self, trouble: str) -> None:
+        """Take the file out of use until all of it was looked through: whoever reads it has found it damaged."""
+        if self._is_closing or self._is_damaged:
+            return
+        self._is_damaged = True
+        self._apart.run(self._suffer, f"{self._name}: {trouble}.")
+
     def _send(self) -> None:
         """Send what was asked for."""
         orders, self._orders = self._orders, []
@@ -171,7 +180,7 @@ class Writer:
             self._watch = self._loop.call_later(_LOOK, self._look, context=self._apart)
 
     def _hear(self, outcomes: Outcomes | None) -> None:
-        self._looks = 0
+        self._looks, self._is_tried = 0, False
         if outcomes is None:
             self._miss_hand()
         elif isinstance(outcomes, Trouble):
@@ -203,6 +212,7 @@ class Writer:
 
     def _recover(self) -> None:
         self.trouble = self.troubled_since = None
+        self._is_damaged = False
         self.generation += 1
         logger.warning("%s can be written again: %s", self._purpose.name, self._name)
 
@@ -211,7 +221,9 @@ class Writer:
         while self.trouble is not None:
             await asyncio.sleep(_PAUSE)
             if not self._is_lost:
-                self._hand.try_again()
+                if not self._is_tried:
+                    self._is_tried = True
+                    self._hand.try_again(self._is_damaged)
                 continue
             try:
                 await asyncio.to_thread(self._hand.open)
@@ -222,7 +234,8 @@ class Writer:
             except OSError as error:
                 self.trouble = f"{self._name}: no process can be started that writes it ({error})."
             else:
-                self._recover()
+                if not self._is_damaged:
+                    self._recover()
 
     def _settle(self, outcomes: Sequence[Any]) -> None:
         for outcome in outcomes:
