@@ -1,7 +1,7 @@
 """Begin what runs beside the calls of a server, in order, and end it in the opposite one."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from fastapi import FastAPI
 
@@ -9,6 +9,7 @@ from sidecall.executors.table import Executors, close_all, follow_all, start_all
 from sidecall.jobs.webhooks.courier import Courier
 from sidecall.jobs.webhooks.signing import read_key
 from sidecall.ledger.base import Ledger
+from sidecall.ledger.late_steps import LateSteps
 from sidecall.mcp.changes import ListChanges
 from sidecall.reload import follow_files
 from sidecall.rest.app import Lifespan
@@ -28,7 +29,8 @@ def build_lifespan(
     changes: ListChanges,
 ) -> Lifespan:
     """Return what an application does before its first request and after its last."""
-    courier = Courier(ledger, parts.receivers, list(map(read_key, settings.webhook_keys)), show_entry)
+    keys, late = list(map(read_key, settings.webhook_keys)), LateSteps()
+    courier = Courier(ledger, parts.receivers, keys, show_entry)
 
     def tell_of_new_tools() -> None:
         follow_all(executors, parts.registry)
@@ -38,13 +40,12 @@ def build_lifespan(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
-            await _begin(parts, ledger, executors, courier)
-            places, use_entry_points, enabled = settings.places, settings.entry_points, settings.reload
+            await _begin(parts, ledger, executors, courier, late)
             await parts.operation.upstream.open(tell_of_new_tools)
             async with (
                 parts.documents.following(parts.registry, tell_of_new_tools),
                 sweeping(parts.workspaces),
-                follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=enabled),
+                _follow(settings, parts, tell_of_new_tools),
             ):
                 parts.lifecycle.begin()
                 yield
@@ -54,32 +55,40 @@ def build_lifespan(
             await parts.operation.upstream.close()
             await courier.close()
             await close_all(executors)
-            await _end_keeping(parts, ledger)
+            await _end_keeping(parts, ledger, late)
             await watch.close()
 
     return lifespan
 
 
-async def _begin(parts: Parts, ledger: Ledger, executors: Executors, courier: Courier) -> None:
-    await _begin_to_keep(parts, ledger)
+def _follow(
+    settings: Settings, parts: Parts, tell_of_new_tools: Callable[[], None]
+) -> AbstractAsyncContextManager[None]:
+    places, use_entry_points = settings.places, settings.entry_points
+    return follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=settings.reload)
+
+
+async def _begin(parts: Parts, ledger: Ledger, executors: Executors, courier: Courier, late: LateSteps) -> None:
+    await _begin_to_keep(parts, ledger, late)
     await start_all(executors, parts.registry)
     await parts.jobs.open()
     courier.open()
 
 
-async def _begin_to_keep(parts: Parts, ledger: Ledger) -> None:
+async def _begin_to_keep(parts: Parts, ledger: Ledger, late: LateSteps) -> None:
     await ledger.open()
     await parts.history.open()
     if parts.vector_stores is not None:
         await parts.vector_stores.open()
-    await parts.secrets.open()
+    await late.take(parts.secrets.open)
     if parts.secrets.signing_in is not None:
         parts.secrets.signing_in.tokens.resume = parts.jobs.waits.resume
     parts.auditor.open()
     parts.operation.minutes.open()
 
 
-async def _end_keeping(parts: Parts, ledger: Ledger) -> None:
+async def _end_keeping(parts: Parts, ledger: Ledger, late: LateSteps) -> None:
+    await late.close()
     if parts.secrets.signing_in is not None:
         await parts.secrets.signing_in.tokens.close()
     await parts.operation.minutes.close()

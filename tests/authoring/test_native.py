@@ -68,7 +68,7 @@ def test_a_patch_is_a_function_with_arguments() -> None:
         (take_commands, {"native": "shell", "toolset": "browser"}, "does not go with"),
         (take_text, {"native": "computer_action"}, "is called with `action`"),
         (take_text, {"native": "sheet"}, "native"),
-        (take_text, {"toolset": "two words"}, "toolset"),
+        (take_text, {"toolset": "browsr"}, "option `toolset`: Input should be 'browser' or 'computer'"),
     ],
 )
 def test_a_tool_that_does_not_fit_is_refused(function: Any, options: dict[str, Any], said: str) -> None:

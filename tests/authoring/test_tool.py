@@ -158,6 +158,16 @@ def test_a_tool_is_compiled_once_until_a_field_is_changed() -> None:
         ({"timeout": math.inf}, "option `timeout`: Input should be a finite number."),
         ({"response_format": "html"}, "option `response_format`: Input should be 'content' or 'content_and_artifact'."),
         ({"tags": "web"}, "option `tags`: Input should be a valid list."),
+        (
+            {"native": "shel"},
+            "option `native`: Input should be 'shell', 'apply_patch', 'computer', 'tool_search', 'bash', "
+            "'text_editor', 'memory', 'computer_action' or 'computer_use'.",
+        ),
+        (
+            {"command": "wc -w {text}"},
+            "option `command`: Input should be a valid list. It is the program and its arguments, such as "
+            '["wc", "-w", "<{text}"].',
+        ),
         ({"tags": ["a", 1]}, "option `tags[1]`: Input should be a valid string."),
         ({"metadata": 3}, "option `metadata`: Input should be a valid dictionary."),
         ({"executor": "gpu"}, "option `executor`: Input should be 'inline', 'thread', 'process' or 'sandbox'."),

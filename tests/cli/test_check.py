@@ -97,6 +97,37 @@ def test_findings_are_listed_and_counted(here: Path, text: str, exit_code: int, 
     assert result.exit_code == exit_code
 
 
+COMMAND = '''
+from sidecall import tool
+
+
+@tool(command=["no-such-program", "{word}"])
+def run(word: str) -> str:
+    """Run it.
+
+    Args:
+        word: What with.
+    """
+
+
+@tool(command=["sh", "-c", "id"])
+def show() -> str:
+    """Show it."""
+'''
+
+
+def test_a_program_that_is_not_here_is_a_warning(here: Path) -> None:
+    """It may be where the server runs."""
+    (here / "mine.py").write_text(COMMAND)
+
+    result = CliRunner().invoke(cli, ["check", "--tools", "mine.py"])
+
+    assert (result.exit_code, [line for line in result.stdout.splitlines() if line.startswith("warning")]) == (
+        0,
+        ["warning run runs `no-such-program`, which is not here: its sandbox looks in /usr/local/bin:/usr/bin:/bin"],
+    )
+
+
 BRACKETS = '''
 from pydantic import BaseModel, Field
 

@@ -51,7 +51,7 @@ def test_a_memory_begins_empty(workspace: Workspace) -> None:
         ("view", ("/etc", None), "Path must start with /memories, got: /etc"),
         ("view", ("/memoriesx", None), "Path must start with /memories, got: /memoriesx"),
         ("view", ("/memories/../a.py", None),
-         "The path must not contain `..`. Write the whole path, such as /workspace/notes.txt."),
+         "The path must not contain `..`. Write the whole path, such as /memories/notes.txt."),
         ("view", ("/memories/notes.md", [9, 9]), "/memories/notes.md has 5 lines only. Use a smaller `view_range`."),
         ("view", ("/memories/link", None),
          "/memories/link is a link or leads through one. Links are not followed: use the path of the file itself."),

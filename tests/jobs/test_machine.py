@@ -178,7 +178,7 @@ class Ledgers(RuleBasedStateMachine):
         for owner in others:
             said = ("forget_server", owner) if owner == crashed else ("register_server", owner, 1.0)
             self.run(self.database.write(*said))
-        lost = self.run(self.queue.list_lost(0.0))
+        lost = self.run(self.queue.list_lost(0.0, ""))
         ran = {call_id: known.attempt for call_id, known in self.known.items() if known.owner == crashed}
         ran = {call_id: attempt for call_id, attempt in ran.items() if self.known[call_id].status == "running"}
         assert {one.id: one.attempt for one in lost} == ran

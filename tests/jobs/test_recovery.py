@@ -19,7 +19,9 @@ from sidecall.ledger.memory.contents import MemoryContents
 from sidecall.ledger.memory.items import MemoryItems
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
+from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from tests.kit.faulty import FaultyDatabase
 from tests.kit.pipelines import make_pipeline
 from tests.kit.waiting import until
 
@@ -59,6 +61,15 @@ def _forget() -> None:
     BEGUN.clear()
 
 
+def make_jobs(database: Database, **limits: int) -> Jobs:
+    """Make the jobs of one server."""
+    ledger = Ledger(
+        MemoryApprovals(), MemoryContents(), MemoryItems(), SqlCalls(database), SqlCallQueue(database), database
+    )
+    registry = Registry([repeat, pay])
+    return Jobs(ledger, make_pipeline(registry), registry.get, JobLimits(**limits))
+
+
 @pytest.fixture
 async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
     """Give a function that makes the jobs of one server; all of them have the same database."""
@@ -67,11 +78,7 @@ async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
     made: list[Jobs] = []
 
     def make(**limits: int) -> Jobs:
-        ledger = Ledger(
-            MemoryApprovals(), MemoryContents(), MemoryItems(), SqlCalls(database), SqlCallQueue(database), database
-        )
-        registry = Registry([repeat, pay])
-        made.append(Jobs(ledger, make_pipeline(registry), registry.get, JobLimits(**limits)))
+        made.append(make_jobs(database, **limits))
         return made[-1]
 
     yield make
@@ -187,3 +194,22 @@ async def test_a_server_that_starts_again_takes_calls(serve: Serve) -> None:
         await jobs.close()
 
         assert (entry.status, ended.status) == ("running", "succeeded")
+
+
+async def test_what_is_left_is_taken_up_once_the_store_answers(tmp_path: Path) -> None:
+    """A store that does not answer at the start is no reason not to start."""
+    database = FaultyDatabase(SqliteDatabase(tmp_path / "ledger.db"))
+    await database.open()
+    dead, alive = make_jobs(database), make_jobs(database)
+    await dead.open()
+    entry = await begin(dead, "pay", "a")
+
+    database.before["list_lost_calls"] = 1
+    await alive.open()
+    left = (await alive.get(entry.id, "default")).status
+    ended = await alive.wait(await alive.get(entry.id, "default"), 10)
+    for jobs in (dead, alive):
+        await jobs.close()
+    await database.close()
+
+    assert (left, ended.status) == ("running", "outcome_unknown")

@@ -180,9 +180,10 @@ async def test_what_is_inside_is_refused(site: Site, url: str) -> None:
     assert message.response_metadata["error"]["kind"] == "tool_error"
 
 
-async def test_what_is_no_url_is_said() -> None:
+@pytest.mark.parametrize("url", ["http://0177.0.0.1/", "http://xn--/"])
+async def test_what_is_no_url_is_said(url: str) -> None:
     """With an example of one."""
-    message = await run(module.web_fetch, {"url": "http://0177.0.0.1/"})
+    message = await run(module.web_fetch, {"url": url})
 
     assert (
         message.content

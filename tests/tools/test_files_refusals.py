@@ -110,7 +110,7 @@ REFUSALS: dict[str, list[Step]] = {
         (
             "memory",
             {"command": "view", "path": "/memories/../a.txt"},
-            UP,
+            UP.replace("/workspace/", "/memories/"),
         ),
     ],
     "a name has no control characters": [

@@ -75,7 +75,7 @@ class OptionFields(BaseModel, defer_build=True):
     rate: RateOption | None = None
     deprecated: Annotated[str, Field(min_length=1)] | None = None
     native: NativeKind | list[NativeKind] | tuple[NativeKind, ...] | None = None
-    toolset: Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,32}$")] | None = None
+    toolset: Literal["browser", "computer"] | None = None
     input: Literal["text"] | None = None
     grammar: Grammar | None = None
     command: Annotated[list[str] | tuple[str, ...], Field(min_length=1)] | None = None

@@ -243,4 +243,10 @@ def _explain(kind: type[BaseTool], options: Mapping[str, Any], error: Validation
     if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
         known = ", ".join(name for name in kind.model_fields if name not in ("name", "func", "coroutine"))
         return f"{where}: there is no option `{first['loc'][0]}`; the options are: {known}."
-    return f"{where}: option `{format_path(first['loc'])}`: {first['msg']}."
+    # Others are the types of a union's members.
+    place = [part for part in first["loc"] if isinstance(part, int) or part.isidentifier()]
+    example = _EXAMPLES.get(str(first["loc"][0]), "")
+    return f"{where}: option `{format_path(place)}`: {first['msg']}.{example}"
+
+
+_EXAMPLES = {"command": ' It is the program and its arguments, such as ["wc", "-w", "<{text}"].'}

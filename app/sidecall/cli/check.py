@@ -1,5 +1,7 @@
 """sidecall check: say what models and providers will stumble over."""
 
+import shutil
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -15,6 +17,7 @@ from sidecall.cli.options import Toolkits, Tools, load_registry, read_settings, 
 from sidecall.cli.tokens import estimate_tokens
 from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import find_unfit
+from sidecall.executors.sandbox.bubblewrap import PATH
 from sidecall.registry import Registry
 from sidecall.schema.lint import Finding, lint
 from sidecall.settings import Settings
@@ -27,6 +30,14 @@ def _check_toolsets(settings: Settings, registry: Registry) -> list[Finding]:
         return []
     unmet = read_toolsets(settings.toolsets).find_unmet(map_tags(registry))
     return [Finding("SIDECALL_TOOLSETS", "warning", text) for text in unmet]
+
+
+def _check_programs(registry: Registry) -> Iterator[Finding]:
+    for tool in registry:
+        command = tool.options.command
+        word = "" if command is None else command.words[0]
+        if word and not word.startswith("./") and "{" not in word and shutil.which(word, path=PATH) is None:
+            yield Finding(tool.name, "warning", f"runs `{word}`, which is not here: its sandbox looks in {PATH}")
 
 
 def check(
@@ -46,6 +57,7 @@ def check(
         *lint(list(registry)),
         *find_unmet(registry),
         *_check_toolsets(settings, registry),
+        *_check_programs(registry),
         *(
             Finding(tool.name, "error", f"cannot have executor='process': {reason}")
             for tool, reason in find_unfit(registry, finder)

@@ -34,6 +34,10 @@ class InjectedState(InjectedToolArg):
 class InjectedStore(InjectedToolArg):
     """Hide a parameter and fill it with the store."""
 
+    def adapt(self, store: Store) -> Any:
+        """Return what the tool is given of the store."""
+        return store
+
 
 class InjectedWorkspace(InjectedToolArg):
     """Hide a parameter and fill it with the files of the conversation; its type, `Workspace`, asks for the same."""
@@ -124,7 +128,7 @@ class Injection:
     """How one hidden parameter is filled.
 
     `adapter` checks what the caller sent against the annotation; what the server makes itself needs no check. `make`
-    makes the value where nothing else supplies it.
+    makes the value where nothing else supplies it. `adapt_store` returns what the tool is given of the store.
     """
 
     parameter: str
@@ -134,6 +138,7 @@ class Injection:
     adapter: TypeAdapter[Any] | None
     make: Callable[[Supply], Any] | None = None
     of: SecretOwner = "either"
+    adapt_store: Callable[[Store], Any] | None = None
 
     def fill(self, values: dict[str, Any], supply: Supply) -> None:
         """Add this parameter's value to `values`; leave it out when the function's default is to be used.
@@ -162,7 +167,7 @@ class Injection:
 
     def _fill_store(self, values: dict[str, Any], store: Store | None) -> None:
         if store is not None:
-            values[self.parameter] = store
+            values[self.parameter] = store if self.adapt_store is None else self.adapt_store(store)
         elif self.required:
             raise MissingContext(f"The tool needs a store for its parameter `{self.parameter}`, and there is none.")
 

@@ -10,7 +10,7 @@ from sidecall.editing.reading import MOST_EDITED, read_passage, read_whole
 from sidecall.editing.replacing import insert_lines
 from sidecall.editing.viewing import cut_snippet, list_folder, number_passage
 from sidecall.workspace.errors import WorkspaceError
-from sidecall.workspace.paths import HOME, join_path, split_path
+from sidecall.workspace.paths import EXAMPLE, HOME, join_path, split_path
 from sidecall.workspace.workspace import Workspace
 
 ROOT = "/memories"
@@ -124,6 +124,6 @@ def _naming() -> Iterator[None]:
     try:
         yield
     except ToolException as error:
-        if _PLACE not in error.message:
+        if HOME not in error.message:
             raise
-        raise ToolException(error.message.replace(_PLACE, ROOT)) from None
+        raise ToolException(error.message.replace(_PLACE, ROOT).replace(EXAMPLE, f"{ROOT}/notes.txt")) from None

@@ -42,6 +42,7 @@ class Upkeep:
         self._loop: asyncio.Task[None] | None = None
         self.queued = 0
         self._is_waiting = False  # For the store.
+        self._is_behind = True  # Of what was left by the server before this one.
         runner.freed = self._begin_another
         runner.released = self.add
 
@@ -56,10 +57,18 @@ class Upkeep:
         Args:
             settle_held: Ends the calls whose approvals were answered or have expired.
         """
+        try:
+            await self._catch_up()
+        except StoreUnavailable:  # Which is no reason not to start: the round tries again.
+            self._wait()
+        self._loop = asyncio.get_running_loop().create_task(self._go_round(settle_held))
+
+    async def _catch_up(self) -> None:
+        """Take up what is left behind, once."""
         if not self._ledger.is_shared:  # A store of one process knows no other one that lives.
             await self._recover(math.inf)
-        self.queued = await self._queue.count_queued()
-        self._loop = asyncio.get_running_loop().create_task(self._go_round(settle_held))
+        await self.count()
+        self._is_behind = False
 
     async def close(self) -> None:
         """Begin nothing more."""
@@ -88,6 +97,8 @@ class Upkeep:
             try:
                 if now - looked >= _PAUSE:
                     looked = now
+                    if self._is_behind:
+                        await self._catch_up()
                     await self._keep_company()
                 await self._claim()
                 if now - settled >= _LOOK_AT_HELD:
@@ -150,7 +161,7 @@ class Upkeep:
 
     async def _recover(self, silent_since: float) -> None:
         """Queue the calls of ended servers again that may run twice, and end the others."""
-        for lost in await self._queue.list_lost(silent_since):
+        for lost in await self._queue.list_lost(silent_since, self._ledger.owner):
             if lost.id not in self._runner:
                 await self._take_up(lost, was_begun=True)
 

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from sidecall.outgoing.bodies import AnswerBounds
+from sidecall.outgoing.names import refuse_nameless
 from sidecall.outgoing.patterns import parse_hosts
 from sidecall.outgoing.rules import OutgoingRules
 from sidecall.outgoing.settings import OutgoingSettings
@@ -58,7 +59,7 @@ def guarded_client(
         _read_bounds(settings, max_bytes, max_seconds, may_exceed),
     )
     transport = GuardedTransport(rules, bounds, tls, settings.outgoing_proxy)
-    return httpx.Client(transport=transport, trust_env=False, **options)
+    return _Client(transport=transport, trust_env=False, **options)
 
 
 def guarded_async_client(
@@ -91,7 +92,19 @@ def open_client(
     options = _complete(options)
     tls = _choose_trust(options.pop("verify", True))
     transport = AsyncGuardedTransport(rules, bounds, tls, proxy)
-    return httpx.AsyncClient(transport=transport, trust_env=False, **options)
+    return _AsyncClient(transport=transport, trust_env=False, **options)
+
+
+class _Client(httpx.Client):
+    def build_request(self, *args: Any, **options: Any) -> httpx.Request:
+        with refuse_nameless():
+            return super().build_request(*args, **options)
+
+
+class _AsyncClient(httpx.AsyncClient):
+    def build_request(self, *args: Any, **options: Any) -> httpx.Request:
+        with refuse_nameless():
+            return super().build_request(*args, **options)
 
 
 def _complete(options: dict[str, Any]) -> dict[str, Any]:

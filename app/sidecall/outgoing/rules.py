@@ -42,7 +42,7 @@ class OutgoingRules:
         Raises:
             OutgoingRefused: It may not.
         """
-        if url.scheme not in USUAL_PORTS or not url.host:
+        if url.scheme not in USUAL_PORTS or not url.raw_host:
             raise OutgoingRefused("Refused. Use a whole address that begins with https:// or http://.")
         host, port = normalize_host(url.raw_host.decode("ascii")), url.port or USUAL_PORTS[url.scheme]
         if _cover(self.block, host, port):

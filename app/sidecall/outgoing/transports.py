@@ -11,6 +11,7 @@ import httpx
 from sidecall.outgoing.bodies import AnswerBounds, AsyncBoundedStream, BoundedStream, drop_packing, translate_errors
 from sidecall.outgoing.connecting import AsyncCheckedNetwork, CheckedNetwork
 from sidecall.outgoing.moments import ending_at
+from sidecall.outgoing.names import drop_nameless
 from sidecall.outgoing.rules import OutgoingRules
 
 _POOL: dict[str, Any] = {"max_connections": 100, "max_keepalive_connections": 20, "keepalive_expiry": 5.0}
@@ -46,7 +47,7 @@ class GuardedTransport(httpx.BaseTransport):
         with translate_errors(), ending_at(ends_at):
             answer = self._pool.handle_request(_write(request))
         assert isinstance(answer.stream, Iterable)
-        headers = httpx.Headers(answer.headers)
+        headers = drop_nameless(httpx.Headers(answer.headers))
         stream = BoundedStream(answer.stream, headers, self._bounds.max_bytes, ends_at)
         return httpx.Response(
             answer.status, headers=drop_packing(headers), stream=stream, extensions=dict(answer.extensions)
@@ -82,7 +83,7 @@ class AsyncGuardedTransport(httpx.AsyncBaseTransport):
         with translate_errors(), ending_at(ends_at):
             answer = await self._pool.handle_async_request(_write(request))
         assert isinstance(answer.stream, AsyncIterable)
-        headers = httpx.Headers(answer.headers)
+        headers = drop_nameless(httpx.Headers(answer.headers))
         stream = AsyncBoundedStream(answer.stream, headers, self._bounds.max_bytes, ends_at)
         return httpx.Response(
             answer.status, headers=drop_packing(headers), stream=stream, extensions=dict(answer.extensions)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from sidecall.core.command import CommandParts, MessageParts, is_command, is_message, is_series, read_series
-from sidecall.core.errors import RequestError, ToolExecutionError, ToolFailure
+from sidecall.core.errors import RequestError, ToolException, ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, find_usage, new_invocation_id
 from sidecall.core.jsonable import (
     Lose,
@@ -154,16 +154,7 @@ def _make_failure_message(
     failure: ToolFailure, *, call_id: str, name: str, metadata: dict[str, Any], id: str
 ) -> ToolMessage:
     text = replace_surrogates(render_failure(failure))
-    error = {
-        "kind": failure.kind,
-        "message": text,
-        "retryable": failure.retryable,
-        "errors": list(failure.errors),
-        "nearest": list(failure.nearest),
-        "retry_after_ms": failure.retry_after_ms,
-        **failure.details,
-    }
-    metadata["error"] = error
+    metadata["error"] = _describe_failure(failure, text)
     message: ToolMessage = _make(
         {
             "content": text,
@@ -175,6 +166,18 @@ def _make_failure_message(
         }
     )
     return message
+
+
+def _describe_failure(failure: ToolFailure, text: str) -> dict[str, Any]:
+    return {
+        "kind": failure.kind,
+        "message": text,
+        "retryable": failure.retryable,
+        "errors": list(failure.errors),
+        "nearest": list(failure.nearest),
+        "retry_after_ms": failure.retry_after_ms,
+        **failure.details,
+    }
 
 
 def _describe_commands(name: str, asked: CommandParts, lost: LostNumbers) -> dict[str, Any]:
@@ -204,6 +207,11 @@ def make_message(invocation: Invocation, told: dict[str, Any], fields: dict[str,
     """Make a message that answers this call, whatever ids one of the tool's own carries."""
     metadata = _make_metadata(invocation)
     metadata.update(told)
+    if fields.get("status") == "error":  # As a message of the tool's own says, or one of LangChain's.
+        content = fields["content"]
+        metadata["error"] = _describe_failure(
+            ToolException(), content if isinstance(content, str) else to_text(content)
+        )
     fields["tool_call_id"] = invocation.call.id
     fields["name"] = invocation.tool.name
     fields["id"] = invocation.id

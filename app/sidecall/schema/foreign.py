@@ -43,6 +43,11 @@ def match_type(annotation: Any) -> ForeignType | None:
     return next((_TYPES[name] for name in _list_names(annotation) if name in _TYPES), None)
 
 
+def is_store_type(annotation: Any) -> bool:
+    """Return whether this is LangGraph's class of stores, or one that comes from it."""
+    return isinstance(annotation, type) and ("langgraph", "BaseStore") in _list_names(annotation)
+
+
 def is_instance_of(thing: Any, package: str, name: str) -> bool:
     """Return whether an object's class is, or comes from, a class of this name in this package."""
     return (package, name) in _list_names(type(thing))

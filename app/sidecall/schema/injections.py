@@ -31,6 +31,7 @@ from sidecall.core.parameter import EMPTY, VARIADIC, Bound, Parameter
 from sidecall.core.run.sandbox import CommandSandbox, PythonSandbox
 from sidecall.core.run.typed_context import plan_context
 from sidecall.core.secrecy.places import SecretOwner
+from sidecall.core.store.protocol import Store
 from sidecall.schema.foreign import ForeignType, match_marker, match_type
 from sidecall.schema.supplied import (
     make_async_run,
@@ -174,8 +175,11 @@ def rebuild_annotation(field: FieldInfo) -> Any:
     return Annotated[field.annotation, *field.metadata, None]
 
 
-def _choose_rest(marker: InjectedToolArg | type[ToolContext]) -> tuple[Callable[[Supply], Any] | None, SecretOwner]:
-    return getattr(marker, "make", None), marker.of if isinstance(marker, Secret) else "either"
+def _choose_rest(
+    marker: InjectedToolArg | type[ToolContext],
+) -> tuple[Callable[[Supply], Any] | None, SecretOwner, Callable[[Store], Any] | None]:
+    adapt = marker.adapt if isinstance(marker, InjectedStore) else None
+    return getattr(marker, "make", None), marker.of if isinstance(marker, Secret) else "either", adapt
 
 
 def _choose_source(name: str, marker: InjectedToolArg | type[ToolContext]) -> tuple[Source, str | None]:

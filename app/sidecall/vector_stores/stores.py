@@ -10,6 +10,7 @@ from uuid_utils import uuid7
 from sidecall.core.run.file_errors import TooManyFiles, UnknownFile, UnknownVectorStore
 from sidecall.core.run.passages import FilePassage
 from sidecall.indexing.filters import Attribute
+from sidecall.ledger.late_steps import LateSteps
 from sidecall.ledger.sql.database import Database
 from sidecall.vector_stores.adding import Adding, WantedMember
 from sidecall.vector_stores.embedding import Embeddings
@@ -35,6 +36,7 @@ class VectorStores:
     ) -> None:
         self.files = SentFiles(database, bounds, clock)
         self._database = database
+        self._late = LateSteps()
         self._bounds = bounds
         self._clock = clock
         self._adding = Adding(database, bounds, self.files, embeddings, clock)
@@ -49,10 +51,15 @@ class VectorStores:
         await self._database.open()
         is_alone = self._database.dialect == "sqlite"
         before = self._clock() if is_alone else self._clock() - _GIVEN_UP
-        await self._database.write("give_up_members", "in_progress", before, _ENDED)
+
+        async def give_up() -> None:
+            await self._database.write("give_up_members", "in_progress", before, _ENDED)
+
+        await self._late.take(give_up)
 
     async def close(self) -> None:
         """Finish what was begun, for a bounded time."""
+        await self._late.close()
         await self._database.close()
 
     async def create(self, tenant: str, name: str, metadata: Mapping[str, str]) -> KeptStore:

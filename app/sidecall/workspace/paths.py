@@ -6,6 +6,8 @@ from sidecall.workspace.errors import WorkspaceError
 
 #: What a model takes for the folder's place.
 HOME = "/workspace"
+#: Of a path, for whoever wrote one that leads elsewhere.
+EXAMPLE = f"{HOME}/notes.txt"
 MOST_BYTES = 4096
 MOST_NAME_BYTES = 255
 #: Folders within folders; what lies deeper is not counted, and nobody makes it but programs.
@@ -30,7 +32,7 @@ def split_path(path: str) -> tuple[str, ...]:
     parts = path.split("/")
     if path.startswith("/"):
         if parts[1] != HOME[1:]:
-            raise _refuse(f"Only files in {HOME} can be reached. Use a path such as {HOME}/notes.txt.")
+            raise _refuse(f"Only files in {HOME} can be reached. Use a path such as {EXAMPLE}.")
         parts = parts[2:]
     names = tuple(part for part in parts if part not in ("", "."))
     if len(names) > MOST_LEVELS:
@@ -57,7 +59,7 @@ def _require_plain(path: str) -> None:
 
 def _require_name(name: str) -> None:
     if name == "..":
-        raise _refuse(f"The path must not contain `..`. Write the whole path, such as {HOME}/notes.txt.")
+        raise _refuse(f"The path must not contain `..`. Write the whole path, such as {EXAMPLE}.")
     if len(name) > MOST_NAME_BYTES // 4 and len(name.encode()) > MOST_NAME_BYTES:
         raise _refuse(f"A name in the path is too long: it may have {MOST_NAME_BYTES} bytes.")
     if name.startswith(UNFINISHED):

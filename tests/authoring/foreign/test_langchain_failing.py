@@ -53,6 +53,14 @@ async def test_it_may_word_its_exceptions_itself() -> None:
     message = await run(tool(Search(handle_tool_error="try again")), {"query": "refuse"})
 
     assert (message.content, message.status) == ("try again", "error")
+    assert message.response_metadata["error"] == {
+        "kind": "tool_error",
+        "message": "try again",
+        "retryable": False,
+        "errors": [],
+        "nearest": [],
+        "retry_after_ms": None,
+    }
 
 
 @pytest.mark.parametrize("handle", [False, True, "mend it"])

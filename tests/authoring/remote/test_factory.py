@@ -260,6 +260,7 @@ async def test_a_secret_proves_who_asks(heard: Heard, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("url", "dialect", "text"),
     [
+        ("http://xn--/", "auto", "is no address of an agent"),
         ("ftp://x.example", "auto", "is no address of an agent"),
         ("x.example", "auto", "is no address of an agent"),
         ("https://me:pw@x.example", "auto", "is no address of an agent"),

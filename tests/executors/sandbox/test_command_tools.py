@@ -1,11 +1,12 @@
 """Tools of one's own that are command lines run in a sandbox, and are otherwise as those that are functions."""
 
 import os
+import re
 from typing import Any
 
 import pytest
 
-from sidecall import tool
+from sidecall import Workspace, tool
 from sidecall.core.errors import InvalidToolOption
 from tests.executors.sandbox.command_tools import (
     count_words,
@@ -119,6 +120,9 @@ async def test_a_command_tool_says_where_it_runs(make_client: MakeClient) -> Non
         ({"command": ["./nowhere.sh"]}, "nowhere.sh cannot be read: No such file or directory"),
         ({"command": ["echo"], "executor": "thread"}, "option `command` is for tools with executor='sandbox'"),
         ({"command": []}, "option `command`"),
+        ({"command": ["wc", "<{word}", "-w"]}, "`<{word}` is what the program reads, and has to be the last word."),
+        ({"command": ["echo", "{word!r:>10}"]}, "`{word!r:>10}` is no place: a place is a parameter's name in braces"),
+        ({"command": ["echo", "{word[0]}"]}, "`{word[0]}` is no place"),
     ],
 )
 def test_a_command_that_cannot_be_is_refused(options: dict[str, Any], says: str) -> None:
@@ -127,5 +131,44 @@ def test_a_command_that_cannot_be_is_refused(options: dict[str, Any], says: str)
     def echo(word: str) -> str:
         """Echo."""
 
-    with pytest.raises(InvalidToolOption, match=says.replace("`", "`")):
+    with pytest.raises(InvalidToolOption, match=re.escape(says)):
         tool(**options)(echo).compiled  # noqa: B018  it is made then
+
+
+def test_braces_of_other_languages_are_words() -> None:
+    """Unless they name an argument."""
+
+    @tool(command=["jq", "{name:.first}", "{{word:.first}}", "{print $1}", "<{word}"])
+    def pick(word: str) -> str:
+        """Pick."""
+
+    command = pick.compiled.options.command
+    assert command is not None
+    assert command.fill({"word": "x"}) == ["jq", "{name:.first}", "{word:.first}", "{print $1}"]
+
+
+@tool(command=["no-such-program", "{word}"])
+def run_missing(word: str) -> str:
+    """Run what is not here."""
+
+
+async def test_a_program_that_is_not_here_is_named(make_client: MakeClient) -> None:
+    """To the model, which can leave it alone."""
+    open_once()
+    client = await make_client(run_missing)
+    answer = await _call(client, "run_missing", word="a")
+
+    assert answer["content"] == "Error: run_missing runs the program no-such-program, which is not on this server."
+    assert answer["response_metadata"]["error"]["kind"] == "tool_error"
+
+
+def test_a_function_in_a_sandbox_asks_for_no_workspace() -> None:
+    """Since it would get none."""
+
+    @tool(executor="sandbox")
+    def look(files: Workspace) -> str:
+        """Look."""
+        return str(files)
+
+    with pytest.raises(InvalidToolOption, match="`files`: a function with executor='sandbox' gets no Workspace"):
+        look.compiled  # noqa: B018  it is made then

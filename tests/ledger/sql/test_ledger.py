@@ -19,6 +19,8 @@ from sidecall.ledger.sql.approvals import SqlApprovals
 from sidecall.ledger.sql.ledger import DatabaseLedger, LedgerBounds
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from sidecall.pipeline.format import refuse
+from tests.kit.faulty import FaultyDatabase
+from tests.kit.waiting import until
 
 CALL = ToolCall(name="pay", args={"text": "ü\0"}, id="call_1")
 RECORD = CallRecord.of(CallRequest(CALL), "invocation")
@@ -159,6 +161,27 @@ async def test_what_has_expired_is_removed_from_the_file(tmp_path: Path) -> None
     connection.close()
 
     assert counts == [(0,), (0,), (0,)]
+
+
+async def test_a_ledger_that_does_not_answer_at_the_start_begins_later(tmp_path: Path) -> None:
+    """It registers its server, and answers the calls that were lost with the one before."""
+    path = tmp_path / "ledger.db"
+    async with opened(path) as ledger:
+        asked = (await ledger.approvals.ask(RECORD, CALL)).approval
+        await ledger.approvals.decide(asked.id, APPROVE, "eve")
+    database = FaultyDatabase(SqliteDatabase(path))
+    database.before["register_server"] = 1
+    ledger = DatabaseLedger(database, LedgerBounds(), refuse)
+    await ledger.open()
+    begun = [len(await database.read("find_servers"))]
+    await until(lambda: not ledger.is_behind)
+    begun.append(len(await database.read("find_servers")))
+    found = await ledger.approvals.get(asked.id)
+    await ledger.close()
+
+    assert begun == [0, 1]
+    assert found.approval.message is not None
+    assert found.approval.message.response_metadata["error"]["kind"] == "outcome_unknown"
 
 
 _TABLES = ("approvals", "contents", "servers")

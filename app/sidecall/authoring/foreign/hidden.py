@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
-from sidecall.core.injection import FromCaller, FromFunction, InjectedToolArg, Supply
+from sidecall.authoring.foreign.stores import type_store
+from sidecall.core.injection import FromCaller, FromFunction, InjectedStore, InjectedToolArg, Supply
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.schema.foreign import match_type
 from sidecall.schema.injections import find_marker
@@ -67,6 +68,8 @@ def _mark(annotation: Any) -> Any:
         marker = FromFunction(partial(_make_runtime, typing.get_origin(runtime) or runtime, plan_runtime(runtime)))
     elif marker is None or type(marker) is InjectedToolArg:
         marker = FromCaller()
+    elif isinstance(marker, InjectedStore):
+        marker = type_store(marker, annotation)
     plain = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
     return Annotated[plain, marker]
 

@@ -44,9 +44,10 @@ class RemoteAgent:
             raise InvalidToolOption('a remote agent\'s dialect is "auto", "chat", "responses" or "a2a".')
         try:
             url = httpx.URL(self.url)
-        except httpx.InvalidURL:
-            url = httpx.URL("")
-        if url.scheme not in ("http", "https") or not url.host or url.userinfo:
+            host = url.host
+        except (httpx.InvalidURL, UnicodeError):
+            url, host = httpx.URL(""), ""
+        if url.scheme not in ("http", "https") or not host or url.userinfo:
             raise InvalidToolOption(f"{self.url!r} is no address of an agent: write https://agent.example.com/a2a.")
         self.url = self.url.rstrip("/")
 

@@ -110,8 +110,8 @@ class CallQueue(Protocol):
     async def list_cancelled(self, owner: str) -> Sequence[str]:
         """List the calls of this server that somebody wants to be cancelled."""
 
-    async def list_lost(self, dead_since: float) -> Sequence[LostCall]:
-        """List the calls that run on servers which have said nothing since then, in seconds since 1970."""
+    async def list_lost(self, dead_since: float, owner: str) -> Sequence[LostCall]:
+        """List the calls that run on servers but this one which have said nothing since then, in seconds since 1970."""
 
     async def list_strays(self, owner: str, runs: Callable[[str], bool]) -> Sequence[LostCall]:
         """List the calls that this server should run, without those that it `runs`."""

@@ -1,7 +1,7 @@
 """A program and its arguments, with places for the arguments of a call."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +9,8 @@ from sidecall.core.errors import ToolException
 from sidecall.core.jsonable import to_text
 
 _PLACE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
+# What is left of a word without its places, and looks like one in a format string.
+_ODD_PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)[!:.\[][^{}]*\}")
 _INPUT = "<"
 
 
@@ -46,6 +48,16 @@ class CommandLine:
             return _as_text(values[next(iter(_PLACE.findall(self.words[-1])))]).encode(errors="replace")
         rest = {name: value for name, value in values.items() if name not in self.names}
         return to_text(rest).encode() if rest else b""
+
+    def find_misplaced(self, known: Collection[str]) -> str | None:
+        """Say why a word is no place for one of these arguments although it reads like one; None where all are well."""
+        for number, word in enumerate(self.words):
+            if word.startswith(_INPUT) and _PLACE.fullmatch(word[1:]) and number < len(self.words) - 1:
+                return f"`{word}` is what the program reads, and has to be the last word."
+            odd = _ODD_PLACE.search(_PLACE.sub("", word))
+            if odd is not None and odd[1] in known:
+                return f"`{odd[0]}` is no place: a place is a parameter's name in braces, and nothing else."
+        return None
 
     @property
     def _own_words(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -13,10 +14,10 @@ from sidecall.core.errors import ToolException, ToolOutputError
 from sidecall.core.invocation import Invocation
 from sidecall.core.run.sandbox import SandboxLimits
 from sidecall.core.tool import CompiledTool
-from sidecall.executors.sandbox.bubblewrap import HOME, Mount
+from sidecall.executors.sandbox.bubblewrap import HOME, PATH, Mount
 from sidecall.executors.sandbox.confined import Confined, store_bytes
 from sidecall.executors.sandbox.kept_output import KeptOutput
-from sidecall.executors.sandbox.order import Means, SandboxOrder
+from sidecall.executors.sandbox.order import Means, SandboxFailed, SandboxOrder
 from sidecall.executors.sandbox.running import run_within
 
 _SCRIPTS = "/run/sidecall"
@@ -39,15 +40,18 @@ class CommandTools:
 
         Raises:
             SandboxFailed: There is no sandbox to run it in.
-            ToolException: It ends with another exit code than 0, and says why.
+            ToolException: It ends with another exit code than 0, and says why, or its program is not here.
             ToolOutputError: It prints too much, or no JSON where it should.
         """
         tool = invocation.tool
         out, err = KeptOutput(_MOST_OUTPUT), KeptOutput(_MOST_WORDS)
         with ExitStack() as theirs:
             order = self._write_order(tool, invocation.values, theirs)
-            async with self._room:
-                ended = await run_within(Confined(means, replace(order, out=out.add, err=err.add)), _FOR_EVER)
+            try:
+                async with self._room:
+                    ended = await run_within(Confined(means, replace(order, out=out.add, err=err.add)), _FOR_EVER)
+            except SandboxFailed as error:
+                raise _name_missing(tool, order) or error from error
         if ended.exit_code:
             said = "".join(part.decode(errors="replace") for part in err.read()).strip()
             raise ToolException(said or f"{tool.name} has ended with exit code {ended.exit_code}.")
@@ -67,6 +71,14 @@ class CommandTools:
             folder=HOME if mounts else _TEMPORARY,
             stdin=store_bytes(command.write_input(shown), theirs),
         )
+
+
+def _name_missing(tool: CompiledTool, order: SandboxOrder) -> ToolException | None:
+    """Say that the program is not on this machine, where that is why there was nothing to run."""
+    program = order.command[0]
+    if program.startswith(_SCRIPTS) or shutil.which(program, path=PATH) is not None:
+        return None
+    return ToolException(f"Error: {tool.name} runs the program {program}, which is not on this server.")
 
 
 def _place(script: str) -> str:

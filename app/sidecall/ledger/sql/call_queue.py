@@ -51,9 +51,9 @@ class SqlCallQueue:
         """List the calls of this server that somebody wants to be cancelled."""
         return [row[0] for row in await self._database.read("list_unwanted_calls", owner)]
 
-    async def list_lost(self, dead_since: float) -> Sequence[LostCall]:
-        """List the calls that run on servers which have said nothing since then, in seconds since 1970."""
-        rows = await self._database.read("list_lost_calls", dead_since)
+    async def list_lost(self, dead_since: float, owner: str) -> Sequence[LostCall]:
+        """List the calls that run on servers but this one which have said nothing since then, in seconds since 1970."""
+        rows = await self._database.read("list_lost_calls", dead_since, owner)
         return [_to_lost(row) for row in rows]
 
     async def list_strays(self, owner: str, runs: Callable[[str], bool]) -> Sequence[LostCall]:

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.base import Ledger, StoreKind
+from sidecall.ledger.late_steps import LateSteps
 from sidecall.ledger.sql.approvals import MakeAnswer, SqlApprovals
 from sidecall.ledger.sql.audit import SqlAudit
 from sidecall.ledger.sql.call_queue import SqlCallQueue
@@ -55,7 +56,7 @@ class LedgerBounds:
 class DatabaseLedger(Ledger):
     """Keep everything in a database."""
 
-    __slots__ = ("_call_rates", "_contents", "_decisions", "_items", "_kept_rules", "_make_answer", "_rounds")
+    __slots__ = ("_call_rates", "_contents", "_decisions", "_items", "_kept_rules", "_late", "_make_answer", "_rounds")
 
     def __init__(
         self, database: Database, bounds: LedgerBounds, make_answer: MakeAnswer, silence: float = SILENCE
@@ -77,6 +78,7 @@ class DatabaseLedger(Ledger):
             database, bounds.artifact_ttl, bounds.max_artifact_bytes, quota=bounds.max_artifact_bytes_per_caller
         )
         self._rounds: list[asyncio.Task[None]] = []
+        self._late = LateSteps()
         self._items = SqlItems(database, bounds.max_item_bytes)
         self._kept_rules = SqlRules(database, bounds.max_rules, most_of_tenant=bounds.max_rules_per_tenant)
         calls, queue = SqlCalls(database, bounds.calls), SqlCallQueue(database)
@@ -92,6 +94,11 @@ class DatabaseLedger(Ledger):
         """Which database it is."""
         return self.database.dialect
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the database did not answer at the start, and has not been asked since for what was left there."""
+        return self._late.are_left
+
     async def open(self) -> None:
         """Bring the database up to date, and answer the calls that ran in a process which is gone.
 
@@ -102,11 +109,7 @@ class DatabaseLedger(Ledger):
         self._items.attach()
         self._contents.attach()
         try:
-            if not self.is_shared:  # A file has one process, so whoever else is named in it is gone.
-                await self.database.write("forget_servers", math.inf)
-                await self._settle_lost(math.inf)
-            await self.heartbeat.beat()
-            await self._tidy()
+            await self._late.take(self._begin)
         except BaseException:
             await self.database.close()
             raise
@@ -114,10 +117,20 @@ class DatabaseLedger(Ledger):
         if self.is_shared:
             self._rounds.append(asyncio.create_task(self._go_round(self._keep_company, self.heartbeat.pause)))
 
+    async def _begin(self) -> None:
+        """Register this server, and answer the calls of one before it."""
+        if not self.is_shared:  # A file has one process, so whoever else is named in it is gone.
+            await self.database.write("forget_servers", math.inf)
+        await self.heartbeat.beat()
+        if not self.is_shared:
+            await self._settle_lost(0.0)  # The only one that is left has said something since: this one.
+        await self._tidy()
+
     async def close(self) -> None:
         """Finish what was begun, for a bounded time."""
         if not self._rounds:
             return
+        await self._late.close()
         for task in self._rounds:
             task.cancel()
         self._rounds.clear()

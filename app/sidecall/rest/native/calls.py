@@ -1,8 +1,8 @@
 """The calls of built-in tools as providers' models emit them, where they are no calls of functions."""
 
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AliasChoices, BaseModel, Field, StrictBool
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, StrictBool
 
 from sidecall.rest.native.body import Arguments, CallBody, CharacterCount, JsonObject, SentId, WholeNumber
 
@@ -67,6 +67,11 @@ class ShellCall(_CalledItem):
     environment: LocalEnvironment | None = None
 
 
+def _refuse_user(user: Any) -> None:
+    if user is not None:
+        raise ValueError("Commands are run as whoever the shell runs as; leave `user` out")
+
+
 class LocalShellAction(BaseModel, defer_build=True):
     """One command for a shell, as a list of words."""
 
@@ -75,7 +80,9 @@ class LocalShellAction(BaseModel, defer_build=True):
     env: dict[str, str] = Field(default_factory=dict)
     timeout_ms: WholeNumber | None = None
     working_directory: str | None = None
-    user: None = Field(default=None, description="Refused: commands are run as whoever the shell runs as.")
+    user: Annotated[None, BeforeValidator(_refuse_user)] = Field(
+        default=None, description="Refused: commands are run as whoever the shell runs as."
+    )
 
 
 class LocalShellCall(_Item):

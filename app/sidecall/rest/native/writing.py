@@ -18,7 +18,11 @@ from sidecall.rest.writing import find_media, word, write_anthropic, write_gemin
 _Item = Mapping[str, Any]
 # What a shell says of a command that it may not run, that it does not find, and that has failed.
 _REFUSED, _UNKNOWN, _FAILED = 126, 127, 1
-_EXIT_CODES = {"unknown_tool": _UNKNOWN, "tool_error": _FAILED, "execution_error": _FAILED, "output_error": _FAILED}
+_EXIT_CODES = {
+    "unknown_tool": _UNKNOWN,
+    # Of the last two nobody knows how far the command has come.
+    **dict.fromkeys(("tool_error", "execution_error", "output_error", "outcome_unknown", "cancelled"), _FAILED),
+}
 # What is shown where there is no screenshot, since the answer has a place for nothing else: one white point.
 _BLANK = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mP4DwABAQEAHLCMmQAAAABJRU5ErkJggg=="
@@ -230,13 +234,15 @@ ITEM_WRITERS: Mapping[tuple[DialectName, str], Callable[[ToolMessage, _Item], di
 def name_failure(message: ToolMessage, dialect: DialectName) -> dict[str, str]:
     """Return the header that says why a call failed whose answer has no place for that."""
     item = message.additional_kwargs.get(ITEM)
-    has_no_place = isinstance(item, dict) and item.get("type") in _WITHOUT_WORDS and dialect == "openai-responses"
-    if message.status == "success" or not has_no_place:
+    kind = item.get("type") if isinstance(item, dict) else None
+    if message.status == "success" or kind not in _WITHOUT_WORDS or dialect != "openai-responses":
         return {}
-    said = fold_line(_word_failure(message)).encode("ascii", "replace").decode()
+    is_missing = _find_kind(message) == "unknown_tool" and kind == "computer_call"
+    said = _NO_COMPUTER if is_missing else fold_line(_word_failure(message)).encode("ascii", "replace").decode()
     return {ERROR: said[:_MOST_OF_HEADER]}
 
 
 ERROR = "Sidecall-Error"
+_NO_COMPUTER = "No tool works a computer here for this caller: a function with @tool(native='computer') would."
 _WITHOUT_WORDS = ("computer_call", "tool_search_call")
 _MOST_OF_HEADER = 500

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from contextvars import ContextVar
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,8 @@ async def serve():
     await database.close()
 asyncio.run(serve())
 """
+
+_REQUEST = ContextVar("request", default="none")
 
 
 @pytest.fixture
@@ -97,6 +100,26 @@ async def test_who_waits_for_a_process_that_hangs_is_told(tmp_path: Path) -> Non
 
     assert trouble == f"{tmp_path / 'ledger.db'}: what writes it does not answer; it was stopped, or the disk is stuck."
     assert (read, written) == ([("before", 1.0, 1.0)], ("after",))
+
+
+async def test_trouble_is_no_matter_of_the_request_that_finds_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Neither when it begins nor when it ends: lines of the log have what their context has."""
+    found: list[str] = []
+    caplog.handler.addFilter(lambda _: not found.append(_REQUEST.get()))
+    database = SqliteDatabase(tmp_path / "ledger.db", hangs_after=0.2)
+    await database.open()
+    [writer] = find_writers()
+    os.kill(writer, signal.SIGSTOP)
+    reset = _REQUEST.set("a request")
+    with pytest.raises(StoreUnavailable):
+        await database.write("register_server", "meanwhile", 1.0)
+    _REQUEST.reset(reset)
+    await until(lambda: database.trouble is None)
+    await database.close()
+
+    assert found == ["none", "none"]
 
 
 async def test_a_process_that_hangs_when_its_server_ends_does_not_keep_the_file(tmp_path: Path) -> None:

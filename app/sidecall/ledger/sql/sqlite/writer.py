@@ -6,6 +6,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextvars import Context
 from typing import Any, Protocol
 
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
@@ -90,6 +91,7 @@ class Writer:
         self._hangs_after = hangs_after
         self._looks = 0  # Since something was heard.
         self._watch: asyncio.TimerHandle | None = None
+        self._apart = Context()  # What goes wrong belongs to no request, though one finds it out.
         self.trouble: str | None = "It is not open."
         self.troubled_since: float | None = None  # In seconds since 1970.
         self.generation = 0  # Of the file: the connections of an earlier one lead to what is gone.
@@ -154,7 +156,7 @@ class Writer:
             self._hand.send(orders)
             if self._watch is None and self._hangs_after < math.inf:
                 self._looks = 0
-                self._watch = self._loop.call_later(_LOOK, self._look)
+                self._watch = self._loop.call_later(_LOOK, self._look, context=self._apart)
 
     def _look(self) -> None:
         """Look whether the hand is stuck, as long as something waits for it."""
@@ -166,7 +168,7 @@ class Writer:
             self._suffer(f"{self._name}: what writes it does not answer; it was stopped, or the disk is stuck.")
             self._hand.give_up()
         else:
-            self._watch = self._loop.call_later(_LOOK, self._look)
+            self._watch = self._loop.call_later(_LOOK, self._look, context=self._apart)
 
     def _hear(self, outcomes: Outcomes | None) -> None:
         self._looks = 0
@@ -197,7 +199,7 @@ class Writer:
         self._orders.clear()
         self._settle([StoreUnavailable() for _ in self._waiting])
         if self._mending is None or self._mending.done():
-            self._mending = self._loop.create_task(self._mend())
+            self._mending = self._loop.create_task(self._mend(), context=self._apart)
 
     def _recover(self) -> None:
         self.trouble = self.troubled_since = None

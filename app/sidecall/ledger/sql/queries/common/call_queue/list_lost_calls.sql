@@ -1,2 +1,2 @@
 SELECT id, name, attempt, record FROM calls
-WHERE status = 'running' AND owner NOT IN (SELECT id FROM servers WHERE seen_at > $1)
+WHERE status = 'running' AND owner <> $2 AND owner NOT IN (SELECT id FROM servers WHERE seen_at > $1)
