@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from sidecall.http.system_refusals import word_refusal
+from sidecall.http.system_refusals import word_system_refusal
 
 
 @pytest.mark.parametrize(
@@ -33,5 +33,5 @@ def test_a_refusal_is_worded(error: BaseException, said: str | None) -> None:
     outer = RuntimeError("what cannot be closed, since it was not opened")
     outer.__context__ = error
 
-    assert word_refusal(error) == said
-    assert word_refusal(outer) == said
+    assert word_system_refusal(error) == said
+    assert word_system_refusal(outer) == said

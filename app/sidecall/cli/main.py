@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from sidecall.core.errors import SidecallError
-from sidecall.http.system_refusals import word_refusal
+from sidecall.http.system_refusals import word_system_refusal
 from sidecall.later import Later
 from sidecall.loading import add_project
 from sidecall.version import __version__
@@ -125,7 +125,7 @@ def main() -> None:
         for item in error.errors():
             _complain(_word(item))
     except (OSError, RuntimeError) as error:
-        refusal = word_refusal(error)
+        refusal = word_system_refusal(error)
         if refusal is None:
             raise
         _complain(refusal)

@@ -21,7 +21,7 @@ from sidecall.cli.options import Toolkits, Tools, load_registry, read_settings, 
 from sidecall.cli.store import choose_store
 from sidecall.core.errors import InvalidToolOption, SidecallError
 from sidecall.http.backlog import Backlog
-from sidecall.http.system_refusals import word_refusal
+from sidecall.http.system_refusals import word_system_refusal
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.main import create_app
 from sidecall.registry import Registry
@@ -95,7 +95,7 @@ def _prepare(settings: Settings) -> Registry:
     except SidecallError as error:
         logger.error("%s", error.message)
     except OSError as error:
-        logger.error("the tools cannot be loaded: %s", word_refusal(error))
+        logger.error("the tools cannot be loaded: %s", word_system_refusal(error))
     raise typer.Exit(1)
 
 
@@ -143,7 +143,7 @@ def _serve(
     try:
         server.run([sock] if sock else None)
     except (OSError, RuntimeError) as error:
-        refusal = word_refusal(error)
+        refusal = word_system_refusal(error)
         if server.started or refusal is None:
             raise
         logger.error("the server cannot start: %s", refusal)

@@ -9,7 +9,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sidecall.core.errors import SidecallError
-from sidecall.http.system_refusals import word_refusal
+from sidecall.http.system_refusals import word_system_refusal
 
 # Puts something around an application.
 Wrapper = Callable[[ASGIApp], ASGIApp]
@@ -67,7 +67,7 @@ def _word_failures(send: Send) -> Send:
         error = sys.exception()  # That which the framework is about to tell of.
         words = None
         if message["type"] == "lifespan.startup.failed" and isinstance(error, SidecallError | OSError | RuntimeError):
-            words = str(error) if isinstance(error, SidecallError) else word_refusal(error)
+            words = str(error) if isinstance(error, SidecallError) else word_system_refusal(error)
         await send(message if words is None else {**message, "message": f"the server cannot start: {words}"})
 
     return say

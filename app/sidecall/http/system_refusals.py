@@ -4,7 +4,7 @@ import errno
 import os
 
 
-def word_refusal(error: BaseException) -> str | None:
+def word_system_refusal(error: BaseException) -> str | None:
     """Return what the system has refused, where that is behind an error; None where the error is of another kind."""
     cause: BaseException | None = error
     while cause is not None:

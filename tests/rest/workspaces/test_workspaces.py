@@ -1,7 +1,5 @@
 """Files of a conversation over HTTP, in the shapes of OpenAI's containers."""
 
-import errno
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -292,48 +290,3 @@ async def test_a_file_that_a_program_made_too_large_is_read_in_parts(client: htt
     part = await client.get(place, headers={"Range": "bytes=0-9"})
 
     assert (whole.status_code, part.status_code, part.content) == (413, 206, b"x" * 10)
-
-
-NO_ROOM = "There is no space left on the server's disk. Delete files that are not needed, or try again later."
-UNWRITABLE = "The server cannot write its folder for files. Its operator has to change that; go on without files."
-
-
-@pytest.mark.parametrize(
-    ("number", "said", "retryable", "problem"),
-    [
-        (errno.ENOSPC, NO_ROOM, True, (429, "too-many-files")),
-        (errno.EROFS, UNWRITABLE, False, (503, "store-unavailable")),
-    ],
-)
-async def test_a_disk_that_takes_no_files_is_said(
-    client: httpx.AsyncClient,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    tmp_path: Path,
-    number: int,
-    said: str,
-    retryable: bool,
-    problem: tuple[int, str],
-) -> None:
-    """To models, programs and operators, once in the log; the system is played, since root may write anywhere."""
-
-    def refuse(*_: Any, **__: Any) -> None:
-        raise OSError(number, os.strerror(number))
-
-    call = {"name": "copy", "args": {"source": "a", "target": "b"}, "id": "1"}
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "mkdir", refuse)
-        errors = [(await client.post("/tool_calls", json=call)).json() for _ in range(2)]
-        sent = await send(client, "in.csv")
-        told = (await client.get("/readyz")).json()
-    await send(client, "in.csv")
-
-    assert [(it["content"], it["response_metadata"]["error"]["retryable"]) for it in errors] == [(said, retryable)] * 2
-    assert (sent.status_code, sent.json()["type"].rpartition(":")[2], sent.json()["detail"]) == (*problem, said)
-    trouble = f"{tmp_path}/workspaces cannot be written: {os.strerror(number)}."
-    assert told["workspaces"] == trouble
-    assert [it.getMessage() for it in caplog.records if it.name == "sidecall"] == [
-        f"files of conversations: {trouble} Make room there, or see to SIDECALL_WORKSPACE_DIR",
-        "files of conversations can be written again",
-    ]
-    assert "workspaces" not in (await client.get("/readyz")).json()
