@@ -74,7 +74,7 @@ class CommandTools:
 
 
 def _name_missing(tool: CompiledTool, order: SandboxOrder) -> ToolException | None:
-    """Say that the program is not on this machine, where that is why there was nothing to run."""
+    """Explain that the program is not on this machine, where that is why there was nothing to run."""
     program = order.command[0]
     if program.startswith(_SCRIPTS) or shutil.which(program, path=PATH) is not None:
         return None
