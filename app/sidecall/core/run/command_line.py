@@ -50,7 +50,7 @@ class CommandLine:
         return to_text(rest).encode() if rest else b""
 
     def find_misplaced(self, known: Collection[str]) -> str | None:
-        """Return why a word is no place for one of these arguments though it reads like one; None where all are well."""
+        """Return why a word that reads like a place of one of these arguments is none; None where all are well."""
         for number, word in enumerate(self.words):
             if word.startswith(_INPUT) and _PLACE.fullmatch(word[1:]) and number < len(self.words) - 1:
                 return f"`{word}` is what the program reads, and has to be the last word."
