@@ -185,6 +185,7 @@ async def test_content_blocks_stay_blocks(value: Any, expected: list[Any]) -> No
         pytest.param(_circle(), "list", id="circle"),
         pytest.param(_nested(100_000), "list", id="too deep"),
         pytest.param(int, "type", id="class"),
+        pytest.param(10**6000, "int", id="more digits than Python writes"),
     ],
 )
 async def test_what_json_cannot_say_is_an_output_error(value: Any, kind: str) -> None:

@@ -74,7 +74,19 @@ async def test_a_model_may_ask_for_less(make_client: MakeClient) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["echo hi", "pwd; id", "seq 1 | cat", "cat $(id)", "pwdx 1", "cat 'a'", "cat *", "pwd\nid", "cat < a", "A=1 pwd"],
+    [
+        "echo hi",
+        "pwd; id",
+        "seq 1 | cat",
+        "cat $(id)",
+        "pwdx 1",
+        "cat 'a'",
+        "cat *",
+        "pwd\nid",
+        "cat < a",
+        "A=1 pwd",
+        "cat a\0b",
+    ],
 )
 async def test_a_person_is_asked_about_other_commands(make_client: MakeClient, command: str) -> None:
     """Whatever is not plain words that begin as the operator allows."""

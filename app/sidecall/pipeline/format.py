@@ -47,7 +47,10 @@ def format_output(invocation: Invocation) -> Awaitable[None] | None:
     """
     tool, output = invocation.tool, invocation.output
     if type(output) in _SIMPLE and tool.options.response_format == "content":
-        text = replace_surrogates(output) if type(output) is str else to_text(output)
+        try:
+            text = replace_surrogates(output) if type(output) is str else to_text(output)
+        except ValueError as error:  # Python writes no number of more than 4,300 digits.
+            raise no_json_form(tool.name, output) from error
         metadata = _make_metadata(invocation)
         invocation.message = write_text_message(text, invocation.request.call.id, tool.name, invocation.id, metadata)
         return None

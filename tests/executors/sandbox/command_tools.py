@@ -56,3 +56,8 @@ def sleep() -> str:
 @tool(command=["seq", "1000000"])
 def print_much() -> str:
     """Print a lot."""
+
+
+@tool(command=["true", "{words}"])
+def take(words: list[str]) -> str:
+    """Take words, and say nothing."""

@@ -18,6 +18,7 @@ from tests.executors.sandbox.command_tools import (
     search_file,
     show,
     sleep,
+    take,
 )
 from tests.executors.sandbox.machine import open_once
 from tests.kit.clients import MakeClient
@@ -86,6 +87,27 @@ async def test_output_is_json_where_a_type_says_so(make_client: MakeClient) -> N
         ("success", "[1"), ("success", "[1]"), ("success", "7"),
         ("error", "Error: echo_number has not printed JSON, as it should."),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["a", "b\0"], "An argument holds a zero byte, which no program can be given."),
+        (["a" * 131_071], ""),
+        (["a" * 131_072], "An argument is too long: it has 131072 bytes, of 131071 at most. Send less in it."),
+        (["é" * 65_536], "An argument is too long: it has 131072 bytes, of 131071 at most. Send less in it."),
+        (["a"] * 8_000, "The arguments are too many: 8001 words, of 8000 at most. Send fewer."),
+        (["a" * 237] * 7_999, ""),
+        (["a" * 131_000] * 15, "The arguments are too long: they have 1965004 bytes, of 1900000 at most. Send less."),
+    ],
+    ids=["zero", "longest", "longer", "longer in bytes", "too many", "most", "too long in all"],
+)
+async def test_what_no_program_can_be_given_is_refused(make_client: MakeClient, words: list[str], says: str) -> None:
+    """With how much it can be."""
+    open_once()
+    client = await make_client(take)
+
+    assert (await _call(client, "take", words=words))["content"] == says
 
 
 async def test_a_command_ends_with_its_call(make_client: MakeClient) -> None:

@@ -1,7 +1,7 @@
 """A program and its arguments, with places for the arguments of a call."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,10 @@ _PLACE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
 # What is left of a word without its places, and looks like one in a format string.
 _ODD_PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)[!:.\[][^{}]*\}")
 _INPUT = "<"
+# Linux takes 131,072 bytes for one word with its end, and bubblewrap 9,000 words with its own.
+_MOST_BYTES, _MOST_WORDS = 131_071, 8_000
+# A quarter of the usual stack of 8 MiB, less what each word's place takes and the rest of the command line.
+_MOST_BYTES_IN_ALL = 1_900_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +39,10 @@ class CommandLine:
         """Return the words with the arguments of a call in their places.
 
         Raises:
-            ToolException: One holds a zero byte, which no program can be given.
+            ToolException: One holds a zero byte, or they are too long, so that no program can be given them.
         """
         words = [made for word in self._own_words for made in _fill_word(word, values)]
-        if any("\0" in word for word in words):
-            raise ToolException("An argument holds a zero byte, which no program can be given.")
+        _require_passable(words)
         return words
 
     def write_input(self, values: Mapping[str, Any]) -> bytes:
@@ -64,6 +67,22 @@ class CommandLine:
         last = self.words[-1]
         is_input = last.startswith(_INPUT) and _PLACE.fullmatch(last[1:]) is not None
         return self.words[:-1] if is_input else self.words
+
+
+def _require_passable(words: Sequence[str]) -> None:
+    sizes = [len(word.encode(errors="replace")) for word in words]
+    if any("\0" in word for word in words):
+        raise ToolException("An argument holds a zero byte, which no program can be given.")
+    if max(sizes, default=0) > _MOST_BYTES:
+        raise ToolException(
+            f"An argument is too long: it has {max(sizes)} bytes, of {_MOST_BYTES} at most. Send less in it."
+        )
+    if len(words) > _MOST_WORDS:
+        raise ToolException(f"The arguments are too many: {len(words)} words, of {_MOST_WORDS} at most. Send fewer.")
+    if sum(sizes) > _MOST_BYTES_IN_ALL:
+        raise ToolException(
+            f"The arguments are too long: they have {sum(sizes)} bytes, of {_MOST_BYTES_IN_ALL} at most. Send less."
+        )
 
 
 def _fill_word(word: str, values: Mapping[str, Any]) -> Iterator[str]:

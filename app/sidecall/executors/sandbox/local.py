@@ -49,7 +49,7 @@ _NO_COMMANDS = "Commands cannot be run on this server: {}. Its operator has to c
 _NO_PYTHON = "Python cannot be run on this server: {}. Its operator has to change that; go on without it."
 _NO_MONTY = "`sidecall[python]` is not installed"
 # With one of these a command may be more than it seems, so that a person is asked.
-_SPECIAL = frozenset(";&|<>()$`\\\n\r*?[]{}~#!\"'=")
+_SPECIAL = frozenset("\0;&|<>()$`\\\n\r*?[]{}~#!\"'=")
 
 
 class LocalSandbox:
