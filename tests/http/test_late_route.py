@@ -1,8 +1,11 @@
 """A route is built when it is first needed, and then does what any other does."""
 
+from typing import Any
+
 import httpx
 import pytest
 from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
 
 from sidecall.http.late_route import LateRoute
 
@@ -47,3 +50,19 @@ def test_what_a_route_does_not_have_is_missed_as_ever() -> None:
     """Built or not."""
     with pytest.raises(AttributeError, match="nothing"):
         _ = _new_app().router.routes[-1].nothing  # type: ignore[attr-defined]
+
+
+def test_a_route_that_could_not_be_built_is_built_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where files had run out, and something had to be loaded."""
+    route = LateRoute("/late", lambda: "late")
+    build = APIRoute.__init__
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError("Too many open files")
+
+    monkeypatch.setattr(APIRoute, "__init__", fail)
+    with pytest.raises(OSError, match="Too many"):
+        _ = route.dependant
+    monkeypatch.setattr(APIRoute, "__init__", build)
+
+    assert route.dependant.path == "/late"

@@ -22,5 +22,9 @@ class LateRoute(APIRoute):
         options = self.__dict__.pop("_options", None)
         if options is None:
             raise AttributeError(name)
-        super().__init__(self.path, self.endpoint, **options)
+        try:
+            super().__init__(self.path, self.endpoint, **options)
+        except OSError:  # Files have run out, and something has to be loaded: the next request may have more luck.
+            self._options = options
+            raise
         return getattr(self, name)

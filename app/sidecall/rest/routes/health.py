@@ -5,13 +5,13 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
-from sidecall.http.late_route import LateRoute
 from sidecall.http.problems import Problem, problem
 from sidecall.rest.parts import PartsDep
 from sidecall.rest.status.sandboxes import SandboxStatus, list_refused, show_sandbox
 from sidecall.upstream.tending import UpstreamState
 
-router = APIRouter(tags=["operations"], route_class=LateRoute)
+# Built at the start: they answer, too, where no file can be opened any more.
+router = APIRouter(tags=["operations"])
 
 
 class Health(BaseModel, defer_build=True):
