@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MappingProxyType
 
 from starlette.responses import Response
 
 _NOT_MODIFIED = 304
+# For answers that have none of their own, since to make an empty one takes longer than to write it.
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _JSON = (b"content-type", b"application/json")
 # Names of headers that are kept as they are sent; answers have few.
 _NAMES = 256

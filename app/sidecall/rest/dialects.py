@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.json_schema import SkipJsonSchema
+from pydantic import BaseModel, ValidationError
 
 from sidecall.core.errors import NotAToolCall
 from sidecall.core.json_text import is_finite, name_json_type
@@ -18,7 +17,7 @@ from sidecall.registry import Registry
 from sidecall.rest.native.aiming import aim
 from sidecall.rest.native.body import CallBody
 from sidecall.rest.native.reading import ITEM_EXAMPLES, STEP, read_item_call
-from sidecall.rest.native.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
+from sidecall.rest.native.received import DialectName, PlainCall, ReceivedCall, choose_call_id, explain_unfit
 from sidecall.rest.native.writing import ITEM_WRITERS
 from sidecall.rest.wire import (
     AnthropicToolUse,
@@ -86,19 +85,7 @@ class Shared:
         return sent
 
 
-class _Plain(ToolCall):
-    """A LangChain ToolCall as most programs send it, read from JSON text in one step."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    args: dict[str, Any]
-    item: SkipJsonSchema[None] = None
-    state: Any = None
-    context: dict[str, Any] | None = None
-    hash: Annotated[str, Field(max_length=128)] | None = None
-
-
-_read_plain = _Plain.__pydantic_validator__.validate_json
+_read_plain = PlainCall.__pydantic_validator__.validate_json
 # With what words begin that pydantic takes for numbers; where they stand in a text, the long way finds out. As numbers,
 # since to look for one in bytes takes a tenth of the time.
 _N, _I = b"NI"
@@ -111,26 +98,32 @@ def read_call_text(body: bytes, registry: Registry) -> ReceivedCall:
         MalformedJSON: It is not JSON.
         NotAToolCall: It is no call.
     """
-    # It is quicker for large bodies, too, of which pydantic makes a tree of its own before it makes ours.
-    if len(body) > LARGE or ((_N in body or _I in body) and (b"NaN" in body or b"Infinity" in body)):
+    return read_other_call(body, read_plain_call(body), registry)
+
+
+def read_other_call(body: bytes, plain: PlainCall | None, registry: Registry) -> ReceivedCall:
+    """Do so where it was looked before whether the call is a plain one."""
+    if plain is None:
         return read_call(parse_body(body), registry)
+    return ReceivedCall(plain, "langchain", plain.state, plain.context or {}, None, False, plain.hash)
+
+
+def read_plain_call(body: bytes) -> PlainCall | None:
+    """Understand JSON text in the form of most calls; None where it has another, or is to be refused."""
+    # Large bodies are read sooner otherwise, since pydantic makes a tree of its own before it makes ours.
+    if len(body) > LARGE or ((_N in body or _I in body) and (b"NaN" in body or b"Infinity" in body)):
+        return None
     try:
-        plain: _Plain = _read_plain(body)
+        plain: PlainCall = _read_plain(body)
     except ValidationError:
-        return read_call(
-            parse_body(body), registry
-        )  # Another dialect, or one of the many things that it knows how to explain.
+        return None  # Another dialect, or one of the many things that the long way knows how to explain.
     # pydantic takes numbers that round to infinity.
     sent = plain.__dict__  # At once, since a model looks far for each attribute.
-    state, context = sent["state"], sent["context"]
     for value in sent["args"].values():
         if type(value) is not str and not is_finite(value):
-            return read_call(parse_body(body), registry)
-    if state is context is None:
-        return ReceivedCall(plain, "langchain", None, {}, None, False, sent["hash"])
-    if not is_finite([state, context]):
-        return read_call(parse_body(body), registry)
-    return ReceivedCall(plain, "langchain", state, context or {}, None, False, sent["hash"])
+            return None
+    state, context = sent["state"], sent["context"]
+    return plain if (state is context is None) or is_finite([state, context]) else None
 
 
 def read_call(body: Any, registry: Registry) -> ReceivedCall:
