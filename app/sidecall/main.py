@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
 
@@ -13,18 +14,16 @@ from sidecall.auth.browser import Welcome
 from sidecall.auth.hosts import OwnHosts
 from sidecall.authoring.offers import TOOLS_OF, tools_of
 from sidecall.authoring.openapi.documents import OpenAPIDocuments
-from sidecall.authoring.openapi.services import read_services
 from sidecall.core.contents import JSON, TEXT, Contents
 from sidecall.core.context import Caller
 from sidecall.core.decisions.fingerprint import read_args
 from sidecall.core.invocation import Surroundings
 from sidecall.core.messages import ToolCall
+from sidecall.core.options import IN_PROCESSES
 from sidecall.core.results.room import ResultRoom
 from sidecall.core.run.sandbox import SandboxLimits
 from sidecall.core.store.tenant import ItemStore
 from sidecall.discovery import discover
-from sidecall.executors.process.finder import Finder
-from sidecall.executors.process.home import refuse_unfit
 from sidecall.executors.sandbox.local import LocalSandbox
 from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, sandbox_of
 from sidecall.history.showing import Showing
@@ -35,6 +34,7 @@ from sidecall.http.door import NO_WAYS
 from sidecall.jobs.jobs import Jobs
 from sidecall.jobs.submission import JobLimits, Show
 from sidecall.jobs.webhooks.receivers import AllowedHosts
+from sidecall.later import Later
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.opening import IN_MEMORY
 from sidecall.lifecycle import Lifecycle
@@ -58,7 +58,7 @@ from sidecall.rest.answers import content_url
 from sidecall.rest.app import Pages, build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
-from sidecall.rest.status.reading import Operation
+from sidecall.rest.status.operation import Operation
 from sidecall.secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.settings import Settings
 from sidecall.storage import (
@@ -75,6 +75,15 @@ from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.minutes import Minutes
 from sidecall.telemetry.redact import Redaction
+
+if TYPE_CHECKING:
+    from sidecall.authoring.openapi import services as _services
+    from sidecall.executors.process import finder as _finder
+    from sidecall.executors.process import home as _home
+else:
+    _services = Later("sidecall.authoring.openapi.services")
+    _finder = Later("sidecall.executors.process.finder")
+    _home = Later("sidecall.executors.process.home")
 
 
 def create_app(
@@ -136,7 +145,8 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
     """Log as the settings say, and find the tools that they name, unless there are some, and those of documents."""
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
     found = _discover(settings) if registry is None else registry
-    services = read_services(settings.openapi_services, os.environ)
+    named = settings.openapi_services
+    services = {} if named is None else _services.read_services(named, os.environ)
     documents = OpenAPIDocuments(settings.openapi, settings.openapi_approval, services=services)
     documents.read_files(found)
     found.put_unlisted([*make_search_tools(found), make_provider_approval()])
@@ -188,7 +198,9 @@ def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str
     secrets = secrets_in(settings.secrets_dir)
     warn_of_missing(registry, secrets)
     warn_of_unknown_providers(registry, settings.providers)
-    refuse_unfit(registry, Finder(tools_of))
+    wanting = [tool for tool in registry if tool.executor in IN_PROCESSES]
+    if wanting:
+        _home.refuse_unfit(wanting, _finder.Finder(tools_of))
     return secrets
 
 

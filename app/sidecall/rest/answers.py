@@ -23,11 +23,11 @@ from sidecall.pipeline.isolate import answer_for
 from sidecall.pipeline.rehearse import Rehearsal
 from sidecall.pipeline.visible import is_visible
 from sidecall.rest.dialects import read_call_text, write_answer
+from sidecall.rest.document.served import name_served
 from sidecall.rest.native.received import DialectName, ReceivedCall
 from sidecall.rest.native.writing import name_failure
 from sidecall.rest.parts import Parts
 from sidecall.rest.remembered import answer_remembered, has_to_be_remembered
-from sidecall.rest.served import name_served
 from sidecall.rest.waiting import waiting_headers
 from sidecall.rest.wire import DryRun
 from sidecall.rest.writing import write_openai

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Literal
 
 from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -15,7 +16,7 @@ from sidecall.auth.audit import Auditor
 from sidecall.auth.browser import PageRule, Welcome
 from sidecall.auth.hosts import OwnHosts
 from sidecall.auth.middleware import CALLER, Authentication, Refuse, permit_all
-from sidecall.auth.oauth.rounds import CALLBACK, START
+from sidecall.auth.oauth.paths import CALLBACK, START
 from sidecall.auth.resource import WELL_KNOWN
 from sidecall.core.errors import RequestError
 from sidecall.http import problems
@@ -34,7 +35,7 @@ from sidecall.rest.routes.permissions import permit
 from sidecall.rest.shortcuts import make_shortcuts
 from sidecall.version import __version__
 
-_document = Later("sidecall.rest.document")
+_document = Later("sidecall.rest.document.making")
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
@@ -69,6 +70,8 @@ class Pages:
 
 
 _ALL_PAGES = Pages()
+# Spans of requests would be missing on the short way that most calls take; calls have spans of their own.
+_NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
 
 
 def build_api(
@@ -106,22 +109,18 @@ def build_api(
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
         lifespan=lifespan,
-        # Its spans of requests would be missing on the short way that most calls take; calls have spans of their own.
-        telemetry={"tracing": False, "metrics": False, "logs": False},
+        telemetry=_NO_TELEMETRY,
     )
     app.state.parts = parts
     app.state.access = access
     _add_routes(app, pages, ways, has_files=parts.vector_stores is not None)
     problems.install(app)
-    app.openapi = partial(  # type: ignore[method-assign]  # FastAPI documents this as the way to extend it
-        _describe,
-        app,
-        # Where callers are told apart it is for everybody, and says nothing of what some see.
-        parts.registry if access is None else Registry(),
-        partial(_is_open, with_metrics=pages.metrics == "open"),
-        is_proved=is_proved,
-        has_files=parts.vector_stores is not None,
-    )
+    # Where callers are told apart it is for everybody, and says nothing of what some see.
+    shown = parts.registry if access is None else Registry()
+    is_for_all = partial(_is_open, with_metrics=pages.metrics == "open")
+    has_files = parts.vector_stores is not None
+    describe = partial(_describe, app, shown, is_for_all, is_proved=is_proved, has_files=has_files)
+    app.openapi = describe  # type: ignore[method-assign]  # FastAPI documents this as the way to extend it
     return app
 
 

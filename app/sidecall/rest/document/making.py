@@ -9,14 +9,14 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from sidecall.http.problems import Problem
+from sidecall.rest.document.security_schemes import add_security
+from sidecall.rest.document.served import show_served as show_served
 from sidecall.rest.examples import ANSWERS, APPROVAL
 from sidecall.rest.native.calls import ITEM_CALLS
 from sidecall.rest.openapi import REF, refer_to
 from sidecall.rest.routes.approvals import ApprovalDecision
 from sidecall.rest.routes.replays import ReplayWish
 from sidecall.rest.routes.secrets import SecretValue
-from sidecall.rest.security_schemes import add_security
-from sidecall.rest.served import show_served as show_served
 from sidecall.rest.vector_stores.forms import REQUESTS
 from sidecall.rest.wire import (
     AnthropicToolUse,
