@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
@@ -40,10 +41,7 @@ from sidecall.ledger.opening import IN_MEMORY
 from sidecall.lifecycle import Lifecycle
 from sidecall.lifespan import build_lifespan
 from sidecall.mcp.changes import ListChanges
-from sidecall.mcp.endpoint import McpEndpoint
-from sidecall.mcp.listing import ToolPages
-from sidecall.mcp.parts import McpParts
-from sidecall.mcp.sessions import Sessions
+from sidecall.mcp.late import LateMcpEndpoint
 from sidecall.observation import build_metrics, build_telemetry, build_upstream
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget
@@ -80,10 +78,16 @@ if TYPE_CHECKING:
     from sidecall.authoring.openapi import services as _services
     from sidecall.executors.process import finder as _finder
     from sidecall.executors.process import home as _home
+    from sidecall.mcp import listing as _listing
+    from sidecall.mcp import parts as _parts
+    from sidecall.mcp import sessions as _sessions
 else:
     _services = Later("sidecall.authoring.openapi.services")
     _finder = Later("sidecall.executors.process.finder")
     _home = Later("sidecall.executors.process.home")
+    _listing = Later("sidecall.mcp.listing")
+    _parts = Later("sidecall.mcp.parts")
+    _sessions = Later("sidecall.mcp.sessions")
 
 
 def create_app(
@@ -161,8 +165,10 @@ def _build_api(
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
     changes = ListChanges(is_fed=is_fed)
     lifespan = build_lifespan(settings, parts, ledger, executors, watch, changes)
-    mcp = _make_mcp_parts(parts, changes, Sessions() if settings.mcp_sessions and is_alone(settings, ledger) else None)
-    ways = {"/mcp": McpEndpoint(mcp)} if settings.mcp else NO_WAYS
+    mcp = LateMcpEndpoint(
+        partial(_make_mcp_parts, parts, changes, has_sessions=settings.mcp_sessions and is_alone(settings, ledger))
+    )
+    ways = {"/mcp": mcp} if settings.mcp else NO_WAYS
     pages = Pages(docs=settings.docs, metrics=settings.metrics)
     tell_of_missing_keys(settings)
     app = build_api(
@@ -178,10 +184,10 @@ def _build_api(
     return app
 
 
-def _make_mcp_parts(parts: Parts, changes: ListChanges, sessions: Sessions | None) -> McpParts:
-    pages = ToolPages(parts.registry, parts.pipeline)
+def _make_mcp_parts(parts: Parts, changes: ListChanges, *, has_sessions: bool) -> "_parts.McpParts":
+    pages, sessions = _listing.ToolPages(parts.registry, parts.pipeline), _sessions.Sessions() if has_sessions else None
     kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.results)
-    return McpParts(
+    return _parts.McpParts(
         *kept, parts.bounds, parts.jobs, parts.lifecycle, parts.backlog, auditor=parts.auditor, sessions=sessions
     )
 

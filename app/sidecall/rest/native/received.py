@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
 from uuid_utils import uuid4
@@ -10,7 +10,12 @@ from uuid_utils import uuid4
 from sidecall.core.errors import NotAToolCall
 from sidecall.core.messages import ToolCall
 from sidecall.core.pointer import format_path
-from sidecall.schema.explain import explain
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.schema import explain as _explain
+else:
+    _explain = Later("sidecall.schema.explain")
 
 DialectName = Literal["langchain", "openai", "openai-responses", "anthropic", "gemini"]
 
@@ -34,8 +39,8 @@ class ReceivedCall:
 def explain_unfit(form: str, error: ValidationError, example: Any) -> NotAToolCall:
     """Make the refusal of a call that has not the form which its type promises."""
     details = error.errors(include_url=False)
-    errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": explain(item)} for item in details]
-    lines = "; ".join(f"`{format_path(item['loc'])}`: {explain(item)}" for item in details)
+    errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": _explain.explain(item)} for item in details]
+    lines = "; ".join(f"`{format_path(item['loc'])}`: {_explain.explain(item)}" for item in details)
     return NotAToolCall(f"The call has the form of {form}, but {lines}.", errors=errors, example=example)
 
 
