@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sidecall.core.options import ExecutorName
 from sidecall.core.tool import CompiledTool
@@ -13,6 +13,7 @@ from sidecall.executors.process.executor import ProcessExecutor
 from sidecall.executors.sandbox.executor import SandboxExecutor
 from sidecall.executors.sandbox.local import LocalSandbox
 from sidecall.executors.thread import ThreadExecutor
+from sidecall.records import dataclass
 
 Executors = Mapping[ExecutorName, Executor]
 

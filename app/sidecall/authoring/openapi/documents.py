@@ -5,7 +5,6 @@ import logging
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +23,7 @@ from sidecall.outgoing.clients import open_client
 from sidecall.outgoing.patterns import parse_hosts
 from sidecall.outgoing.rules import USUAL_PORTS, OutgoingRules
 from sidecall.outgoing.settings import OutgoingSettings
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 # What makes tools of a document, of which most servers have none.

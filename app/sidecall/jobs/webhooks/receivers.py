@@ -1,7 +1,6 @@
 """Whom the end of a call may be told."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import httpx
 
@@ -9,6 +8,7 @@ from sidecall.core.calls.errors import CallbackRefused
 from sidecall.jobs.webhooks.hosts import AllowedHost
 from sidecall.outgoing.patterns import normalize_host
 from sidecall.outgoing.rules import USUAL_PORTS
+from sidecall.records import dataclass
 
 _UNSET = (
     "This server tells nobody that calls have ended. Its operator has to name the hosts where it may: "

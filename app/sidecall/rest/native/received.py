@@ -1,7 +1,6 @@
 """A call as it was understood."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -10,6 +9,7 @@ from uuid_utils import uuid4
 from sidecall.core.errors import NotAToolCall
 from sidecall.core.messages import ToolCall
 from sidecall.core.pointer import format_path
+from sidecall.records import dataclass
 from sidecall.schema.explain import explain
 
 DialectName = Literal["langchain", "openai", "openai-responses", "anthropic", "gemini"]

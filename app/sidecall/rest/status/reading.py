@@ -1,7 +1,7 @@
 """Read how the server is."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from sidecall.ledger.base import Ledger, StoreKind
 from sidecall.ledger.sql.database import Database
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.admission import Admission
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 from sidecall.rest.status.shown import (
     ExecutorStatus,
