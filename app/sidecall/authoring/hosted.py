@@ -1,13 +1,14 @@
 """Tools that a provider runs itself: they are declared here, and listed in the form that the Responses API takes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from sidecall.authoring.structured import StructuredTool
 from sidecall.core.errors import InvalidToolOption, ToolException
 from sidecall.core.tool import CompiledTool, Schema
+from sidecall.records import dataclass
 
 # Fields that say something to the program alone.
 _NOT_SENT = ("include_search_results", "on_approval_request", "executor", "tool_config")

@@ -1,13 +1,13 @@
 """Where blocks and sums are kept."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from sidecall.core.calls.entry import CallFilter
 from sidecall.history.blocks import Block, Piece, mark
 from sidecall.history.sums import FoundSum, Sum, SummaryPart
 from sidecall.ledger.sql.database import Database
+from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

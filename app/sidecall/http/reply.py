@@ -1,10 +1,12 @@
 """An answer in JSON that is ready to be sent, by the framework or in front of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from starlette.responses import Response
+
+from sidecall.records import dataclass
 
 _NOT_MODIFIED = 304
 _JSON = (b"content-type", b"application/json")

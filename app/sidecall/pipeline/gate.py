@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from sidecall.core.calls.errors import ContractChanged
@@ -22,6 +21,7 @@ from sidecall.pipeline.format import refuse
 from sidecall.pipeline.outcome import find_outcome_of_error
 from sidecall.pipeline.plan import Plan, Plans
 from sidecall.pipeline.visible import ask_visible, is_surely_visible, visible
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 

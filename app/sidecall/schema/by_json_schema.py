@@ -2,11 +2,12 @@
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.core.tool import Schema
+from sidecall.records import dataclass
 from sidecall.schema.judge_json import SchemaJudge, make_schema_judge
 from sidecall.schema.references import Targets, inline_references, inline_root, resolve
 from sidecall.schema.repair.mend import mend

@@ -1,7 +1,6 @@
 """Read the arguments of `**kwargs`, however the model writes them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -11,6 +10,7 @@ from sidecall.core.errors import InvalidArguments
 from sidecall.core.mistakes.field_errors import FieldError
 from sidecall.core.mistakes.resemblance import find_misspelt
 from sidecall.core.parameter import EMPTY, FREE, Parameter
+from sidecall.records import dataclass
 from sidecall.schema.repair.entries import make_misnamed
 
 # Free arguments that are compared with those that have a name.

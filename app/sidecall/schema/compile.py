@@ -3,7 +3,7 @@
 import inspect
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter
@@ -15,6 +15,7 @@ from sidecall.core.native.results import is_native_type
 from sidecall.core.options import ToolOptions
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import NAME, ArgsSchema, CompiledTool, Schema
+from sidecall.records import dataclass
 from sidecall.schema.adopt import adopt_args_schema
 from sidecall.schema.by_json_schema import make_json_args_schema
 from sidecall.schema.docstring_lines import join_sentences

@@ -1,12 +1,12 @@
 """What is being served where a log line is written, in whatever thread or library that is."""
 
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 from sidecall.core.context import cut_id
 from sidecall.core.invocation import Invocation
 from sidecall.core.secrecy.mask import SecretMask
+from sidecall.records import dataclass
 from sidecall.telemetry.tally import Tally
 
 

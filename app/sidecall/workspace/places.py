@@ -6,10 +6,10 @@ import os
 import secrets
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from sidecall.core.run.file_errors import TooManyWorkspaces
+from sidecall.records import dataclass
 from sidecall.workspace.allowance import Allowance
 from sidecall.workspace.claims import FILES, Claim, claim_folder, clear, discard, remove_if
 from sidecall.workspace.errors import refuse_folder

@@ -5,7 +5,6 @@ import logging
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from sidecall.core.errors import DefinitionError
 from sidecall.core.options import DocumentApproval
 from sidecall.core.tool import CompiledTool
 from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 if TYPE_CHECKING:

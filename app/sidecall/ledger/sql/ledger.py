@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from uuid import uuid4
 
 from sidecall.core.overload import StoreUnavailable
@@ -24,6 +24,7 @@ from sidecall.ledger.sql.kept_calls import CallBounds
 from sidecall.ledger.sql.rates import SqlRates
 from sidecall.ledger.sql.rules import SqlRules
 from sidecall.ledger.sql.secrets import SqlSecrets
+from sidecall.records import dataclass
 
 logger = logging.getLogger("sidecall")
 

@@ -1,7 +1,6 @@
 """A call as it was understood."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
@@ -11,6 +10,7 @@ from sidecall.core.errors import NotAToolCall
 from sidecall.core.messages import ToolCall
 from sidecall.core.pointer import format_path
 from sidecall.later import Later
+from sidecall.records import dataclass
 
 if TYPE_CHECKING:
     from sidecall.schema import explain as _explain

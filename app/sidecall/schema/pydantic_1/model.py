@@ -3,7 +3,6 @@
 import inspect
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BaseModel
@@ -11,6 +10,7 @@ from pydantic import BaseModel
 from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.injection import Injection
 from sidecall.core.parameter import EMPTY, Parameter
+from sidecall.records import dataclass
 from sidecall.schema.injections import find_marker, plan_injections
 from sidecall.schema.pydantic_1.args_schema import V1ArgsSchema, make_v1_args_schema
 from sidecall.schema.pydantic_1.check import check_by_v1

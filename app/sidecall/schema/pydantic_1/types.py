@@ -2,7 +2,7 @@
 
 import types
 import typing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PydanticUserError
@@ -11,6 +11,7 @@ from pydantic_core import CoreSchema, core_schema
 from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import Schema
+from sidecall.records import dataclass
 from sidecall.schema.injections import find_marker
 from sidecall.schema.pydantic_1.check import check_by_v1
 from sidecall.schema.pydantic_1.json_schema import render_v1_schema
