@@ -166,13 +166,25 @@ async def test_a_key_is_of_one_conversation(client: httpx.AsyncClient) -> None:
     assert [await send("one"), await send("one"), await send("two")] == [200, 200, 422]
 
 
-@pytest.mark.parametrize("name", ["a/b", ".", "..", "a\nb", "x" * 257])
+@pytest.mark.parametrize("name", ["a/b", ".", "..", "a\nb", "x" * 257, "", "  "])
 async def test_a_name_that_is_no_part_of_a_path_is_refused(client: httpx.AsyncClient, name: str) -> None:
     """Nobody could ask for its files."""
     beside = {"name": "look", "args": {}, "context": {"conversation_id": name}}
     answer = await client.post("/tool_calls", json=beside)
 
     assert (answer.status_code, answer.json()["type"]) == (422, "urn:sidecall:problem:missing-context")
+
+
+async def test_an_empty_header_names_no_conversation(client: httpx.AsyncClient) -> None:
+    """It is no way to say none: what the call writes would be lost, though its program believes to have named one."""
+    body = {"name": "look", "args": {}, "context": {"conversation_id": "one"}}
+    answers = [
+        await client.post(url, json=sent, headers={"Sidecall-Conversation": ""})
+        for url, sent in (("/tool_calls", body), ("/tool_calls/batch", [body]))
+    ]
+
+    assert [answer.status_code for answer in answers] == [422, 422]
+    assert "Leave it out where there is none." in answers[0].json()["detail"]
 
 
 async def test_a_header_names_in_ascii(client: httpx.AsyncClient) -> None:
