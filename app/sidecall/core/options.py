@@ -120,6 +120,9 @@ class ToolOptions:
     command: CommandLine | None = None
     # Whether every caller may see it.
     is_for_all: bool = field(init=False)
+    # Whether each of its calls is remembered, whatever its sender wants.
+    is_remembered: bool = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_for_all", self.is_enabled is True and not self.scopes)
+        object.__setattr__(self, "is_remembered", self.background or self.idempotency is not None)
