@@ -155,6 +155,21 @@ async def test_what_was_decided_in_one_conversation_is_open_in_another(client: h
     assert (await call(client, "look", "two"))["content"] == "look /workspace/a"
 
 
+async def test_who_approves_sees_which_conversation_it_is_about(client: httpx.AsyncClient) -> None:
+    """In the answer, in lists and where it is looked at: whose files a call works on is most of what it does."""
+    body = {"name": "remove", "args": {"path": "a"}}
+    waiting = [
+        await call(client, "remove", "one", path="a"),
+        (await client.post("/tool_calls", json={**body, "context": {"conversation_id": "two"}})).json(),
+        (await client.post("/tool_calls", json=body)).json(),
+    ]
+    looked_at = [(await client.get(f"/approvals/{it['id']}")).json() for it in waiting]
+    listed = (await client.get("/approvals")).json()
+
+    shown = [[it["conversation_id"] for it in them] for them in (waiting, looked_at, listed)]
+    assert shown == [["one", "two", None]] * 3
+
+
 async def test_a_key_is_of_one_conversation(client: httpx.AsyncClient) -> None:
     """In another it stands for another call."""
     body = {"name": "put", "args": {"path": "a", "text": "x"}, "id": "call_1"}

@@ -40,6 +40,14 @@ def find_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) ->
     return _require_name(named, f"The conversation (`{HEADER}` or `context.{FIELD}`)")
 
 
+def name_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) -> str | None:
+    """Return which conversation a call says that it belongs to; None where it says none, or none that there can be."""
+    try:
+        return find_conversation(headers, context)
+    except MissingContext:
+        return None
+
+
 def find_lasting(context: Mapping[str, Any], field: str) -> str | None:
     """Find whose lasting files a call works on, by the context beside it; None: it says nothing.
 
