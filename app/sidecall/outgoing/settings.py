@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-import httpx
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from sidecall.lists import SPLIT, Texts
+from sidecall.outgoing.names import names_host
 from sidecall.outgoing.patterns import parse_hosts
 
 
@@ -49,8 +49,6 @@ class OutgoingSettings(BaseSettings):
     @field_validator("outgoing_proxy")
     @classmethod
     def _is_outgoing_proxy(cls, text: str | None) -> str | None:
-        if text is not None:
-            url = httpx.URL(text)
-            if url.scheme not in ("http", "https") or not url.host:
-                raise ValueError("write a URL such as http://proxy.corp:3128")
+        if text is not None and not names_host(text):
+            raise ValueError("write a URL such as http://proxy.corp:3128")
         return text

@@ -4,6 +4,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
 
 from sidecall.lists import Texts
+from sidecall.outgoing.names import names_host
 from sidecall.outgoing.patterns import parse_hosts
 
 
@@ -58,7 +59,7 @@ class ShippedToolSettings(BaseSettings):
     @field_validator("images_url", "embeddings_url")
     @classmethod
     def _is_service(cls, text: str | None) -> str | None:
-        if text is not None and not text.startswith(("http://", "https://")):
+        if text is not None and not names_host(text):
             raise ValueError("write the address of a service, such as https://api.openai.com/v1")
         return text
 

@@ -6,6 +6,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
 
 from sidecall.auth.oauth.providers import ProviderSettings, read_providers
+from sidecall.outgoing.names import names_host
 
 _PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
@@ -34,7 +35,7 @@ class OAuthSettings(BaseSettings):
     @field_validator("public_url")
     @classmethod
     def _is_public_url(cls, url: str | None) -> str | None:
-        if url is not None and _PUBLIC_URL.fullmatch(url) is None:
+        if url is not None and not (_PUBLIC_URL.fullmatch(url) and names_host(url)):
             raise ValueError("write an address such as https://tools.example.com")
         return None if url is None else url.rstrip("/")
 

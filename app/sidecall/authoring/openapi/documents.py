@@ -12,9 +12,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+from pydantic import ValidationError
 
 from sidecall.authoring.openapi.reading import parse_document, read_document
-from sidecall.authoring.openapi.services import ServiceEntry
+from sidecall.authoring.openapi.services import ServiceEntry, ServicesUnfit
 from sidecall.core.errors import DefinitionError, ToolException
 from sidecall.core.options import DocumentApproval
 from sidecall.core.tool import CompiledTool
@@ -49,10 +50,18 @@ class NamedDocument:
 
     @classmethod
     def parse(cls, text: str) -> "NamedDocument":
-        """Read `name=place`, or a place alone."""
+        """Read `name=place`, or a place alone.
+
+        Raises:
+            ServicesUnfit: The place is an address that says of no host.
+        """
         found = _ENTRY.fullmatch(text)
         assert found is not None
-        return cls(found["name"], ServiceEntry(document=found["place"]))
+        try:
+            return cls(found["name"], ServiceEntry(document=found["place"]))
+        except ValidationError as error:
+            wrong = error.errors(include_input=False, include_url=False)[0]["msg"].removeprefix("Value error, ")
+            raise ServicesUnfit(f"SIDECALL_OPENAPI has {text[:200]!r}: {wrong}.") from None
 
     @property
     def place(self) -> str:
