@@ -2,12 +2,15 @@
 
 from typing import Annotated
 
-import httpx
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from sidecall.later import Later
 from sidecall.lists import SPLIT, Texts
 from sidecall.outgoing.patterns import parse_hosts
+
+# Which only a setting that is an address needs.
+httpx = Later("httpx")
 
 
 class OutgoingSettings(BaseSettings):

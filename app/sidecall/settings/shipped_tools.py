@@ -7,7 +7,7 @@ from sidecall.lists import Texts
 from sidecall.outgoing.patterns import parse_hosts
 
 
-class ShippedToolSettings(BaseSettings):
+class ShippedToolSettings(BaseSettings, defer_build=True):
     """Where they may go."""
 
     fetch_allowed_domains: Texts = Field(
