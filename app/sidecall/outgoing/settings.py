@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 else:
     _patterns = Later("sidecall.outgoing.patterns")
 
+# Which only a setting that is an address needs.
+httpx = Later("httpx")
+
 
 class OutgoingSettings(BaseSettings):
     """Where to, and how much may come back; clients read it from the environment when they are made."""

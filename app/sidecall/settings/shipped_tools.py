@@ -15,7 +15,7 @@ else:
     _patterns = Later("sidecall.outgoing.patterns")
 
 
-class ShippedToolSettings(BaseSettings):
+class ShippedToolSettings(BaseSettings, defer_build=True):
     """Where they may go."""
 
     fetch_allowed_domains: Texts = Field(

@@ -17,7 +17,7 @@ else:
 _PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
 
-class OAuthSettings(BaseSettings):
+class OAuthSettings(BaseSettings, defer_build=True):
     """Whom tools may act at for a person, and where persons come back to."""
 
     oauth: SecretStr | None = Field(
