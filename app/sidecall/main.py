@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pydantic_core import to_json
-
 from sidecall.access import build_access, build_keeper, open_toolsets, tell_of_missing_keys
 from sidecall.auth.browser import Welcome
 from sidecall.auth.hosts import OwnHosts
@@ -17,9 +15,7 @@ from sidecall.authoring.offers import TOOLS_OF, tools_of
 from sidecall.authoring.openapi.documents import OpenAPIDocuments
 from sidecall.core.contents import JSON, TEXT, Contents
 from sidecall.core.context import Caller
-from sidecall.core.decisions.fingerprint import read_args
 from sidecall.core.invocation import Surroundings
-from sidecall.core.messages import ToolCall
 from sidecall.core.options import IN_PROCESSES
 from sidecall.core.results.room import ResultRoom
 from sidecall.core.run.sandbox import SandboxLimits
@@ -27,13 +23,13 @@ from sidecall.core.store.tenant import ItemStore
 from sidecall.discovery import discover
 from sidecall.executors.sandbox.local import LocalSandbox
 from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, sandbox_of
-from sidecall.history.showing import Showing
+from sidecall.history.showing import show_with
 from sidecall.http.application import Application
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
 from sidecall.http.door import NO_WAYS
 from sidecall.jobs.jobs import Jobs
-from sidecall.jobs.submission import JobLimits, Show
+from sidecall.jobs.submission import JobLimits
 from sidecall.jobs.webhooks.receivers import AllowedHosts
 from sidecall.later import Later
 from sidecall.ledger.base import Ledger
@@ -82,12 +78,12 @@ if TYPE_CHECKING:
     from sidecall.mcp import parts as _parts
     from sidecall.mcp import sessions as _sessions
 else:
-    _services = Later("sidecall.authoring.openapi.services")
-    _finder = Later("sidecall.executors.process.finder")
-    _home = Later("sidecall.executors.process.home")
     _listing = Later("sidecall.mcp.listing")
     _parts = Later("sidecall.mcp.parts")
     _sessions = Later("sidecall.mcp.sessions")
+    _services = Later("sidecall.authoring.openapi.services")
+    _finder = Later("sidecall.executors.process.finder")
+    _home = Later("sidecall.executors.process.home")
 
 
 def create_app(
@@ -236,19 +232,7 @@ def _make_jobs(
         key_ttl=settings.idempotency_ttl,
         wait=settings.max_wait,
     )
-    return Jobs(ledger, pipeline, registry.get, limits, _show_with(redaction))
-
-
-def _show_with(redaction: Redaction) -> Show:
-    showing = Showing(redaction, redaction.longest)
-
-    def show(call: ToolCall) -> str | None:
-        args = call.args
-        if type(args) is dict and showing.measure_if_plain(args) is not None:
-            return to_json(args, inf_nan_mode="strings").decode()  # Most have nothing to hide, and are short.
-        return to_json(redaction.redact(read_args(args))).decode()
-
-    return show
+    return Jobs(ledger, pipeline, registry.get, limits, show_with(redaction))
 
 
 def _limits(settings: Settings) -> Limits:

@@ -1,6 +1,7 @@
 """Where what is remembered is kept, as the settings have it."""
 
 import logging
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -13,17 +14,15 @@ from sidecall.core.quota import Rate
 from sidecall.core.results.room import ResultRoom
 from sidecall.core.store.tenant import ItemStore
 from sidecall.history.no_history import NoHistory
-from sidecall.history.places import HistoryBounds
-from sidecall.history.showing import Showing
 from sidecall.later import Later
 from sidecall.ledger.base import Ledger
+from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.opening import IN_MEMORY, open_file_store, open_history, open_ledger
 from sidecall.ledger.sql.kept_calls import CallBounds
-from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.pipeline.admission import Admission
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.quotas.in_memory import Quotas
-from sidecall.schema.contract.lock import LOCK, LockedTool, LockUnfit, parse_lock
+from sidecall.schema.contract.place import LOCK
 from sidecall.secrets import secrets_in
 from sidecall.settings import Settings
 from sidecall.telemetry.calls import CallTelemetry
@@ -37,7 +36,10 @@ if TYPE_CHECKING:
     from sidecall.history import in_memory as _in_memory
     from sidecall.history import noted as _noted
     from sidecall.history import packing as _packing
+    from sidecall.history import places as _places
+    from sidecall.history import showing as _showing
     from sidecall.pipeline.quotas import shared as _shared
+    from sidecall.schema.contract import lock as _lock
     from sidecall.vector_stores import embedding as _embedding
     from sidecall.vector_stores import kept as _kept
     from sidecall.vector_stores import stores as _stores
@@ -47,7 +49,10 @@ else:
     _in_memory = Later("sidecall.history.in_memory")
     _noted = Later("sidecall.history.noted")
     _packing = Later("sidecall.history.packing")
+    _places = Later("sidecall.history.places")
+    _showing = Later("sidecall.history.showing")
     _shared = Later("sidecall.pipeline.quotas.shared")
+    _lock = Later("sidecall.schema.contract.lock")
     _embedding = Later("sidecall.vector_stores.embedding")
     _kept = Later("sidecall.vector_stores.kept")
     _stores = Later("sidecall.vector_stores.stores")
@@ -118,8 +123,10 @@ def build_history(settings: Settings) -> "_history.History | NoHistory":
     if settings.history == "off":
         return NoHistory()
     most = settings.max_history_value_bytes
-    showing = Showing(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
-    bounds = HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
+    showing = (
+        _showing.Showing(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
+    )
+    bounds = _places.HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
     database = open_history(settings.store or IN_MEMORY)
     blocks = _in_memory.MemoryBlocks(bounds) if database is None else _in_database.SqlBlocks(database, bounds)
     return _history.History(
@@ -169,15 +176,15 @@ def is_alone(settings: Settings, ledger: Ledger) -> bool:
     return settings.workers == 1 and not ledger.is_shared
 
 
-def read_locked() -> Mapping[str, LockedTool]:
+def read_locked() -> "Mapping[str, _lock.LockedTool]":
     """Read the lock of the folder that the server is started in, if there is one.
 
     Calls that are pinned to what it locks are told what has changed since; it is not worth a start that fails.
     """
-    try:
-        return parse_lock(Path(LOCK).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not os.path.lexists(LOCK):
         return {}
-    except (OSError, ValueError, LockUnfit) as error:
+    try:
+        return _lock.parse_lock(Path(LOCK).read_text(encoding="utf-8"))
+    except (OSError, ValueError, _lock.LockUnfit) as error:
         logger.warning("%s is not used: %s", LOCK, error)
         return {}

@@ -1,10 +1,14 @@
 """What a server has that keeps no history."""
 
+from typing import TYPE_CHECKING
+
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallPage
 from sidecall.core.calls.errors import HistoryOff, UnknownCall
 from sidecall.core.record import CallRecord
-from sidecall.history.sums import CallSummary, SummaryPart
 from sidecall.telemetry.calls import Note
+
+if TYPE_CHECKING:
+    from sidecall.history import sums as _sums
 
 
 class NoHistory:
@@ -41,8 +45,8 @@ class NoHistory:
         raise UnknownCall
 
     async def summarize(
-        self, _tenant: str, _by: SummaryPart, _since: float | None, _until: float | None
-    ) -> CallSummary:
+        self, _tenant: str, _by: "_sums.SummaryPart", _since: float | None, _until: float | None
+    ) -> "_sums.CallSummary":
         """Refuse.
 
         Raises:

@@ -21,7 +21,6 @@ from sidecall.http.quota import quota_headers
 from sidecall.http.reply import NO_HEADERS, Reply
 from sidecall.later import Later
 from sidecall.pipeline.isolate import answer_for
-from sidecall.pipeline.rehearse import Rehearsal
 from sidecall.pipeline.visible import is_visible
 from sidecall.rest.native.received import DialectName, ReceivedCall, make_plain_request, make_request
 from sidecall.rest.parts import Parts
@@ -31,12 +30,14 @@ from sidecall.rest.waiting import waiting_headers
 
 if TYPE_CHECKING:
     from sidecall.pipeline import batch as _batch
+    from sidecall.pipeline import rehearse as _rehearse
     from sidecall.rest import wire as _wire
     from sidecall.rest import writing as _writing
     from sidecall.rest.document import served as _served
     from sidecall.rest.native import writing as _native_writing
 else:
     _batch = Later("sidecall.pipeline.batch")
+    _rehearse = Later("sidecall.pipeline.rehearse")
     _served = Later("sidecall.rest.document.served")
     _native_writing = Later("sidecall.rest.native.writing")
     _wire = Later("sidecall.rest.wire")
@@ -250,12 +251,12 @@ async def rehearse_calls(
         try:
             rehearsal = await parts.pipeline.rehearse(request)
         except RequestError as error:
-            rehearsal = Rehearsal(message=answer_for(request, error))
+            rehearsal = _rehearse.Rehearsal(message=answer_for(request, error))
         rehearsed.append(_write_rehearsal(sent, rehearsal, form))
     return Reply(to_json(rehearsed), 200, _quota_headers(parts, context.caller))
 
 
-def _write_rehearsal(sent: ReceivedCall, rehearsal: Rehearsal, form: DialectName | None) -> "_wire.DryRun":
+def _write_rehearsal(sent: ReceivedCall, rehearsal: "_rehearse.Rehearsal", form: DialectName | None) -> "_wire.DryRun":
     message = rehearsal.message
     return _wire.DryRun(
         would_run=rehearsal.would_run,

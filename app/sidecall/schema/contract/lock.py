@@ -10,10 +10,8 @@ from sidecall.core.errors import SidecallError
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.records import dataclass
 from sidecall.schema.contract.compare import Change, compare_parameters
+from sidecall.schema.contract.place import LOCK
 from sidecall.schema.forms.definitions import hash_definition
-
-# Where it is looked for, in the folder that the program is started in.
-LOCK = "tools.lock"
 
 
 class LockUnfit(SidecallError):
