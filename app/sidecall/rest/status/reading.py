@@ -58,7 +58,7 @@ class StatusReader:
             version=__version__,
             at=datetime.now(UTC),
             phase=lifecycle.phase,
-            process=_show_process(lifecycle, operation.workers),
+            process=_show_process(lifecycle, operation),
             calls=_show_queue(operation.admission),
             jobs=_show_queue(self._jobs),
             store=_show_store(operation.ledger.database, operation.ledger.kind),
@@ -111,16 +111,17 @@ def _list_mcp_servers(upstream: Upstream) -> list[McpServerStatus]:
     ]
 
 
-def _show_process(lifecycle: Lifecycle, workers: int) -> ProcessStatus:
+def _show_process(lifecycle: Lifecycle, operation: Operation) -> ProcessStatus:
     # This request is one of them, but under another server, which counts none.
     counts = bool(lifecycle.in_flight)
     return ProcessStatus(
         pid=os.getpid(),
-        workers=workers,
+        workers=operation.workers,
         uptime_seconds=round(lifecycle.uptime, 3),
         requests_in_flight=len(lifecycle.in_flight) if counts else None,
         connections=len(lifecycle.connections) if counts else None,
         log_lines_dropped=count_dropped(),
+        spans_dropped=operation.count_spans_dropped(),
     )
 
 

@@ -26,6 +26,9 @@ class ProcessStatus(BaseModel, defer_build=True):
     )
     connections: int | None = Field(description="Connections that are open; null where nobody counts them.")
     log_lines_dropped: int = Field(description="Lines of the log that nobody read in time.")
+    spans_dropped: int | None = Field(
+        description="Spans that their collector has not taken; null where none are sent from here."
+    )
 
 
 class QueueStatus(BaseModel, defer_build=True):
