@@ -119,7 +119,7 @@ def test_on_a_terminal_lines_are_for_people(tmp_path: Path) -> None:
     os.close(terminal)
     os.close(theirs)
 
-    assert "\x1b[1mserving 0 tools: none\x1b[0m" in shown
+    assert "\x1b[1mcannot listen on 127.0.0.1:" in shown
     assert '{"' not in shown
 
 

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from sidecall.core.decisions.audit import AuditAction, AuditEntry, AuditTrail
 from sidecall.core.errors import RequestError
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.store.tenant import DEFAULT_TENANT
+from sidecall.records import dataclass
 
 if TYPE_CHECKING:
     from sidecall.auth import keys as _keys

@@ -1,12 +1,12 @@
 """Tools that a provider runs itself: they are declared here, and listed in the form that the Responses API takes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from sidecall.authoring.foreign.hosted_tool import HostedTool
 from sidecall.core.errors import InvalidToolOption
 from sidecall.core.tool import Schema
+from sidecall.records import dataclass
 
 
 @dataclass

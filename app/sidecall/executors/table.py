@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from sidecall.core.options import ExecutorName
@@ -13,6 +13,7 @@ from sidecall.executors.late import LateExecutor
 from sidecall.executors.sandbox.local import LocalSandbox
 from sidecall.executors.thread import ThreadExecutor
 from sidecall.later import Later
+from sidecall.records import dataclass
 
 if TYPE_CHECKING:
     from sidecall.executors.process import environment as _environment

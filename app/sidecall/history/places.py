@@ -1,12 +1,12 @@
 """Where blocks and sums are kept."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from sidecall.core.calls.entry import CallFilter
 from sidecall.history.blocks import Block, Piece, mark
 from sidecall.ledger.sql.database import Database
+from sidecall.records import dataclass
 
 if TYPE_CHECKING:
     from sidecall.history import sums as _sums

@@ -1,8 +1,9 @@
 """How much a ledger keeps."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sidecall.ledger.sql.kept_calls import CallBounds
+from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Which ledger a setting asks for."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.sqlite.file import FILES, HISTORY
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.records import dataclass
 
 if TYPE_CHECKING:
     from sidecall.ledger.sql import approvals as _approvals

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-import httpx
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from sidecall.later import Later
 from sidecall.lists import SPLIT, Texts
+from sidecall.outgoing.names import names_host
 
 if TYPE_CHECKING:
     from sidecall.outgoing import patterns as _patterns
@@ -54,8 +54,6 @@ class OutgoingSettings(BaseSettings):
     @field_validator("outgoing_proxy")
     @classmethod
     def _is_outgoing_proxy(cls, text: str | None) -> str | None:
-        if text is not None:
-            url = httpx.URL(text)
-            if url.scheme not in ("http", "https") or not url.host:
-                raise ValueError("write a URL such as http://proxy.corp:3128")
+        if text is not None and not names_host(text):
+            raise ValueError("write a URL such as http://proxy.corp:3128")
         return text

@@ -54,6 +54,7 @@ class Pipeline:
         self._default_timeout = default_timeout
         self._surroundings = surroundings
         self._observer: Observer = observer or Unobserved()
+        self._admission = admission
         self._plans = Plans(stages, admission)
         self.gate = Gate(registry, self._plans, admission, self._observer, surroundings.deny)
 
@@ -77,7 +78,10 @@ class Pipeline:
         call just now, if whoever asks has looked. It raises what `run` does.
         """
         begun = self.gate.begin(request, tool)
-        return self._answer(begun) if isinstance(begun, Ticket) else self._enter_and_answer(begun)
+        if not isinstance(begun, Plan):
+            return self._enter_and_answer(begun)
+        invocation = new_invocation(request, begun.tool, self._default_timeout, self._surroundings)
+        return self._take(begun, invocation, self._admission)
 
     async def _enter_and_answer(self, begun: Awaitable[Ticket | ToolMessage]) -> ToolMessage:
         entered = await begun
@@ -90,14 +94,11 @@ class Pipeline:
 
     async def answer(self, ticket: Ticket) -> ToolMessage:
         """Answer a call that has passed the gate, and leave; raises what `run` does, but Overloaded."""
-        came = self._answer(ticket)
-        return came if isinstance(came, ToolMessage) else await came
-
-    def _answer(self, ticket: Ticket) -> Answering:
-        plan = ticket.plan
-        invocation = new_invocation(ticket.request, plan.tool, self._default_timeout, self._surroundings)
+        invocation = self._accept(ticket.request, ticket.plan.tool)
         invocation.waited = ticket.waited
-        return self._take(plan, invocation, ticket)
+        ticket.hand_over()
+        came = self._take(ticket.plan, invocation, ticket.admission)
+        return came if isinstance(came, ToolMessage) else await came
 
     async def invoke(self, tool: CompiledTool, request: CallRequest) -> Invocation:
         """Take a call of this tool through the stages; the invocation it returns has its message."""
@@ -110,8 +111,11 @@ class Pipeline:
     def _accept(self, request: CallRequest, tool: CompiledTool) -> Invocation:
         return new_invocation(request, tool, self._default_timeout, self._surroundings)
 
-    def _take(self, plan: Plan, invocation: Invocation, ticket: Ticket | None = None) -> Answering:
-        """Take a call through its stages; from the first that waits on, in what is returned."""
+    def _take(self, plan: Plan, invocation: Invocation, admission: Admission | None = None) -> Answering:
+        """Take a call through its stages; from the first that waits on, in what is returned.
+
+        With an admission it holds a place there, which it gives back.
+        """
         waits: Awaitable[None] | None = None
         try:
             begun = self._observer.begin(invocation)
@@ -120,15 +124,15 @@ class Pipeline:
                 for step in steps:
                     waits = step(invocation)
                     if waits is not None:
-                        return self._take_rest(plan, invocation, ticket, begun, waits, steps)
+                        return self._take_rest(plan, invocation, admission, begun, waits, steps)
             except BaseException as error:
                 invocation.fail(error)
                 waits = _fail_over(plan, invocation)
-                return self._take_rest(plan, invocation, ticket, begun, waits)
+                return self._take_rest(plan, invocation, admission, begun, waits)
             return self._end(invocation, begun)
         finally:
-            if waits is None and ticket is not None:
-                ticket.leave()
+            if waits is None and admission is not None:
+                admission.leave(plan.semaphores, invocation.request.caller)
                 # Its traceback holds the frames in which the invocation stands, and would so hold itself.
                 invocation.error = None
 
@@ -136,7 +140,7 @@ class Pipeline:
         self,
         plan: Plan,
         invocation: Invocation,
-        ticket: Ticket | None,
+        admission: Admission | None,
         begun: Any,
         waits: Awaitable[None],
         steps: Iterable[Step] = (),
@@ -154,8 +158,8 @@ class Pipeline:
                 await _fail_over(plan, invocation)
             return self._end(invocation, begun)
         finally:
-            if ticket is not None:
-                ticket.leave()
+            if admission is not None:
+                admission.leave(plan.semaphores, invocation.request.caller)
                 invocation.error = None
 
     def _end(self, invocation: Invocation, begun: Any) -> ToolMessage:
@@ -165,7 +169,7 @@ class Pipeline:
             message is not None and (message.additional_kwargs or invocation.request.call.item is not None)
         ):
             _settle(invocation)
-        self._observer.end(begun, find_outcome(invocation))
+        self._observer.end(invocation, begun, find_outcome(invocation))
         if message is None:
             raise invocation.pop_error()
         return message
@@ -244,7 +248,7 @@ async def _take_again(plan: Plan, invocation: Invocation, rule: ApprovalRule) ->
     """Take a call from the top that a rule has approved when it was on its way."""
     request, surroundings = replace(invocation.request, approved=True, rule=rule), invocation.surroundings
     fresh = Invocation(invocation.id, request, invocation.tool, invocation.started, invocation.deadline, surroundings)
-    fresh.waited, fresh.share = invocation.waited, invocation.share
+    fresh.waited, fresh.share, fresh.trace_id = invocation.waited, invocation.share, invocation.trace_id
     for field in fields(Invocation):  # The same object, which is watched.
         setattr(invocation, field.name, getattr(fresh, field.name))
     try:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -26,6 +25,7 @@ from sidecall.http.door import NO_WAYS, Door
 from sidecall.http.head import HeadAsGet
 from sidecall.http.request_id import RequestId, RequestIdHeader
 from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 from sidecall.rest import explorer
 from sidecall.rest.parts import Parts

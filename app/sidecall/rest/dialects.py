@@ -1,7 +1,7 @@
 """Understand a call in each provider's form, and answer in the same."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -12,6 +12,7 @@ from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.mistakes.resemblance import find_misspelt
 from sidecall.core.native.items import ITEM
 from sidecall.core.native.kinds import NAMES
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 from sidecall.rest.native.aiming import aim
 from sidecall.rest.native.body import CallBody

@@ -184,8 +184,7 @@ def is_remembered(tool: CompiledTool) -> bool:
 
 def has_to_be_remembered(tool: CompiledTool, sent: ReceivedCall) -> bool:
     """Return whether a call is remembered for its tool's sake, or since it goes on alone."""
-    options = tool.options
-    return options.background or options.idempotency is not None or sent.is_async or sent.callback_url is not None
+    return tool.options.is_remembered or goes_on_alone(sent)
 
 
 def goes_on_alone(sent: ReceivedCall) -> bool:

@@ -2,12 +2,13 @@
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.core.tool import Schema
 from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.schema.references import Targets, inline_references, inline_root, resolve
 from sidecall.schema.shape import strip_titles
 

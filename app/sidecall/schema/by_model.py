@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +17,7 @@ from pydantic_core.core_schema import LiteralSchema
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import Schema
 from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.schema.catch_all import CatchAll, make_catch_all
 from sidecall.schema.references import inline_references
 from sidecall.schema.shape import require_tags, shape_arguments, strip_titles

@@ -1,7 +1,6 @@
 """Read the arguments of `**kwargs`, however the model writes them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
@@ -12,6 +11,7 @@ from sidecall.core.mistakes.field_errors import FieldError
 from sidecall.core.mistakes.resemblance import find_misspelt
 from sidecall.core.parameter import EMPTY, FREE, Parameter
 from sidecall.later import Later
+from sidecall.records import dataclass
 
 if TYPE_CHECKING:
     from sidecall.schema.repair import entries as _entries

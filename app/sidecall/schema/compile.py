@@ -3,7 +3,7 @@
 import inspect
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter
@@ -16,6 +16,7 @@ from sidecall.core.options import ToolOptions
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import NAME, ArgsSchema, CompiledTool, Schema
 from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.schema.docstring_lines import join_sentences
 from sidecall.schema.docstrings import parse_docstring
 from sidecall.schema.forms.mirrored import find_mirrored

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from sidecall.lists import SPLIT, Texts
+from sidecall.outgoing.names import names_host
 
 # A name in ASCII, also one with a wildcard in front; IPv6, with or without brackets.
 _HOST = re.compile(
@@ -144,7 +145,7 @@ class AccessSettings(BaseSettings):
     @field_validator("jwt_issuer", "jwt_keys_url")
     @classmethod
     def _is_safe(cls, address: str | None) -> str | None:
-        if address is not None and _SAFE.match(address) is None:
+        if address is not None and not (_SAFE.match(address) and names_host(address)):
             raise ValueError("write an address with https://, or with http:// one on this machine")
         return address
 

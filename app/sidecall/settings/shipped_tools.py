@@ -7,6 +7,7 @@ from pydantic_settings import BaseSettings
 
 from sidecall.later import Later
 from sidecall.lists import Texts
+from sidecall.outgoing.names import names_host
 
 if TYPE_CHECKING:
     from sidecall.outgoing import patterns as _patterns
@@ -65,7 +66,7 @@ class ShippedToolSettings(BaseSettings):
     @field_validator("images_url", "embeddings_url")
     @classmethod
     def _is_service(cls, text: str | None) -> str | None:
-        if text is not None and not text.startswith(("http://", "https://")):
+        if text is not None and not names_host(text):
             raise ValueError("write the address of a service, such as https://api.openai.com/v1")
         return text
 

@@ -5,7 +5,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sidecall.core.errors import DefinitionError
 from sidecall.core.tool import CompiledTool
 from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 if TYPE_CHECKING:

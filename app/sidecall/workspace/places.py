@@ -6,12 +6,12 @@ import os
 import secrets
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidecall.core.run.file_errors import TooManyWorkspaces
 from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.workspace.allowance import Allowance
 from sidecall.workspace.errors import refuse_folder
 from sidecall.workspace.paths import UNFINISHED

@@ -13,7 +13,6 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from sidecall.auth.audit import Auditor
 from sidecall.auth.oauth.asking import OAuthProvider, make_verifier
@@ -23,6 +22,7 @@ from sidecall.core.context import Caller
 from sidecall.core.errors import SidecallError
 from sidecall.core.secrecy.places import RESERVED, Seal, SealedSecret, SecretUnreadable
 from sidecall.core.secrecy.user_tokens import SignIn, TokenUnavailable
+from sidecall.records import dataclass
 
 # Seconds that a person has for it, from opening the link.
 _PATIENCE = 900.0

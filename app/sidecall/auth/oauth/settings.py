@@ -7,6 +7,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
 
 from sidecall.later import Later
+from sidecall.outgoing.names import names_host
 
 if TYPE_CHECKING:
     from sidecall.auth.oauth import providers as _providers
@@ -40,7 +41,7 @@ class OAuthSettings(BaseSettings):
     @field_validator("public_url")
     @classmethod
     def _is_public_url(cls, url: str | None) -> str | None:
-        if url is not None and _PUBLIC_URL.fullmatch(url) is None:
+        if url is not None and not (_PUBLIC_URL.fullmatch(url) and names_host(url)):
             raise ValueError("write an address such as https://tools.example.com")
         return None if url is None else url.rstrip("/")
 

@@ -1,12 +1,13 @@
 """What all tools have that a provider runs itself."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import ClassVar
 
 from sidecall.authoring.structured import StructuredTool
 from sidecall.core.errors import ToolException
 from sidecall.core.tool import CompiledTool, Schema
+from sidecall.records import dataclass
 
 # Fields that say something to the program alone.
 _NOT_SENT = ("include_search_results", "on_approval_request", "executor", "tool_config")

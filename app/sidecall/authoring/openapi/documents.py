@@ -5,16 +5,18 @@ import logging
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from pydantic import ValidationError
+
 from sidecall.core.errors import DefinitionError
 from sidecall.core.options import DocumentApproval
 from sidecall.core.tool import CompiledTool
 from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 if TYPE_CHECKING:
@@ -46,10 +48,18 @@ class NamedDocument:
 
     @classmethod
     def parse(cls, text: str) -> "NamedDocument":
-        """Read `name=place`, or a place alone."""
+        """Read `name=place`, or a place alone.
+
+        Raises:
+            ServicesUnfit: The place is an address that says of no host.
+        """
         found = _ENTRY.fullmatch(text)
         assert found is not None
-        return cls(found["name"], _services.ServiceEntry(document=found["place"]))
+        try:
+            return cls(found["name"], _services.ServiceEntry(document=found["place"]))
+        except ValidationError as error:
+            wrong = error.errors(include_input=False, include_url=False)[0]["msg"].removeprefix("Value error, ")
+            raise _services.ServicesUnfit(f"SIDECALL_OPENAPI has {text[:200]!r}: {wrong}.") from None
 
     @property
     def place(self) -> str:

@@ -1,13 +1,13 @@
 """Whom the end of a call may be told."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import httpx
 
 from sidecall.core.calls.errors import CallbackRefused
 from sidecall.later import Later
+from sidecall.records import dataclass
 
 if TYPE_CHECKING:
     from sidecall.jobs.webhooks import hosts as _hosts

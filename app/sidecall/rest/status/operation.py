@@ -1,10 +1,11 @@
 """What the status tells of beside the other parts of a server."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sidecall.history.modes import HistoryMode
 from sidecall.ledger.base import Ledger
 from sidecall.pipeline.admission import Admission
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 from sidecall.telemetry.minutes import Minutes
 from sidecall.upstream.upstream import Upstream

@@ -3,7 +3,6 @@
 import inspect
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel
@@ -12,6 +11,7 @@ from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.injection import Injection
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.schema.injections import find_marker, plan_injections
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 import types
 import typing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PydanticUserError
@@ -12,6 +12,7 @@ from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import Schema
 from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.schema.injections import find_marker
 from sidecall.schema.pydantic_1.check import check_by_v1
 from sidecall.schema.pydantic_1.model import is_v1_model
