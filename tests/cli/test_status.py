@@ -31,6 +31,7 @@ WELL: dict[str, Any] = {
     "process": {
         "pid": 7, "workers": 1, "uptime_seconds": 90.0, "requests_in_flight": 1, "connections": 2,
         "log_lines_dropped": 0,
+        "spans_dropped": None,
     },
     "calls": _QUEUE,
     "jobs": {**_QUEUE, "most_running": None},
@@ -91,6 +92,10 @@ def test_a_server_that_is_well(capsys: pytest.CaptureFixture[str]) -> None:
             "server ready, version 1.2.3, for 2 h 5 min, worker 7 of 4",
         ),
         ({"process": {**WELL["process"], "log_lines_dropped": 3}}, "log 3 lines dropped, since nobody read them"),
+        (
+            {"process": {**WELL["process"], "spans_dropped": 3}},
+            "traces 3 spans lost, since the collector did not take them",
+        ),
         ({"store": {**_LOST, "unusable_since": None}}, "store sqlite, OUT OF USE: no room\N{REPLACEMENT CHARACTER}[2J"),
         ({"history": {**_STORE, "mode": "off", "dropped": 0}}, "history off"),
         ({"history": {**_STORE, "mode": "meta", "dropped": 5}}, "history sqlite, usable, 5 calls left out"),

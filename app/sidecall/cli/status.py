@@ -58,6 +58,8 @@ def _write_rows(found: dict[str, Any]) -> Iterator[_Row]:
     yield from ((pool, _write_executor(found["executors"][name])) for name, pool in _POOLS)
     if process["log_lines_dropped"]:
         yield "log", Text(f"{process['log_lines_dropped']} lines dropped, since nobody read them", _FAIR)
+    if process["spans_dropped"]:
+        yield "traces", Text(f"{process['spans_dropped']} spans lost, since the collector did not take them", _FAIR)
     minutes = [*found["minutes"], found["this_minute"]]
     yield from ((name, _write_minutes(minutes[-most:])) for most, name in _SPANS)
     yield from _write_failing(minutes)

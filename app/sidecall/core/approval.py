@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Self
 
@@ -17,6 +16,7 @@ from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 from sidecall.core.run.workspaces import name_conversation
 from sidecall.core.secrecy.user_tokens import SignIn
+from sidecall.records import dataclass
 
 ApprovalStatus = Literal["pending", "approved", "rejected"]
 

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from starlette.datastructures import Headers
 
 from sidecall.core.errors import RequestError
+from sidecall.records import dataclass
 
 # The draft has a quoted string; most clients send it bare.
 _KEY = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"|([\x21\x23-\x7e][\x20-\x7e]{0,254})')

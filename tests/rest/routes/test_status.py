@@ -88,6 +88,7 @@ async def test_a_server_that_has_just_started(make_client: MakeClient) -> None:
     assert 0 <= found["process"].pop("uptime_seconds") < 60
     assert found["process"] == {
         "workers": 4, "requests_in_flight": None, "connections": None, "log_lines_dropped": 0,
+        "spans_dropped": None,
     }  # fmt: skip
     assert found["calls"] == {"running": 0, "most_running": 7, "waiting": 0, "most_waiting": 9}
     assert found["jobs"] == {"running": 0, "most_running": 100, "waiting": 0, "most_waiting": 10_000}

@@ -12,7 +12,7 @@ from sidecall.core.errors import RequestError
 from sidecall.http.problems import Problem, problem
 from sidecall.rest.parts import PartsDep
 from sidecall.rest.status.sandboxes import SandboxStatus, list_refused, show_sandbox
-from sidecall.upstream.tending import UpstreamState
+from sidecall.upstream.state import UpstreamState
 
 # Built at the start: they answer, too, where no file can be opened any more.
 router = APIRouter(tags=["operations"])

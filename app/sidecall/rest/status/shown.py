@@ -9,7 +9,7 @@ from sidecall.history.modes import HistoryMode
 from sidecall.ledger.base import StoreKind
 from sidecall.lifecycle import Phase
 from sidecall.telemetry.minutes import Minute
-from sidecall.upstream.tending import UpstreamState
+from sidecall.upstream.state import UpstreamState
 
 _P50 = "Half of its calls took no longer, as near as a histogram says."
 _P95 = "Of twenty of its calls nineteen took no longer."
@@ -26,6 +26,9 @@ class ProcessStatus(BaseModel, defer_build=True):
     )
     connections: int | None = Field(description="Connections that are open; null where nobody counts them.")
     log_lines_dropped: int = Field(description="Lines of the log that nobody read in time.")
+    spans_dropped: int | None = Field(
+        description="Spans that their collector has not taken; null where none are sent from here."
+    )
 
 
 class QueueStatus(BaseModel, defer_build=True):

@@ -6,14 +6,14 @@ import sqlite3
 import time
 from collections.abc import Iterable
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.migrate import Migration, list_missing, read_migrations
-from sidecall.ledger.sql.sqlite.faults import DiskFull, describe_fault, is_damage, is_full, is_out_of_reach
+from sidecall.ledger.sql.sqlite.faults import DiskFull, TooFewFiles, describe_fault, is_damage, is_full, is_out_of_reach
 from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken
+from sidecall.records import dataclass
 
 # Set by the first migration.
 _OURS = 1397310533
@@ -29,6 +29,8 @@ _LEFT_IN_WAL = 64 * 1024 * 1024
 _PAGES_IN_WAL = 4000
 # Bytes that have to be free on a disk that was full. A few are always found, in pages that were taken before.
 _ROOM = 1024 * 1024
+_NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
+_MORE_FILES = "Raise the limit of open files (ulimit -n, LimitNOFILE, --ulimit nofile)."
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -102,21 +104,23 @@ class SqliteFile:
         except FileTaken as error:
             raise StoreOutOfReach(f"{self} is used by another process ({error.message}). {_ELSEWHERE}") from None
         except OSError as error:
-            raise StoreOutOfReach(f"{self} cannot be opened: {error.strerror}. {_advise(self._path)}") from error
+            advice = _MORE_FILES if error.errno in _NO_FILES else _advise(self._path)
+            raise StoreOutOfReach(f"{self} cannot be opened: {error.strerror}. {advice}") from error
         except sqlite3.Error as error:
             # SQLite calls it an error of the disk where its memory beside the file finds no room.
-            found = self._find_full() or error
+            found = self._find_full() or _find_too_few_files() or error
             kind = StoreOutOfReach if is_out_of_reach(found) else StoreUnfit
-            advice = _REPAIR if is_damage(found) else _MAKE_ROOM if is_full(found) else _advise(self._path)
+            advice = _advise_on(found) or _advise(self._path)
             raise kind(f"{self} cannot be opened: {describe_fault(found)}. {advice}") from error
         try:
             self._migrate(connection)
             self._identity, self._log_identity = _identify(self._path), _identify(self._log_path)
         except sqlite3.Error as error:
+            found = _find_too_few_files() or error
             connection.close()
-            kind = StoreOutOfReach if is_out_of_reach(error) else StoreUnfit
-            advice = _REPAIR if is_damage(error) else _ELSEWHERE
-            raise kind(f"{self} cannot be used: {describe_fault(error)}. {advice}") from error
+            kind = StoreOutOfReach if is_out_of_reach(found) else StoreUnfit
+            advice = _advise_on(found) or _ELSEWHERE
+            raise kind(f"{self} cannot be used: {describe_fault(found)}. {advice}") from error
         except StoreUnfit:
             connection.close()
             raise
@@ -261,6 +265,26 @@ def _identify(path: Path | None) -> _Identity | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
+
+
+def _find_too_few_files() -> TooFewFiles | None:
+    """Try whether files can be opened, as many as a database takes, since SQLite tells no reason."""
+    opened: list[int] = []
+    try:
+        opened += os.pipe()
+        opened += os.pipe()
+    except OSError as error:
+        return TooFewFiles(error.strerror) if error.errno in _NO_FILES else None
+    finally:
+        for fd in opened:
+            os.close(fd)
+    return None
+
+
+def _advise_on(fault: sqlite3.Error) -> str | None:
+    if isinstance(fault, TooFewFiles):
+        return _MORE_FILES
+    return _REPAIR if is_damage(fault) else _MAKE_ROOM if is_full(fault) else None
 
 
 def _advise(path: Path | None) -> str:
