@@ -1,6 +1,6 @@
 """What stands before the stages: a call is looked up, counted, seen and let in, once."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,7 +9,7 @@ from sidecall.core.context import Caller
 from sidecall.core.errors import MissingContext, ToolNotFound
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
-from sidecall.core.mistakes.resemblance import find_nearest
+from sidecall.core.mistakes.resemblance import find_nearest, find_resembling
 from sidecall.core.native.kinds import tell_member
 from sidecall.core.observer import Observer
 from sidecall.core.overload import QuotaExceeded
@@ -220,6 +220,10 @@ class Gate:
         toolset = (request.call.item or {}).get("toolset_name")
         if toolset is not None:
             members = [tell_member(toolset, tool.name) for tool in seen if tool.options.toolset == toolset]
-            return ToolNotFound(name, members or [tool.name for tool in seen], find_nearest(name, members))
+            return _make_not_found(name, members or [tool.name for tool in seen], members)
         names = [tool.name for tool in seen]
-        return ToolNotFound(name, names, find_nearest(name, names))
+        return _make_not_found(name, names, names)
+
+
+def _make_not_found(name: str, available: Sequence[str], choices: Sequence[str]) -> ToolNotFound:
+    return ToolNotFound(name, available, find_nearest(name, choices), find_resembling(name, choices))
