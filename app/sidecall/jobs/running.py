@@ -1,10 +1,10 @@
 """A call that this server runs, and how it has ended."""
 
 import asyncio
-from dataclasses import dataclass
 
 from sidecall.core.calls.entry import CallEnd, CallEntry, ClaimedCall
 from sidecall.core.errors import RequestError
+from sidecall.records import dataclass
 
 # The entry of a call as soon as it is durable; None where one with its key is remembered already.
 Accepted = asyncio.Future[CallEntry | None]

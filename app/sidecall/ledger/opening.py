@@ -1,13 +1,15 @@
 """Which ledger a setting asks for."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall.core.overload import StoreUnfit
+from sidecall.later import Later
 from sidecall.ledger.base import Ledger
+from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.ledger.memory.audit import MemoryAudit
 from sidecall.ledger.memory.contents import MemoryContents
@@ -15,13 +17,18 @@ from sidecall.ledger.memory.items import MemoryItems
 from sidecall.ledger.memory.room import Room
 from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.memory.secrets import MemorySecrets
-from sidecall.ledger.sql.approvals import MakeAnswer
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.database import Database
-from sidecall.ledger.sql.ledger import DatabaseLedger, LedgerBounds
 from sidecall.ledger.sql.sqlite.file import FILES, HISTORY
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.records import dataclass
+
+if TYPE_CHECKING:
+    from sidecall.ledger.sql import approvals as _approvals
+    from sidecall.ledger.sql import ledger as _ledger
+else:
+    _ledger = Later("sidecall.ledger.sql.ledger")
 
 IN_MEMORY = "memory://"
 _SQLITE = "sqlite:///"
@@ -43,10 +50,10 @@ _CALLS_IN_MEMORY = 32 * 1024 * 1024
 class _Wanted:
     url: str
     bounds: LedgerBounds
-    make_answer: MakeAnswer
+    make_answer: "_approvals.MakeAnswer"
 
 
-def open_ledger(url: str, bounds: LedgerBounds, make_answer: MakeAnswer) -> Ledger:
+def open_ledger(url: str, bounds: LedgerBounds, make_answer: "_approvals.MakeAnswer") -> Ledger:
     """Make the ledger that a URL names; it is opened when the server starts.
 
     Args:
@@ -138,12 +145,12 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
 
 
 def _make_sqlite(wanted: _Wanted) -> Ledger:
-    return DatabaseLedger(SqliteDatabase(sqlite_path(wanted.url)), wanted.bounds, wanted.make_answer)
+    return _ledger.DatabaseLedger(SqliteDatabase(sqlite_path(wanted.url)), wanted.bounds, wanted.make_answer)
 
 
 def _make_postgres(wanted: _Wanted) -> Ledger:
     database = _load_postgres().PostgresDatabase(wanted.url)
-    return DatabaseLedger(database, wanted.bounds, wanted.make_answer)
+    return _ledger.DatabaseLedger(database, wanted.bounds, wanted.make_answer)
 
 
 def _load_postgres() -> Any:

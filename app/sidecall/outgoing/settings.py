@@ -1,13 +1,21 @@
 """What an operator may set about where tools send requests."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from sidecall.later import Later
 from sidecall.lists import SPLIT, Texts
 from sidecall.outgoing.names import names_host
-from sidecall.outgoing.patterns import parse_hosts
+
+if TYPE_CHECKING:
+    from sidecall.outgoing import patterns as _patterns
+else:
+    _patterns = Later("sidecall.outgoing.patterns")
+
+# Which only a setting that is an address needs.
+httpx = Later("httpx")
 
 
 class OutgoingSettings(BaseSettings):
@@ -43,7 +51,7 @@ class OutgoingSettings(BaseSettings):
     @field_validator("outgoing_hosts", "outgoing_private_hosts")
     @classmethod
     def _are_outgoing_hosts(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
-        parse_hosts(entries)
+        _patterns.parse_hosts(entries)
         return entries
 
     @field_validator("outgoing_proxy")

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from sidecall.core.calls.errors import ContractChanged
@@ -22,6 +21,7 @@ from sidecall.pipeline.format import refuse
 from sidecall.pipeline.outcome import find_outcome_of_error
 from sidecall.pipeline.plan import Plan, Plans
 from sidecall.pipeline.visible import ask_visible, is_surely_visible, visible
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 
@@ -38,8 +38,13 @@ class Ticket:
     admission: Admission
     is_left: bool = False
 
+    def hand_over(self) -> None:
+        """Leave the place to whoever takes the call through its stages."""
+        assert not self.is_left
+        self.is_left = True
+
     def leave(self) -> None:
-        """Return the place, unless that has been done."""
+        """Return the place, unless that has been done, or is for another to do."""
         if not self.is_left:
             self.is_left = True
             self.admission.leave(self.plan.semaphores, self.request.caller)
@@ -60,7 +65,6 @@ class Gate:
         self._plans = plans
         self._admission = admission
         self._quotas = admission.quotas
-        self.has_quotas = self._quotas is not None  # Without them no call of any tool is counted.
         self._has_rate = admission.quotas is not None and admission.quotas.rate is not None
         self._observer = observer
         self._deny = deny
@@ -75,15 +79,16 @@ class Gate:
             MissingContext: Whether the tool is enabled depends on what the caller has left out.
             ContractChanged: The tool is not what the call is pinned to.
         """
-        entered = self.begin(request)
-        return entered if isinstance(entered, Ticket) else await entered
+        begun = self.begin(request)
+        return Ticket(request, begun, 0.0, self._admission) if isinstance(begun, Plan) else await begun
 
     def begin(
         self, request: CallRequest, tool: CompiledTool | None = None
-    ) -> Ticket | Coroutine[Any, Any, Ticket | ToolMessage]:
-        """Return a ticket at once, or else what has to be awaited for it; most calls have nothing to wait for.
+    ) -> Plan | Coroutine[Any, Any, Ticket | ToolMessage]:
+        """Let a call in at once, and return its plan, or else what has to be awaited; most have nothing to wait for.
 
-        `tool` is what was found for the call just now, if whoever asks has looked.
+        With a plan comes a place, without a ticket: whoever takes the call through its stages gives it back. `tool` is
+        what was found for the call just now, if whoever asks has looked.
 
         Raises:
             QuotaExceeded: The caller has made as many calls as it may.
@@ -113,7 +118,7 @@ class Gate:
         except BaseException as error:
             self._observer.refuse(request, find_outcome_of_error(error), tool)
             raise
-        return Ticket(request, plan, 0.0, self._admission)
+        return plan
 
     async def _enter_when_counted(
         self, waits: Awaitable[None], request: CallRequest, tool: CompiledTool | None

@@ -11,12 +11,12 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from socket import socket
 from types import FrameType
 
+from sidecall.records import dataclass
 from sidecall.serving.leaving import HANG_UP, ending_signals
 from sidecall.telemetry.standard_streams import say_last
 

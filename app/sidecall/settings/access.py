@@ -29,7 +29,7 @@ TokenAlgorithm = Literal[
 MetricsMode = Literal["on", "open", "off"]
 
 
-class AccessSettings(BaseSettings):
+class AccessSettings(BaseSettings, defer_build=True):
     """What an operator may set about who calls, and from where."""
 
     model_config = SettingsConfigDict(env_prefix="SIDECALL_", env_ignore_empty=True, frozen=True, extra="forbid")

@@ -1,17 +1,23 @@
 """What an operator may set about whom persons sign in at."""
 
 import re
+from typing import TYPE_CHECKING
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
 
-from sidecall.auth.oauth.providers import ProviderSettings, read_providers
+from sidecall.later import Later
 from sidecall.outgoing.names import names_host
+
+if TYPE_CHECKING:
+    from sidecall.auth.oauth import providers as _providers
+else:
+    _providers = Later("sidecall.auth.oauth.providers")
 
 _PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
 
-class OAuthSettings(BaseSettings):
+class OAuthSettings(BaseSettings, defer_build=True):
     """Whom tools may act at for a person, and where persons come back to."""
 
     oauth: SecretStr | None = Field(
@@ -29,7 +35,7 @@ class OAuthSettings(BaseSettings):
     @classmethod
     def _has_providers(cls, text: SecretStr | None) -> SecretStr | None:
         if text is not None:
-            read_providers(text.get_secret_value())
+            _providers.read_providers(text.get_secret_value())
         return text
 
     @field_validator("public_url")
@@ -46,6 +52,6 @@ class OAuthSettings(BaseSettings):
         return self
 
     @property
-    def providers(self) -> dict[str, ProviderSettings]:
+    def providers(self) -> "dict[str, _providers.ProviderSettings]":
         """At whom persons sign in, by name."""
-        return {} if self.oauth is None else read_providers(self.oauth.get_secret_value())
+        return {} if self.oauth is None else _providers.read_providers(self.oauth.get_secret_value())

@@ -1,21 +1,17 @@
 """Read how the server is."""
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sidecall.core.calls.entry import to_datetime
 from sidecall.core.occupancy import Occupancy
-from sidecall.history.history import History, NoHistory
-from sidecall.history.modes import HistoryMode
+from sidecall.history.no_history import NoHistory
 from sidecall.jobs.load import JobLoad
-from sidecall.ledger.base import Ledger, StoreKind
+from sidecall.ledger.base import StoreKind
 from sidecall.ledger.sql.database import Database
 from sidecall.lifecycle import Lifecycle
-from sidecall.pipeline.admission import Admission
-from sidecall.registry import Registry
+from sidecall.rest.status.operation import Operation
 from sidecall.rest.status.shown import (
     ExecutorStatus,
     HistoryStatus,
@@ -27,23 +23,13 @@ from sidecall.rest.status.shown import (
     ToolStatus,
 )
 from sidecall.telemetry.metrics import Metrics
-from sidecall.telemetry.minutes import Minutes, estimate_ms
+from sidecall.telemetry.minutes import estimate_ms
 from sidecall.telemetry.standard_streams import count_dropped
 from sidecall.upstream.upstream import Upstream
 from sidecall.version import __version__
 
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """What the status tells of beside the other parts of a server."""
-
-    minutes: Minutes
-    admission: Admission
-    ledger: Ledger
-    history: HistoryMode = "off"
-    workers: int = 1
-    upstream: Upstream = field(default_factory=lambda: Upstream({}, Registry()))
-    count_spans_dropped: Callable[[], int | None] = lambda: None
+if TYPE_CHECKING:
+    from sidecall.history import history as _history
 
 
 class _HasQueue(Protocol):
@@ -57,7 +43,9 @@ class _HasQueue(Protocol):
 class StatusReader:
     """Reads how a server is, wherever its numbers are."""
 
-    def __init__(self, operation: Operation, metrics: Metrics, jobs: JobLoad, history: History | NoHistory) -> None:
+    def __init__(
+        self, operation: Operation, metrics: Metrics, jobs: JobLoad, history: "_history.History | NoHistory"
+    ) -> None:
         self._operation = operation
         self._metrics = metrics
         self._jobs = jobs

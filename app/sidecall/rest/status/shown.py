@@ -9,7 +9,7 @@ from sidecall.history.modes import HistoryMode
 from sidecall.ledger.base import StoreKind
 from sidecall.lifecycle import Phase
 from sidecall.telemetry.minutes import Minute
-from sidecall.upstream.tending import UpstreamState
+from sidecall.upstream.state import UpstreamState
 
 _P50 = "Half of its calls took no longer, as near as a histogram says."
 _P95 = "Of twenty of its calls nineteen took no longer."

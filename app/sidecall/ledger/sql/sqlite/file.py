@@ -6,7 +6,6 @@ import sqlite3
 import time
 from collections.abc import Iterable
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.migrate import Migration, list_missing, read_migrations
 from sidecall.ledger.sql.sqlite.faults import DiskFull, TooFewFiles, describe_fault, is_damage, is_full, is_out_of_reach
 from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken
+from sidecall.records import dataclass
 
 # Set by the first migration.
 _OURS = 1397310533
