@@ -91,7 +91,7 @@ async def test_a_bubblewrap_that_takes_its_time_holds_up_nobody_else(
             os.close(descriptor)
             break
 
-    with pytest.raises(NoSandbox, match="is of version 0.4"):
+    with pytest.raises(NoSandbox, match=r"is of version 0\.4"):
         await opening
 
 
