@@ -249,9 +249,7 @@ class Invocation:
     def _find_secret(self, name: str, of: SecretOwner) -> str | None:
         """Find a secret, which is masked from now on in all that leaves the server; None if there is none."""
         found = None if of == "server" else self.own_secrets.get(name)
-        if found is None and of != "caller":
-            found = self.surroundings.secrets(name)
-        return self._mask(found)
+        return self._mask(self.surroundings.secrets(name) if found is None and of != "caller" else found)
 
     def _find_token(self, provider: str) -> str | None:
         """Find a person's token, which is masked as a secret is; None if there is none."""

@@ -3,15 +3,10 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-from sidecall.later import Later
+import httpx
+
 from sidecall.outgoing.addresses import read_address
-
-if TYPE_CHECKING:
-    import httpx
-else:
-    httpx = Later("httpx")
 
 _NAME = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?", re.I)
 _MOST_PORT = 65_535
