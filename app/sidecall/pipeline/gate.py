@@ -65,7 +65,8 @@ class Gate:
         self._plans = plans
         self._admission = admission
         self._quotas = admission.quotas
-        self._has_rate = admission.quotas is not None and admission.quotas.rate is not None
+        # Whether calls of every tool are counted.
+        self.has_rate = admission.quotas is not None and admission.quotas.rate is not None
         self._observer = observer
         self._deny = deny
 
@@ -100,7 +101,7 @@ class Gate:
         if tool is None:
             tool = self._registry.get(request.call.name)
         # A call that was remembered was counted when it came.
-        if self._has_rate and not request.is_counted:
+        if self.has_rate and not request.is_counted:
             waits = self._count(request, tool)
             if waits is not None:
                 return self._enter_when_counted(waits, request, tool)
@@ -204,7 +205,7 @@ class Gate:
 
     def counts(self, tool: CompiledTool | None) -> bool:
         """Return whether calls of a tool are counted, for all of its caller's calls or for themselves."""
-        return self._has_rate or (self._quotas is not None and tool is not None and tool.options.rate is not None)
+        return self.has_rate or (self._quotas is not None and tool is not None and tool.options.rate is not None)
 
     def quotas_of(self, caller: Caller, tool: str | None = None) -> tuple[Quota, ...]:
         """Return what a caller has left, where that is counted."""
