@@ -1,11 +1,12 @@
 """Where `sidecall serve` remembers, when nobody has said it and when somebody has."""
 
 import logging
+from contextlib import suppress
 from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.opening import IN_MEMORY, sqlite_path
-from sidecall.ledger.sql.sqlite.file import StoreOutOfReach
+from sidecall.ledger.sql.sqlite.file import StoreOutOfReach, StoreWithoutRoom
 from sidecall.ledger.sql.sqlite.opened import try_file
 from sidecall.settings import Settings
 
@@ -24,7 +25,8 @@ def choose_store(settings: Settings) -> Settings:
         StoreUnfit: The store cannot be used by this program, or not by so many workers.
     """
     if settings.store is not None:
-        _require_fit(settings.store, settings.workers)
+        with suppress(StoreWithoutRoom):  # It is used as soon as there is room; until then what needs it is refused.
+            _require_fit(settings.store, settings.workers)
         return settings
     if settings.workers > 1:
         return _forgetful(settings, "a file is for one worker; several can share a PostgreSQL (SIDECALL_STORE)")
