@@ -21,7 +21,7 @@ from sidecall.http.reply import Reply
 from sidecall.pipeline.batch import keep, run_batch
 from sidecall.pipeline.isolate import answer_for
 from sidecall.pipeline.rehearse import Rehearsal
-from sidecall.pipeline.visible import is_visible
+from sidecall.pipeline.visible import is_surely_visible, is_visible
 from sidecall.rest.dialects import read_call_text, write_answer
 from sidecall.rest.native.received import DialectName, ReceivedCall
 from sidecall.rest.native.writing import name_failure
@@ -72,6 +72,8 @@ def begin_answer(
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
     if tool is not None and (preferences is not PLAIN or has_to_be_remembered(tool, sent)):
+        if is_surely_visible(tool, request.caller):
+            return answer_remembered(parts, request, tool, preferences, sent.dialect, sent)
         return _remember(parts, sent, request, context, tool, preferences)
     return _begin_plain(parts, sent, request, context, tool)
 
