@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from sidecall.core.secrecy.places import OwnSecrets, SecretOwner
 from sidecall.core.secrecy.user_tokens import UserTokens
 from sidecall.core.store.protocol import Store, SyncStore, pick_tenant
 from sidecall.core.tool import CompiledTool
+from sidecall.records import dataclass
 
 
 @dataclass(slots=True)
@@ -248,9 +249,7 @@ class Invocation:
     def _find_secret(self, name: str, of: SecretOwner) -> str | None:
         """Find a secret, which is masked from now on in all that leaves the server; None if there is none."""
         found = None if of == "server" else self.own_secrets.get(name)
-        if found is None and of != "caller":
-            found = self.surroundings.secrets(name)
-        return self._mask(found)
+        return self._mask(self.surroundings.secrets(name) if found is None and of != "caller" else found)
 
     def _find_token(self, provider: str) -> str | None:
         """Find a person's token, which is masked as a secret is; None if there is none."""

@@ -1,7 +1,7 @@
 """What an author may say about a tool besides its function."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -13,6 +13,7 @@ from sidecall.core.quota import Rate
 from sidecall.core.results.cache import Cache
 from sidecall.core.retry import Retry
 from sidecall.core.run.command_line import CommandLine
+from sidecall.records import dataclass
 
 ResponseFormat = Literal["content", "content_and_artifact"]
 ExecutorName = Literal["inline", "thread", "process", "sandbox"]

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections import Counter
-from dataclasses import dataclass
 
 from sidecall.core.context import Caller
 from sidecall.core.deadline import Deadline
@@ -16,6 +15,7 @@ from sidecall.core.quota import Rate
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.pipeline.turns import CallerKey, Turns
+from sidecall.records import dataclass
 
 # Seconds after which a caller that was sent away may try again; an overload is over soon, or lasts.
 _RETRY_AFTER = 1

@@ -1,8 +1,7 @@
 """What stands before the stages: a call is looked up, counted, seen and let in, once."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from sidecall.core.calls.errors import ContractChanged
@@ -10,7 +9,7 @@ from sidecall.core.context import Caller
 from sidecall.core.errors import MissingContext, ToolNotFound
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
-from sidecall.core.mistakes.resemblance import find_nearest
+from sidecall.core.mistakes.resemblance import find_nearest, find_resembling
 from sidecall.core.native.kinds import tell_member
 from sidecall.core.observer import Observer
 from sidecall.core.overload import QuotaExceeded
@@ -22,6 +21,7 @@ from sidecall.pipeline.format import refuse
 from sidecall.pipeline.outcome import find_outcome_of_error
 from sidecall.pipeline.plan import Plan, Plans
 from sidecall.pipeline.visible import ask_visible, is_surely_visible, visible
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 
@@ -221,6 +221,10 @@ class Gate:
         toolset = (request.call.item or {}).get("toolset_name")
         if toolset is not None:
             members = [tell_member(toolset, tool.name) for tool in seen if tool.options.toolset == toolset]
-            return ToolNotFound(name, members or [tool.name for tool in seen], find_nearest(name, members))
+            return _make_not_found(name, members or [tool.name for tool in seen], members)
         names = [tool.name for tool in seen]
-        return ToolNotFound(name, names, find_nearest(name, names))
+        return _make_not_found(name, names, names)
+
+
+def _make_not_found(name: str, available: Sequence[str], choices: Sequence[str]) -> ToolNotFound:
+    return ToolNotFound(name, available, find_nearest(name, choices), find_resembling(name, choices))

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Coroutine, Iterable, Mapping
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall.core.calls.nothing import NOTHING
 from sidecall.core.context import Caller
@@ -14,19 +14,25 @@ from sidecall.core.native.items import settle_item
 from sidecall.core.observer import Observer, Unobserved
 from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.tool import CompiledTool
+from sidecall.later import Later
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.batch import run_isolated
-from sidecall.pipeline.check import try_arguments
 from sidecall.pipeline.gate import Gate, Ticket
 from sidecall.pipeline.inject import inject
 from sidecall.pipeline.outcome import find_outcome
 from sidecall.pipeline.plan import Plan, Plans
-from sidecall.pipeline.rehearse import Rehearsal, rehearse
 from sidecall.pipeline.secrecy.look_up import look_up_secrets, takes_own_secrets
 from sidecall.pipeline.stage import Stages, Step
 from sidecall.pipeline.visible import NO_CONTEXT, is_visible, visible
 from sidecall.pipeline.workspaces.opening import require_conversation, takes_workspace
 from sidecall.registry import Registry
+
+if TYPE_CHECKING:
+    from sidecall.pipeline import check as _check
+    from sidecall.pipeline import rehearse as _rehearse
+else:
+    _check = Later("sidecall.pipeline.check")
+    _rehearse = Later("sidecall.pipeline.rehearse")
 
 # An answer that is there already, or what has to be awaited for it.
 Answering = ToolMessage | Coroutine[Any, Any, ToolMessage]
@@ -186,16 +192,16 @@ class Pipeline:
         waits = look_up_secrets(invocation) if takes_own_secrets(tool) else None
         if waits is not None:
             await waits
-        return try_arguments(invocation)
+        return _check.try_arguments(invocation)
 
-    async def rehearse(self, request: CallRequest) -> Rehearsal:
+    async def rehearse(self, request: CallRequest) -> "_rehearse.Rehearsal":
         """Return what a call would do; raises what `run` does, but ApprovalRequired."""
         entered = await self.gate.enter(request)
         if not isinstance(entered, Ticket):
-            return Rehearsal(message=entered)
+            return _rehearse.Rehearsal(message=entered)
         invocation = self._accept(request, entered.plan.tool)
         try:
-            return await rehearse(invocation, entered.plan.success)
+            return await _rehearse.rehearse(invocation, entered.plan.success)
         except BaseException as error:
             invocation.fail(error)
             await _take_failure(entered.plan, invocation)
@@ -203,7 +209,7 @@ class Pipeline:
             entered.leave()
         if invocation.message is None:
             raise invocation.pop_error()
-        return Rehearsal(message=invocation.message)
+        return _rehearse.Rehearsal(message=invocation.message)
 
     async def find_missing(self, request: CallRequest) -> MissingContext | None:
         """Return what a call would be refused for because its caller, not the model, left it out; None if nothing."""

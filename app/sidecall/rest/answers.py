@@ -1,7 +1,7 @@
 """Turn the body of a request into the bytes of its answer, whichever way it came."""
 
 from collections.abc import Awaitable, Coroutine, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
@@ -19,19 +19,29 @@ from sidecall.http.context import RequestContext
 from sidecall.http.preferences import PLAIN, Preferences
 from sidecall.http.quota import quota_headers
 from sidecall.http.reply import NO_HEADERS, Reply
-from sidecall.pipeline.batch import keep, run_batch
+from sidecall.later import Later
 from sidecall.pipeline.isolate import answer_for
-from sidecall.pipeline.rehearse import Rehearsal
-from sidecall.pipeline.visible import is_visible
-from sidecall.rest.dialects import read_other_call, read_plain_call, write_answer
+from sidecall.pipeline.visible import is_surely_visible, is_visible
 from sidecall.rest.native.received import DialectName, ReceivedCall, make_plain_request, make_request
-from sidecall.rest.native.writing import name_failure
 from sidecall.rest.parts import Parts
+from sidecall.rest.plain_calls import read_other_call, read_plain_call, write_answer
 from sidecall.rest.remembered import answer_remembered, has_to_be_remembered
-from sidecall.rest.served import name_served
 from sidecall.rest.waiting import waiting_headers
-from sidecall.rest.wire import DryRun
-from sidecall.rest.writing import write_openai
+
+if TYPE_CHECKING:
+    from sidecall.pipeline import batch as _batch
+    from sidecall.pipeline import rehearse as _rehearse
+    from sidecall.rest import wire as _wire
+    from sidecall.rest import writing as _writing
+    from sidecall.rest.document import served as _served
+    from sidecall.rest.native import writing as _native_writing
+else:
+    _batch = Later("sidecall.pipeline.batch")
+    _rehearse = Later("sidecall.pipeline.rehearse")
+    _served = Later("sidecall.rest.document.served")
+    _native_writing = Later("sidecall.rest.native.writing")
+    _wire = Later("sidecall.rest.wire")
+    _writing = Later("sidecall.rest.writing")
 
 
 async def answer_call(
@@ -72,13 +82,15 @@ def begin_answer(
     try:
         sent = read_other_call(body, plain, parts.registry)
     except NotAToolCall as error:
-        name_served(error, parts.registry, context.caller)
+        _served.name_served(error, parts.registry, context.caller)
         raise
     if form is not None:
         sent.dialect = form
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
     if tool is not None and (preferences is not PLAIN or has_to_be_remembered(tool, sent)):
+        if is_surely_visible(tool, request.caller):
+            return answer_remembered(parts, request, tool, preferences, sent.dialect, sent)
         return _remember(parts, sent, request, context, tool, preferences)
     return _begin(parts, request, sent.dialect, context, tool)
 
@@ -172,7 +184,8 @@ def _make_headers(
 def _tell(message: ToolMessage, dialect: DialectName) -> dict[str, str]:
     """Return the headers that say what the form of an answer may have no place for."""
     cached = message.response_metadata.get("cache")
-    return name_failure(message, dialect) | ({} if cached is None else cache_headers(cached))
+    failure = _native_writing.name_failure(message, dialect) if message.additional_kwargs else {}
+    return failure | ({} if cached is None else cache_headers(cached))
 
 
 async def answer_calls(
@@ -182,7 +195,7 @@ async def answer_calls(
     requests = [make_request(sent, context) for sent in calls]
     dialects = [form or sent.dialect for sent in calls]
     try:
-        messages = await run_batch(parts.run, parts.registry.get, requests, keep)
+        messages = await _batch.run_batch(parts.run, parts.registry.get, requests, _batch.keep)
         answers: list[Any] = [
             await _write_text(parts, message, context) if dialect == "openai" else write_answer(message, dialect)
             for message, dialect in zip(messages, dialects, strict=True)
@@ -243,14 +256,14 @@ async def rehearse_calls(
         try:
             rehearsal = await parts.pipeline.rehearse(request)
         except RequestError as error:
-            rehearsal = Rehearsal(message=answer_for(request, error))
+            rehearsal = _rehearse.Rehearsal(message=answer_for(request, error))
         rehearsed.append(_write_rehearsal(sent, rehearsal, form))
     return Reply(to_json(rehearsed), 200, _quota_headers(parts, context.caller))
 
 
-def _write_rehearsal(sent: ReceivedCall, rehearsal: Rehearsal, form: DialectName | None) -> DryRun:
+def _write_rehearsal(sent: ReceivedCall, rehearsal: "_rehearse.Rehearsal", form: DialectName | None) -> "_wire.DryRun":
     message = rehearsal.message
-    return DryRun(
+    return _wire.DryRun(
         would_run=rehearsal.would_run,
         name=sent.call.name,
         tool_call_id=sent.call.id,
@@ -269,9 +282,9 @@ def _write_rehearsal(sent: ReceivedCall, rehearsal: Rehearsal, form: DialectName
 async def _write_text(parts: Parts, message: ToolMessage, context: RequestContext) -> dict[str, Any]:
     """Write a message of Chat Completions; what it has no form for is kept where the program finds it."""
     if not holds_media(message.content):
-        return write_openai(message)
+        return _writing.write_openai(message)
     content_id = await parts.contents.keep(to_json(message.content), context.caller, JSON)
-    return write_openai(message, content_url(content_id))
+    return _writing.write_openai(message, content_url(content_id))
 
 
 def content_url(content_id: str | None) -> str | None:

@@ -1,23 +1,23 @@
 """Understand a call in each provider's form, and answer in the same."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from sidecall.core.errors import NotAToolCall
-from sidecall.core.json_text import is_finite, name_json_type
+from sidecall.core.json_text import name_json_type
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.mistakes.resemblance import find_misspelt
 from sidecall.core.native.items import ITEM
 from sidecall.core.native.kinds import NAMES
-from sidecall.http.body import LARGE, parse_body
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 from sidecall.rest.native.aiming import aim
 from sidecall.rest.native.body import CallBody
 from sidecall.rest.native.reading import ITEM_EXAMPLES, STEP, read_item_call
-from sidecall.rest.native.received import DialectName, PlainCall, ReceivedCall, choose_call_id, explain_unfit
+from sidecall.rest.native.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
 from sidecall.rest.native.writing import ITEM_WRITERS
 from sidecall.rest.wire import (
     AnthropicToolUse,
@@ -83,47 +83,6 @@ class Shared:
         sent.context = {**self.context, **sent.context} if self.context else sent.context
         sent.callback_url = sent.callback_url or self.callback_url
         return sent
-
-
-_read_plain = PlainCall.__pydantic_validator__.validate_json
-# With what words begin that pydantic takes for numbers; where they stand in a text, the long way finds out. As numbers,
-# since to look for one in bytes takes a tenth of the time.
-_N, _I = b"NI"
-
-
-def read_call_text(body: bytes, registry: Registry) -> ReceivedCall:
-    """Understand JSON text as one call of a tool of this registry.
-
-    Raises:
-        MalformedJSON: It is not JSON.
-        NotAToolCall: It is no call.
-    """
-    return read_other_call(body, read_plain_call(body), registry)
-
-
-def read_other_call(body: bytes, plain: PlainCall | None, registry: Registry) -> ReceivedCall:
-    """Do so where it was looked before whether the call is a plain one."""
-    if plain is None:
-        return read_call(parse_body(body), registry)
-    return ReceivedCall(plain, "langchain", plain.state, plain.context or {}, None, False, plain.hash)
-
-
-def read_plain_call(body: bytes) -> PlainCall | None:
-    """Understand JSON text in the form of most calls; None where it has another, or is to be refused."""
-    # Large bodies are read sooner otherwise, since pydantic makes a tree of its own before it makes ours.
-    if len(body) > LARGE or ((_N in body or _I in body) and (b"NaN" in body or b"Infinity" in body)):
-        return None
-    try:
-        plain: PlainCall = _read_plain(body)
-    except ValidationError:
-        return None  # Another dialect, or one of the many things that the long way knows how to explain.
-    # pydantic takes numbers that round to infinity.
-    sent = plain.__dict__  # At once, since a model looks far for each attribute.
-    for value in sent["args"].values():
-        if type(value) is not str and not is_finite(value):
-            return None
-    state, context = sent["state"], sent["context"]
-    return plain if (state is context is None) or is_finite([state, context]) else None
 
 
 def read_call(body: Any, registry: Registry) -> ReceivedCall:

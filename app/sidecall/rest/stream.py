@@ -23,9 +23,9 @@ from sidecall.http.shutdown import shutdown_problem
 from sidecall.pipeline.batch import run_batch
 from sidecall.pipeline.gate import Ticket
 from sidecall.rest.answers import write_json
-from sidecall.rest.dialects import write_answer
 from sidecall.rest.native.received import DialectName, ReceivedCall, make_request
 from sidecall.rest.parts import Parts
+from sidecall.rest.plain_calls import write_answer
 
 _TOO_SLOW = "The events were not read in time."
 _CUT = (

@@ -3,9 +3,9 @@
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import AliasChoices, AliasPath, BaseModel, ValidationError
 from pydantic.errors import PydanticUserError
@@ -16,13 +16,21 @@ from pydantic_core.core_schema import LiteralSchema
 
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import Schema
+from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.schema.catch_all import CatchAll, make_catch_all
-from sidecall.schema.judge import ModelJudge
 from sidecall.schema.references import inline_references
-from sidecall.schema.repair.mend import mend
-from sidecall.schema.repair.strays import find_strays
 from sidecall.schema.shape import require_tags, shape_arguments, strip_titles
 from sidecall.schema.walk import walk
+
+if TYPE_CHECKING:
+    from sidecall.schema import judge as _judge
+    from sidecall.schema.repair import mend as _mend
+    from sidecall.schema.repair import strays as _strays
+else:
+    _judge = Later("sidecall.schema.judge")
+    _mend = Later("sidecall.schema.repair.mend")
+    _strays = Later("sidecall.schema.repair.strays")
 
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -100,10 +108,10 @@ class ModelArgsSchema:
     def _mend(
         self, given: Mapping[str, Any], error: ValidationError, repaired: list[str], ignored: list[str]
     ) -> BaseModel:
-        judge = ModelJudge(
+        judge = _judge.ModelJudge(
             self._check, self._check_known, self.closed, self.hidden.values(), walks=self.unknown == "walk"
         )
-        checked: BaseModel = mend(judge, given, judge.read(error, given), repaired, ignored)
+        checked: BaseModel = _mend.mend(judge, given, judge.read(error, given), repaired, ignored)
         return checked
 
     def _place_injected(self, field: str, value: Any) -> tuple[str, Any]:
@@ -116,7 +124,7 @@ class ModelArgsSchema:
 
     def _check(self, given: Mapping[str, Any]) -> BaseModel:
         """Make an instance, and refuse names that no field takes."""
-        if self.unknown == "walk" and not find_strays(given, self.closed):
+        if self.unknown == "walk" and not _strays.find_strays(given, self.closed):
             return self._check_known(given)
         validator = self.model.__pydantic_validator__
         text = None if self.json_mode == "never" else self._write_json(given)

@@ -10,11 +10,14 @@ from sidecall.core.invocation import Invocation, Release
 from sidecall.core.options import ExecutorName
 from sidecall.core.run.raised import read_http_exception
 from sidecall.executors.base import Executor
-from sidecall.pipeline.execution.attempts import run_again
+from sidecall.later import Later
 from sidecall.pipeline.execution.bounded import DeadlinePassed
 from sidecall.pipeline.execution.deadline import make_timeout, seconds_left
 from sidecall.pipeline.execution.first_step import FirstSteps
 from sidecall.pipeline.hooks import is_cancelled
+
+# Which only tools that may be tried again need.
+attempts = Later("sidecall.pipeline.execution.attempts")
 
 
 class Execute:
@@ -38,7 +41,7 @@ class Execute:
             raise make_timeout(invocation)  # Nobody waits for it any more, so it need not begin.
         executor = self._executors[invocation.tool.executor]
         retry = invocation.tool.options.retry
-        running = executor.run(invocation) if retry is None else run_again(executor, invocation, retry)
+        running = executor.run(invocation) if retry is None else attempts.run_again(executor, invocation, retry)
         results = invocation.surroundings.results
         if results is not None and results.used and invocation.tool.name in results.large:
             running = _run_with_room(invocation, results.large[invocation.tool.name], running)

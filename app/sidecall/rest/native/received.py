@@ -1,8 +1,7 @@
 """A call as it was understood."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
@@ -13,7 +12,13 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
 from sidecall.core.pointer import format_path
 from sidecall.http.context import RequestContext
-from sidecall.schema.explain import explain
+from sidecall.later import Later
+from sidecall.records import dataclass
+
+if TYPE_CHECKING:
+    from sidecall.schema import explain as _explain
+else:
+    _explain = Later("sidecall.schema.explain")
 
 DialectName = Literal["langchain", "openai", "openai-responses", "anthropic", "gemini"]
 
@@ -80,8 +85,8 @@ def make_plain_request(call: PlainCall, sent: Mapping[str, Any], context: Reques
 def explain_unfit(form: str, error: ValidationError, example: Any) -> NotAToolCall:
     """Make the refusal of a call that has not the form which its type promises."""
     details = error.errors(include_url=False)
-    errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": explain(item)} for item in details]
-    lines = "; ".join(f"`{format_path(item['loc'])}`: {explain(item)}" for item in details)
+    errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": _explain.explain(item)} for item in details]
+    lines = "; ".join(f"`{format_path(item['loc'])}`: {_explain.explain(item)}" for item in details)
     return NotAToolCall(f"The call has the form of {form}, but {lines}.", errors=errors, example=example)
 
 
