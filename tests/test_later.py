@@ -29,6 +29,7 @@ LATER = (
         "prometheus_client",
         "httpx",
         "httpcore",
+        "typer",
     ),
     *(
         "sidecall.authoring.foreign.agents",
