@@ -51,6 +51,7 @@ def _write_rows(found: dict[str, Any]) -> Iterator[_Row]:
         yield "requests", Text(f"{process['requests_in_flight']} in flight, {process['connections']} connections")
     yield "store", _write_store(found["store"])
     yield "history", _write_history(found["history"])
+    yield "workspaces", _write_workspaces(found["workspaces"])
     for server in found["mcp_servers"]:
         yield f"MCP {clean(server['name'])}", _write_mcp_server(server)
     yield "calls", _write_queue(found["calls"])
@@ -77,6 +78,12 @@ def _write_history(history: dict[str, Any]) -> Text:
         return Text("off")
     lost = (f", {history['dropped']} calls left out", _FAIR) if history["dropped"] else ""
     return Text.assemble(_write_store(history), lost)
+
+
+def _write_workspaces(found: dict[str, Any]) -> Text:
+    free = "" if found["free_bytes"] is None else f", {found['free_bytes'] / 1e9:.1f} GB free"
+    text = Text(f"{found['kept']} of {found['most']}{free} in {clean(found['place'])}")
+    return text if found["trouble"] is None else Text.assemble(text, (f": {clean(found['trouble'])}", _BAD))
 
 
 def _write_mcp_server(server: dict[str, Any]) -> Text:
