@@ -27,6 +27,8 @@ LATER = (
         "pygments",
         "tenacity",
         "prometheus_client",
+        "httpx",
+        "httpcore",
     ),
     *(
         "sidecall.authoring.foreign.agents",

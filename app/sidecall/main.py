@@ -131,7 +131,7 @@ def create_app(
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
         backlog=backlog or Backlog(settings.max_unread_bytes),
-        operation=_make_operation(settings, registry, metrics, admission, ledger),
+        operation=_make_operation(settings, registry, metrics, admission, ledger, watch),
         history=history,
         results=results,
         secrets=keeper,
@@ -189,10 +189,22 @@ def _make_mcp_parts(parts: Parts, changes: ListChanges, *, has_sessions: bool) -
 
 
 def _make_operation(
-    settings: Settings, registry: Registry, metrics: Metrics, admission: Admission, ledger: Ledger
+    settings: Settings,
+    registry: Registry,
+    metrics: Metrics,
+    admission: Admission,
+    ledger: Ledger,
+    watch: CallTelemetry,
 ) -> Operation:
-    upstream = build_upstream(settings, registry, metrics)
-    return Operation(Minutes(metrics, admission), admission, ledger, settings.history, settings.workers, upstream)
+    return Operation(
+        minutes=Minutes(metrics, admission),
+        admission=admission,
+        ledger=ledger,
+        history=settings.history,
+        workers=settings.workers,
+        upstream=build_upstream(settings, registry, metrics),
+        count_spans_dropped=lambda: watch.spans_dropped,
+    )
 
 
 def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str | None]:

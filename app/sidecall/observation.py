@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 else:
     _link = Later("sidecall.upstream.link")
 
+_LOST = "Spans that their collector has not taken."
 _DROPPED = "Calls that are not in the history, since there was no room for them."
 
 
@@ -94,4 +95,7 @@ def build_telemetry(
     """Report each call to metrics, logs, traces and the history, as the settings say."""
     metrics.add_counter("sidecall_history_calls_dropped", _DROPPED, lambda: history.dropped)
     lines = CallLines(wanted=settings.log_calls, with_content=settings.log_args, redaction=redaction)
-    return CallTelemetry(metrics, lines, open_tracing(settings.otel, redaction), history.note)
+    tracing = open_tracing(settings.otel, redaction)
+    if tracing is not None and tracing.dropped is not None:
+        metrics.add_counter("sidecall_spans_dropped", _LOST, lambda: tracing.dropped or 0)
+    return CallTelemetry(metrics, lines, tracing, history.note)

@@ -148,7 +148,7 @@ class Invocation:
     message: ToolMessage | None = None  # format_output, format_failure; budget cuts its content
     error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
     share: Share | None = None  # whoever first finds the result to be large
-    trace_id: str = ""  # whoever follows calls with spans
+    trace_id: str = ""  # whoever makes spans
     _context: ToolContext | None = None  # whoever asks first
 
     @property
@@ -249,9 +249,7 @@ class Invocation:
     def _find_secret(self, name: str, of: SecretOwner) -> str | None:
         """Find a secret, which is masked from now on in all that leaves the server; None if there is none."""
         found = None if of == "server" else self.own_secrets.get(name)
-        if found is None and of != "caller":
-            found = self.surroundings.secrets(name)
-        return self._mask(found)
+        return self._mask(self.surroundings.secrets(name) if found is None and of != "caller" else found)
 
     def _find_token(self, provider: str) -> str | None:
         """Find a person's token, which is masked as a secret is; None if there is none."""

@@ -7,12 +7,16 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from sidecall.later import Later
 from sidecall.lists import SPLIT, Texts
-from sidecall.outgoing.names import names_host
 
 if TYPE_CHECKING:
+    from sidecall.outgoing import names as _names
     from sidecall.outgoing import patterns as _patterns
 else:
+    _names = Later("sidecall.outgoing.names")
     _patterns = Later("sidecall.outgoing.patterns")
+
+# Which only a setting that is an address needs.
+httpx = Later("httpx")
 
 
 class OutgoingSettings(BaseSettings):
@@ -54,6 +58,6 @@ class OutgoingSettings(BaseSettings):
     @field_validator("outgoing_proxy")
     @classmethod
     def _is_outgoing_proxy(cls, text: str | None) -> str | None:
-        if text is not None and not names_host(text):
+        if text is not None and not _names.names_host(text):
             raise ValueError("write a URL such as http://proxy.corp:3128")
         return text

@@ -75,9 +75,10 @@ def begin_answer(
     """
     plain = read_plain_call(body)
     if plain is not None and preferences is PLAIN and form is None:
-        tool = parts.registry.get(plain.name)
+        said = plain.__dict__  # At once, since a model looks far for each attribute.
+        tool = parts.registry.get(said["name"])
         if tool is not None and not tool.options.is_remembered:
-            return _begin(parts, make_plain_request(plain, context), "langchain", context, tool)
+            return _begin(parts, make_plain_request(plain, said, context), "langchain", context, tool)
     try:
         sent = read_other_call(body, plain, parts.registry)
     except NotAToolCall as error:
@@ -127,7 +128,9 @@ def _begin(
         return reply
     if parts.results.shares:
         parts.results.release(context.presence)
-    if is_common and "cache" not in said["response_metadata"] and not parts.pipeline.gate.counts(tool):
+    # As `_make_headers` finds out for the others.
+    is_counted = parts.pipeline.gate.has_rate or tool is None or tool.options.rate is not None
+    if is_common and not is_counted and "cache" not in said["response_metadata"]:
         return Reply(answer, 200, NO_HEADERS)
     return Reply(answer, 200, _make_headers(parts, request, dialect, came, tool))
 

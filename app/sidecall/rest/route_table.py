@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from sidecall.http.late_route import NamedRoute
 
 # By module: method, path and the function's name.
-Names = Mapping[str, tuple[tuple[str, str, str], ...]]
+RouteNames = Mapping[str, tuple[tuple[str, str, str], ...]]
 
-ROUTES: Names = {
+ROUTES: RouteNames = {
     "sidecall.rest.routes.search": (("GET", "/tools/search", "search_tools"),),
     "sidecall.rest.routes.tools": (
         ("GET", "/tools", "list_tools"),
@@ -78,10 +78,10 @@ ROUTES: Names = {
         ("GET", "/.well-known/oauth-protected-resource/{path:path}", "get_metadata_below"),
     ),
 }
-STATUS_ROUTES: Names = {
+STATUS_ROUTES: RouteNames = {
     "sidecall.rest.routes.status": (("GET", "/status", "get_status"),),
 }
-FILE_ROUTES: Names = {
+FILE_ROUTES: RouteNames = {
     "sidecall.rest.routes.files": (
         ("POST", "/files", "create_sent_file"),
         ("GET", "/files", "list_sent_files"),
@@ -101,12 +101,12 @@ FILE_ROUTES: Names = {
         ("DELETE", "/vector_stores/{vector_store_id}/files/{file_id}", "delete_vector_store_file"),
     ),
 }
-METRICS_ROUTES: Names = {
+METRICS_ROUTES: RouteNames = {
     "sidecall.rest.routes.metrics": (("GET", "/metrics", "get_metrics"),),
 }
 
 
-def make_routes(names: Names) -> Iterator[NamedRoute]:
+def make_routes(names: RouteNames) -> Iterator[NamedRoute]:
     """Make what stands for routes until then, in their order."""
     for module, routes in names.items():
         for method, path, name in routes:

@@ -7,15 +7,16 @@ from pydantic_settings import BaseSettings
 
 from sidecall.later import Later
 from sidecall.lists import Texts
-from sidecall.outgoing.names import names_host
 
 if TYPE_CHECKING:
+    from sidecall.outgoing import names as _names
     from sidecall.outgoing import patterns as _patterns
 else:
+    _names = Later("sidecall.outgoing.names")
     _patterns = Later("sidecall.outgoing.patterns")
 
 
-class ShippedToolSettings(BaseSettings):
+class ShippedToolSettings(BaseSettings, defer_build=True):
     """Where they may go."""
 
     fetch_allowed_domains: Texts = Field(
@@ -66,7 +67,7 @@ class ShippedToolSettings(BaseSettings):
     @field_validator("images_url", "embeddings_url")
     @classmethod
     def _is_service(cls, text: str | None) -> str | None:
-        if text is not None and not names_host(text):
+        if text is not None and not _names.names_host(text):
             raise ValueError("write the address of a service, such as https://api.openai.com/v1")
         return text
 

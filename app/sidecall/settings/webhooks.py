@@ -18,7 +18,7 @@ else:
 _BYTES = range(24, 65)
 
 
-class WebhookSettings(BaseSettings):
+class WebhookSettings(BaseSettings, defer_build=True):
     """Where, and signed with what."""
 
     webhook_hosts: Texts = Field(

@@ -30,6 +30,11 @@ class CallTelemetry:
         self._tracing = tracing
         self._note = note
 
+    @property
+    def spans_dropped(self) -> int | None:
+        """How many spans were lost on their way; None where none are sent from here."""
+        return None if self._tracing is None else self._tracing.dropped
+
     def begin(self, invocation: Invocation) -> _Begun:
         """Watch a call that was accepted; what comes out is for `end`."""
         tally = self._metrics.tally(invocation.tool.name)

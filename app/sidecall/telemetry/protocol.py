@@ -27,5 +27,9 @@ class Tracing(Protocol):
     def within(self, headers: Mapping[str, str]) -> AbstractContextManager[None]:
         """Make the spans of a `with` block children of the one that another process has named."""
 
+    @property
+    def dropped(self) -> int | None:
+        """How many spans were lost on their way; None where others send them."""
+
     async def close(self) -> None:
         """Send what has not been sent yet."""

@@ -1,4 +1,4 @@
-"""Tell Prometheus what is counted and read."""
+"""Give Prometheus what is counted and read."""
 
 from collections.abc import Iterator, Mapping
 

@@ -19,6 +19,7 @@ from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.small_spans.call_provider import CallProvider
 from sidecall.telemetry.small_spans.call_span import CallSpan, Template, end_span
 from sidecall.telemetry.small_spans.propagation import TraceHeaders
+from sidecall.telemetry.span_losses import SpanLosses
 from sidecall.telemetry.text import shorten
 from sidecall.version import __version__
 
@@ -40,8 +41,10 @@ class Spans:
         provider: TracerProvider,
         redaction: Redaction | None = None,
         flush: Callable[[], Awaitable[None]] | None = None,
+        losses: SpanLosses | None = None,
     ) -> None:
         """Take the provider of the spans, and a redaction if they are to tell arguments and results."""
+        self._losses = losses
         self._tracer = provider.get_tracer("sidecall", __version__)
         self._start = provider.start_call if isinstance(provider, CallProvider) else self._start_by_sdk
         self._headers = TraceHeaders()
@@ -97,6 +100,11 @@ class Spans:
             yield
         finally:
             contexts.detach(token)
+
+    @property
+    def dropped(self) -> int | None:
+        """How many spans were lost on their way; None where others send them."""
+        return None if self._losses is None else self._losses.count
 
     async def close(self) -> None:
         """Send what has not been sent yet."""

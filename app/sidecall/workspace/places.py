@@ -4,6 +4,7 @@ import hashlib
 import logging
 import os
 import secrets
+import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +38,15 @@ class Expiry:
 
 
 _NO_EXPIRY = Expiry()
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """How many workspaces there are, and the bytes of their disk and those that are free there, where it says so."""
+
+    kept: int
+    disk_bytes: int | None = None
+    free_bytes: int | None = None
 
 
 class Workspaces:
@@ -120,6 +130,18 @@ class Workspaces:
                 else:
                     removed += _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
         return removed
+
+    def measure(self) -> Measured:
+        """Count the workspaces, and ask how much room their disk has; the folder may not have been made yet."""
+        kept = 0
+        with suppress(OSError):
+            kept = sum(not name.startswith(UNFINISHED) for name in os.listdir(self.root))
+        place = next((folder for folder in (self.root, *self.root.parents) if folder.is_dir()), self.root)
+        try:
+            disk = shutil.disk_usage(place)
+        except OSError:
+            return Measured(kept)
+        return Measured(kept, disk.total, disk.free)
 
     def _note(self, error: OSError) -> None:
         trouble = f"{self.root} cannot be written: {error.strerror or error}."

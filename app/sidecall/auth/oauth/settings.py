@@ -7,17 +7,18 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
 
 from sidecall.later import Later
-from sidecall.outgoing.names import names_host
 
 if TYPE_CHECKING:
     from sidecall.auth.oauth import providers as _providers
+    from sidecall.outgoing import names as _names
 else:
+    _names = Later("sidecall.outgoing.names")
     _providers = Later("sidecall.auth.oauth.providers")
 
 _PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
 
-class OAuthSettings(BaseSettings):
+class OAuthSettings(BaseSettings, defer_build=True):
     """Whom tools may act at for a person, and where persons come back to."""
 
     oauth: SecretStr | None = Field(
@@ -41,7 +42,7 @@ class OAuthSettings(BaseSettings):
     @field_validator("public_url")
     @classmethod
     def _is_public_url(cls, url: str | None) -> str | None:
-        if url is not None and not (_PUBLIC_URL.fullmatch(url) and names_host(url)):
+        if url is not None and not (_PUBLIC_URL.fullmatch(url) and _names.names_host(url)):
             raise ValueError("write an address such as https://tools.example.com")
         return None if url is None else url.rstrip("/")
 

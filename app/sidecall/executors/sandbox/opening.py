@@ -1,5 +1,6 @@
 """Find out which kind of sandbox this machine has, the strongest first."""
 
+import asyncio
 import os
 import sys
 from collections.abc import Iterable
@@ -62,7 +63,9 @@ async def open_bubblewrap(limits: SandboxLimits) -> Opened:
     if os.geteuid() == 0 and groups is None:
         raise NoSandbox(_NO_GROUP)
     try:
-        means = Means(find_program(), build_filter() if is_known_machine() else None, groups)
+        # It asks the program for its version, which may take long.
+        program = await asyncio.to_thread(find_program)
+        means = Means(program, build_filter() if is_known_machine() else None, groups)
         start = starter_in_bubblewrap(means, limits)
         checks = await try_sandbox(start, may_fork=True)
     except LookupError as error:

@@ -3,17 +3,18 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import httpx
-
 from sidecall.core.calls.errors import CallbackRefused
 from sidecall.later import Later
 from sidecall.records import dataclass
 
 if TYPE_CHECKING:
+    import httpx
+
     from sidecall.jobs.webhooks import hosts as _hosts
     from sidecall.outgoing import patterns as _patterns
     from sidecall.outgoing import rules as _rules
 else:
+    httpx = Later("httpx")
     _hosts = Later("sidecall.jobs.webhooks.hosts")
     _patterns = Later("sidecall.outgoing.patterns")
     _rules = Later("sidecall.outgoing.rules")
@@ -32,7 +33,7 @@ class Receiver:
     `is_private` says that the operator has named its very address, so that it need not be a public one.
     """
 
-    url: httpx.URL
+    url: "httpx.URL"
     host: str
     port: int
     is_private: bool
@@ -69,7 +70,7 @@ class AllowedHosts:
         return Receiver(url, host, port, allowed.is_address)
 
 
-def _read_url(text: str) -> httpx.URL:
+def _read_url(text: str) -> "httpx.URL":
     try:
         return httpx.URL(text)
     except (httpx.InvalidURL, ValueError):

@@ -1,5 +1,6 @@
 """What the status tells of beside the other parts of a server."""
 
+from collections.abc import Callable
 from dataclasses import field
 
 from sidecall.history.modes import HistoryMode
@@ -21,3 +22,4 @@ class Operation:
     history: HistoryMode = "off"
     workers: int = 1
     upstream: Upstream = field(default_factory=lambda: Upstream({}, Registry()))
+    count_spans_dropped: Callable[[], int | None] = lambda: None
