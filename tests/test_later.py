@@ -27,6 +27,9 @@ LATER = (
         "pygments",
         "tenacity",
         "prometheus_client",
+        "httpx",
+        "httpcore",
+        "typer",
     ),
     *(
         "sidecall.authoring.foreign.agents",

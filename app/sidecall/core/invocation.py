@@ -148,7 +148,7 @@ class Invocation:
     message: ToolMessage | None = None  # format_output, format_failure; budget cuts its content
     error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
     share: Share | None = None  # whoever first finds the result to be large
-    trace_id: str = ""  # whoever follows calls with spans
+    trace_id: str = ""  # whoever makes spans
     _context: ToolContext | None = None  # whoever asks first
 
     @property

@@ -36,7 +36,7 @@ def refuse_nameless() -> Iterator[None]:
         raise httpx.InvalidURL(f"Invalid IDNA hostname: {error}") from None
 
 
-def drop_nameless(headers: httpx.Headers) -> httpx.Headers:
+def drop_nameless(headers: "httpx.Headers") -> "httpx.Headers":
     """Return the headers of an answer without where it leads, if nothing can lead there.
 
     HTTPX reads that even where nobody follows it.

@@ -1,6 +1,6 @@
 """What stands before the stages: a call is looked up, counted, seen and let in, once."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,7 +9,7 @@ from sidecall.core.context import Caller
 from sidecall.core.errors import MissingContext, ToolNotFound
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
-from sidecall.core.mistakes.resemblance import find_nearest
+from sidecall.core.mistakes.resemblance import find_nearest, find_resembling
 from sidecall.core.native.kinds import tell_member
 from sidecall.core.observer import Observer
 from sidecall.core.overload import QuotaExceeded
@@ -65,7 +65,8 @@ class Gate:
         self._plans = plans
         self._admission = admission
         self._quotas = admission.quotas
-        self._has_rate = admission.quotas is not None and admission.quotas.rate is not None
+        # Whether calls of every tool are counted.
+        self.has_rate = admission.quotas is not None and admission.quotas.rate is not None
         self._observer = observer
         self._deny = deny
 
@@ -100,7 +101,7 @@ class Gate:
         if tool is None:
             tool = self._registry.get(request.call.name)
         # A call that was remembered was counted when it came.
-        if self._has_rate and not request.is_counted:
+        if self.has_rate and not request.is_counted:
             waits = self._count(request, tool)
             if waits is not None:
                 return self._enter_when_counted(waits, request, tool)
@@ -204,7 +205,7 @@ class Gate:
 
     def counts(self, tool: CompiledTool | None) -> bool:
         """Return whether calls of a tool are counted, for all of its caller's calls or for themselves."""
-        return self._has_rate or (self._quotas is not None and tool is not None and tool.options.rate is not None)
+        return self.has_rate or (self._quotas is not None and tool is not None and tool.options.rate is not None)
 
     def quotas_of(self, caller: Caller, tool: str | None = None) -> tuple[Quota, ...]:
         """Return what a caller has left, where that is counted."""
@@ -220,6 +221,10 @@ class Gate:
         toolset = (request.call.item or {}).get("toolset_name")
         if toolset is not None:
             members = [tell_member(toolset, tool.name) for tool in seen if tool.options.toolset == toolset]
-            return ToolNotFound(name, members or [tool.name for tool in seen], find_nearest(name, members))
+            return _make_not_found(name, members or [tool.name for tool in seen], members)
         names = [tool.name for tool in seen]
-        return ToolNotFound(name, names, find_nearest(name, names))
+        return _make_not_found(name, names, names)
+
+
+def _make_not_found(name: str, available: Sequence[str], choices: Sequence[str]) -> ToolNotFound:
+    return ToolNotFound(name, available, find_nearest(name, choices), find_resembling(name, choices))

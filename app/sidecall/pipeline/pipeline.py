@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Coroutine, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from sidecall.core.calls.nothing import NOTHING
 from sidecall.core.context import Caller
 from sidecall.core.decisions.rules import ApprovalRule, ApprovedByRule
 from sidecall.core.errors import MissingContext, RequestError, ToolFailure
@@ -165,11 +166,11 @@ class Pipeline:
     def _end(self, invocation: Invocation, begun: Any) -> ToolMessage:
         """Let those who watch know how a call has ended, and return its answer or raise its error."""
         message = invocation.message
-        if invocation.share is not None or (
-            message is not None and (message.additional_kwargs or invocation.request.call.item is not None)
-        ):
+        said = NOTHING if message is None else message.__dict__  # At once, since a model looks far for each attribute.
+        if invocation.share is not None or said.get("additional_kwargs") or invocation.request.call.item is not None:
             _settle(invocation)
-        self._observer.end(invocation, begun, find_outcome(invocation))
+        is_success = invocation.error is None and said.get("status") == "success"
+        self._observer.end(invocation, begun, "success" if is_success else find_outcome(invocation))
         if message is None:
             raise invocation.pop_error()
         return message

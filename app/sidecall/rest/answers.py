@@ -21,7 +21,7 @@ from sidecall.http.quota import quota_headers
 from sidecall.http.reply import NO_HEADERS, Reply
 from sidecall.later import Later
 from sidecall.pipeline.isolate import answer_for
-from sidecall.pipeline.visible import is_visible
+from sidecall.pipeline.visible import is_surely_visible, is_visible
 from sidecall.rest.native.received import DialectName, ReceivedCall, make_plain_request, make_request
 from sidecall.rest.parts import Parts
 from sidecall.rest.plain_calls import read_other_call, read_plain_call, write_answer
@@ -75,9 +75,10 @@ def begin_answer(
     """
     plain = read_plain_call(body)
     if plain is not None and preferences is PLAIN and form is None:
-        tool = parts.registry.get(plain.name)
+        said = plain.__dict__  # At once, since a model looks far for each attribute.
+        tool = parts.registry.get(said["name"])
         if tool is not None and not tool.options.is_remembered:
-            return _begin(parts, make_plain_request(plain, context), "langchain", context, tool)
+            return _begin(parts, make_plain_request(plain, said, context), "langchain", context, tool)
     try:
         sent = read_other_call(body, plain, parts.registry)
     except NotAToolCall as error:
@@ -88,6 +89,8 @@ def begin_answer(
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
     if tool is not None and (preferences is not PLAIN or has_to_be_remembered(tool, sent)):
+        if is_surely_visible(tool, request.caller):
+            return answer_remembered(parts, request, tool, preferences, sent.dialect, sent)
         return _remember(parts, sent, request, context, tool, preferences)
     return _begin(parts, request, sent.dialect, context, tool)
 
@@ -127,7 +130,9 @@ def _begin(
         return reply
     if parts.results.shares:
         parts.results.release(context.presence)
-    if is_common and "cache" not in said["response_metadata"] and not parts.pipeline.gate.counts(tool):
+    # As `_make_headers` finds out for the others.
+    is_counted = parts.pipeline.gate.has_rate or tool is None or tool.options.rate is not None
+    if is_common and not is_counted and "cache" not in said["response_metadata"]:
         return Reply(answer, 200, NO_HEADERS)
     return Reply(answer, 200, _make_headers(parts, request, dialect, came, tool))
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
@@ -66,6 +66,8 @@ class ModelArgsSchema:
     json_mode: JsonMode
     renamed: Mapping[str, str] = field(default_factory=dict)
     catch_all: CatchAll | None = None
+    # What `_check` does for most models, without a look at how; None for the others.
+    check_plainly: Callable[..., BaseModel] | None = None
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Name values by parameter as a model names its arguments."""
@@ -90,8 +92,8 @@ class ModelArgsSchema:
             sent = (self._place_injected(name, injected[name]) for name in self.hidden.keys() & injected.keys())
             given = {**given, **dict(sent)}
         try:
-            if self.json_mode == "never" and self.unknown == "forbid":  # As `_check` does, for most models.
-                checked = self.model.__pydantic_validator__.validate_python(given, extra="forbid")
+            if self.check_plainly is not None:
+                checked = self.check_plainly(given, extra="forbid")
             else:
                 checked = self._check(given)
         except ValidationError as error:
@@ -215,6 +217,9 @@ def make_args_schema(
     shown = tuple(flat["properties"])
     drops = catch_all is None and _drops_unknown(model, drops_unknown)
     closed = {key: flat[key] for key in flat if key != "additionalProperties"} if drops else flat
+    json_mode = _choose_json_mode(repr(model.__pydantic_core_schema__))
+    unknown = _choose_unknown_mode(closed)
+    is_plain = json_mode == "never" and unknown == "forbid"
     return ModelArgsSchema(
         model=model,
         json_schema=json_schema,
@@ -225,8 +230,9 @@ def make_args_schema(
         hidden={field: names[field][0] for field in hidden},
         reserved=reserved,
         drops_unknown=drops,
-        unknown=_choose_unknown_mode(closed),
-        json_mode=_choose_json_mode(repr(model.__pydantic_core_schema__)),
+        unknown=unknown,
+        json_mode=json_mode,
+        check_plainly=model.__pydantic_validator__.validate_python if is_plain else None,
         catch_all=None if catch_all is None else make_catch_all(catch_all, accepted, forbidden, shown),
         renamed={name: names[field][0] for field, name in fields.items() if name not in names[field]},
     )

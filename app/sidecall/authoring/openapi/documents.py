@@ -30,6 +30,8 @@ else:
 # What makes tools of a document, of which most servers have none, and what fetches one.
 _making, _fetching = Later("sidecall.authoring.openapi.toolkit"), Later("sidecall.authoring.openapi.fetching")
 _ENTRY = re.compile(r"(?:(?P<name>[A-Za-z0-9][A-Za-z0-9_-]{0,30})=)?(?P<place>.+)", re.DOTALL)
+# The name and the password of an address, wherever it stands in a text.
+_USER = re.compile(r"(?<=://)[^\s/?#'\"]*@")
 _APPROVALS: dict[DocumentApproval, bool | str] = {"never": False, "writing": "writing", "always": True}
 # Seconds after which a document that is not to be had is asked for again; twice as many each time.
 _FIRST_PAUSE = 5.0
@@ -65,6 +67,11 @@ class NamedDocument:
     def place(self) -> str:
         """Where it is."""
         return self.entry.document
+
+    @property
+    def shown(self) -> str:
+        """Where it is, as logs and errors say it: without the name and the password that its address may have."""
+        return _USER.sub("", self.place)
 
     @property
     def is_remote(self) -> bool:
@@ -185,20 +192,20 @@ class OpenAPIDocuments:
             tools = await asyncio.to_thread(self._make_tools, text, document, origin)
             registry.put_source(_name_source(document), tools)
         except _fetching.FAILURES as error:
-            logger.warning("the OpenAPI document %s cannot be fetched: %s", document.place, error)
+            logger.warning("the OpenAPI document %s cannot be fetched: %s", document.shown, _USER.sub("", str(error)))
             return "It cannot be fetched."
         except DefinitionError as error:
-            logger.error("the OpenAPI document %s is not offered: %s", document.place, error)
+            logger.error("the OpenAPI document %s is not offered: %s", document.shown, error)
             return _NOT_OFFERED
         except Exception as error:  # Whatever somebody else's document can bring about.
-            logger.error("the OpenAPI document %s is not offered", document.place, exc_info=error)
+            logger.error("the OpenAPI document %s is not offered", document.shown, exc_info=error)
             return _NOT_OFFERED
-        logger.info("loaded %s tools of %s", len(tools), document.place)
+        logger.info("loaded %s tools of %s", len(tools), document.shown)
         return None
 
     def _make_tools(self, text: bytes, document: NamedDocument, origin: str) -> list[CompiledTool]:
         return document.make_tools(
-            _reading.parse_document(text, document.place), document.place, self._approval, origin
+            _reading.parse_document(text, document.shown), document.shown, self._approval, origin
         )
 
 

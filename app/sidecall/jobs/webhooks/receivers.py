@@ -1,9 +1,7 @@
 """Whom the end of a call may be told."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-import httpx
+from typing import TYPE_CHECKING, Any
 
 from sidecall.core.calls.errors import CallbackRefused
 from sidecall.later import Later
@@ -18,6 +16,9 @@ else:
     _patterns = Later("sidecall.outgoing.patterns")
     _rules = Later("sidecall.outgoing.rules")
 
+# Which only a URL needs that somebody has given.
+httpx = Later("httpx")
+
 _UNSET = (
     "This server tells nobody that calls have ended. Its operator has to name the hosts where it may: "
     "SIDECALL_WEBHOOK_HOSTS=hooks.example.com, with SIDECALL_WEBHOOK_SECRET."
@@ -27,12 +28,12 @@ _NO_URL = "`callback_url` is a URL such as https://hooks.example.com/calls, with
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """A URL that may be told, taken apart.
+    """A URL of HTTPX that may be told, taken apart.
 
     `is_private` says that the operator has named its very address, so that it need not be a public one.
     """
 
-    url: httpx.URL
+    url: Any
     host: str
     port: int
     is_private: bool
@@ -69,7 +70,7 @@ class AllowedHosts:
         return Receiver(url, host, port, allowed.is_address)
 
 
-def _read_url(text: str) -> httpx.URL:
+def _read_url(text: str) -> Any:
     try:
         return httpx.URL(text)
     except (httpx.InvalidURL, ValueError):

@@ -19,8 +19,11 @@ logger = logging.getLogger("sidecall")
 
 # What an operation takes beside its texts and bytes.
 _BESIDE = 512
-# Seconds until a file that could not be used is tried again.
+# Seconds until a file that could not be used is tried again, and at most where that takes opening it.
 _PAUSE = 0.5
+_LONG_PAUSE = 5.0
+# The generation of a file that was not opened yet.
+NOT_OPEN = -1
 _SECONDS_TO_CLOSE = 2.0
 # Seconds without a word from the hand, while something waits for it, after which it counts as stuck; and bytes a second
 # with which a slow disk is reckoned, where much waits.
@@ -108,10 +111,20 @@ class Writer:
 
     async def start(self) -> None:
         """Begin to write, for this event loop."""
+        self._begin()
+        await self._hand.start(self._hear)
+
+    def start_late(self, trouble: str) -> None:
+        """Begin to write as soon as the file can be opened, which it could not for this reason."""
+        self._begin()
+        self._is_lost = True
+        self.generation = NOT_OPEN
+        self._apart.run(self._suffer, trouble)
+
+    def _begin(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._ended = self._loop.create_future()
         self._is_closing = self._is_lost = False
-        await self._hand.start(self._hear)
         self.trouble = None
 
     async def close(self) -> None:
@@ -156,7 +169,7 @@ class Writer:
         if self._is_closing or self._is_damaged:
             return
         self._is_damaged = True
-        self._apart.run(self._suffer, f"{self._name}: {trouble}.")
+        self._apart.run(self._suffer, f"{self._name}: {trouble}")
 
     def _send(self) -> None:
         """Send what was asked for."""
@@ -218,8 +231,9 @@ class Writer:
 
     async def _mend(self) -> None:
         """Try again until the file can be used."""
+        pause = _PAUSE
         while self.trouble is not None:
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(pause)
             if not self._is_lost:
                 if not self._is_tried:
                     self._is_tried = True
@@ -231,6 +245,7 @@ class Writer:
                 await self._hand.start(self._hear)
             except StoreUnfit as error:
                 self.trouble = error.message
+                pause = min(2 * pause, _LONG_PAUSE)
             except OSError as error:
                 self.trouble = f"{self._name}: no process can be started that writes it ({error})."
             else:
