@@ -17,6 +17,7 @@ from tests.kit.sources import (
     layers,
     name_of,
     outline,
+    read_later,
 )
 
 MAX_LINES = 300
@@ -67,10 +68,16 @@ def _is_beside_others(path: Path) -> bool:
     return path.is_file() and path.name != "__init__.py"
 
 
-def test_imports_stand_at_the_top_and_count_at_run_time() -> None:
-    """An import inside a function or under TYPE_CHECKING hides a cycle."""
+def test_imports_stand_at_the_top() -> None:
+    """An import inside a function hides a cycle; what is only for types, or loaded later, counts as any other."""
     assert [(name_of(path), line) for path in EVERYTHING for line in outline(path).imports_inside] == []
-    assert [name_of(path) for path in EVERYTHING if "TYPE_CHECKING" in outline(path).names] == []
+
+
+def test_what_is_loaded_later_is_what_types_are_read_of() -> None:
+    """Below `if TYPE_CHECKING:` stand whole modules of ours, and below `else:` the same ones, or fewer."""
+    wrong = {name_of(path): rest for path in EVERYTHING if (rest := read_later(path))}
+
+    assert wrong == {}
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

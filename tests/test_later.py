@@ -19,7 +19,17 @@ LATER = (
     *("asyncpg", "mcp", "openai", "agents", "langchain_core", "langgraph", "pydantic_ai", "html_to_markdown"),
     *("sidecall.rest.json_paths", "sidecall.telemetry.terminal_lines", "sidecall.telemetry.spans", "sidecall.client"),
     *("sidecall.cli.call", "sidecall.cli.calls", "sidecall.cli.keys", "sidecall.cli.mcp", "sidecall.cli.agents"),
-    *("sidecall.upstream.sdk", "sidecall.ledger.sql.postgres", "griffe", "rich", "pygments"),
+    *(
+        "sidecall.upstream.sdk",
+        "sidecall.ledger.sql.postgres",
+        "griffe",
+        "rich",
+        "pygments",
+        "tenacity",
+        "prometheus_client",
+        "httpx",
+        "httpcore",
+    ),
     *(
         "sidecall.authoring.foreign.agents",
         "sidecall.authoring.foreign.langchain",

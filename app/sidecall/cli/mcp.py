@@ -63,7 +63,7 @@ async def _serve(settings: Settings, registry: Registry, sink: BinaryIO) -> None
     async with app.router.lifespan_context(app):
         # Many clients ask for the tools once, so those of other servers had better be there.
         await app.state.upstream.wait_until_tried(_WAIT)
-        await PipeServer(app.state.mcp, sys.stdin.buffer, sink).serve()
+        await PipeServer(app.state.mcp.parts, sys.stdin.buffer, sink).serve()
 
 
 @mcp_servers.command(name="list")

@@ -61,19 +61,22 @@ def serve(
         logger.warning("%s is not a setting of this version and changes nothing", name)
     registry = _prepare(settings)
     settings = _find_store(settings)
-    logger.info("serving %s: %s", write_count(len(registry), "tool"), ", ".join(registry.names) or "none")
     for finding in (f"{tool.source}: {text}" for tool in registry for text in tool.unmet):
         logger.warning("not done here: %s", finding)
     listen(settings).close()  # Before anybody is told to try it; nobody is let in to be dropped.
-    if settings.port:
-        logger.info("try http://%s:%s/docs", settings.host, settings.port)
+    tell = partial(_tell_what_is_served, settings, registry)
     if settings.workers == 1:
-        _serve_alone(settings, registry)
+        _serve_alone(settings, registry, tell)
     else:
         seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
-        raise typer.Exit(
-            Supervisor(settings.workers, partial(_serve_in_worker, settings), listen(settings, 2048), seconds).run()
-        )
+        work, sock = partial(_serve_in_worker, settings), listen(settings, 2048)
+        raise typer.Exit(Supervisor(settings.workers, work, sock, seconds, tell).run())
+
+
+def _tell_what_is_served(settings: Settings, registry: Registry) -> None:
+    logger.info("serving %s: %s", write_count(len(registry), "tool"), ", ".join(registry.names) or "none")
+    if settings.port:
+        logger.info("try http://%s:%s/docs", settings.host, settings.port)
 
 
 def _prepare(settings: Settings) -> Registry:
@@ -107,9 +110,9 @@ def _find_store(settings: Settings) -> Settings:
     raise typer.Exit(1)
 
 
-def _serve_alone(settings: Settings, registry: Registry) -> None:
+def _serve_alone(settings: Settings, registry: Registry, on_started: Callable[[], None]) -> None:
     try:
-        _serve(settings, registry)
+        _serve(settings, registry, on_started)
     except SidecallError as error:
         logger.error("%s", error.message)
         raise typer.Exit(1) from None
@@ -121,7 +124,7 @@ def _serve_in_worker(settings: Settings, sock: socket.socket, on_started: Callab
     _begin_to_log(settings)
     leave_on(signal.SIGTERM, signal.SIGINT, end=leave_at_once)
     try:
-        _serve(settings, load_registry(settings), sock, on_started)
+        _serve(settings, load_registry(settings), on_started, sock)
     except SidecallError as error:
         logger.error("%s", error.message)
         sys.exit(START_FAILED)
@@ -130,8 +133,8 @@ def _serve_in_worker(settings: Settings, sock: socket.socket, on_started: Callab
 def _serve(
     settings: Settings,
     registry: Registry,
+    on_started: Callable[[], None],
     sock: socket.socket | None = None,
-    on_started: Callable[[], None] | None = None,
 ) -> None:
     lifecycle = Lifecycle()
     room = RequestRoom(settings.max_body_bytes_in_flight, settings.max_body_bytes, Backlog(settings.max_unread_bytes))
@@ -139,7 +142,8 @@ def _serve(
     gc.collect()
     _spare_the_collector()
     give_memory_back()
-    server = Server(config, lifecycle, _read_patience(settings), room_for(settings.max_connections), room, on_started)
+    most = room_for(settings.max_connections)
+    server = Server(config, lifecycle, _read_patience(settings), most, room, on_started, is_worker=sock is not None)
     try:
         server.run([sock] if sock else None)
     except (OSError, RuntimeError) as error:

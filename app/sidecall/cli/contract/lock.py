@@ -8,7 +8,8 @@ from rich.markup import escape
 
 from sidecall.cli.options import Tools, load_registry, read_settings, write_count
 from sidecall.registry import Registry
-from sidecall.schema.contract.lock import LOCK, LockUnfit, ToolChange, compare_tools, parse_lock, write_lock
+from sidecall.schema.contract.lock import LockUnfit, ToolChange, compare_tools, parse_lock, write_lock
+from sidecall.schema.contract.place import LOCK
 
 # How `sidecall check --lock` ends where something is not as it is locked, and nothing breaks callers.
 COMPATIBLE = 3

@@ -55,6 +55,7 @@ class Bounded(StandIn, Generic[T]):
         "_before",
         "_call",
         "_coroutine",
+        "_held",
         "_is_striking",
         "_loop",
         "_own",
@@ -82,6 +83,11 @@ class Bounded(StandIn, Generic[T]):
         self._call = call
         self._own = self._strikes = self._before = 0
         self._is_striking = False
+        self._held: Any = None
+
+    def begin(self, held: object, own: int) -> None:
+        """Note what the coroutine ends with unless it is held, and how often its first step has cancelled the task."""
+        self._held, self._own = held, own
 
     def __await__(self) -> Generator[Any, Any, T]:
         # Asked of the task, since asyncio's own way costs a system call in Python 3.11.
@@ -121,7 +127,7 @@ class Bounded(StandIn, Generic[T]):
                 self._coroutine.close()
                 raise
             if self._strikes > 1:
-                self._abandon(self._call, outlive(self._coroutine, awaited))
+                self._abandon(self._call, outlive(self._coroutine, awaited, self._held))
                 raise DeadlinePassed
             before = self._task.cancelling()
             try:
@@ -210,64 +216,6 @@ class Bounded(StandIn, Generic[T]):
         return self._task.cancelling() > self._before
 
 
-async def within(
-    coroutine: Coroutine[Any, Any, T], seconds: float, abandon: Abandon, call: Interruptible | None = None
-) -> T:
-    """Run a coroutine, bounded as soon as it waits for something.
-
-    Raises:
-        DeadlinePassed: It was not done in time.
-    """
-    is_done, came = take_first_step(coroutine, lambda _: seconds, abandon, call)
-    result: T = came if is_done else await came
-    return result
-
-
-def take_first_step(
-    coroutine: Coroutine[Any, Any, T],
-    seconds_left: Callable[[Any], float | None],
-    abandon: Abandon,
-    call: Interruptible | None = None,
-    task: asyncio.Task[Any] | None = None,
-) -> tuple[bool, Any]:
-    """Take the first step of a coroutine; most tools never wait, and so need neither a timer nor a second step.
-
-    Args:
-        coroutine: What runs, in the present task.
-        seconds_left: Asked with `call` once the coroutine has come to wait; None for no bound.
-        abandon: Goes on with what does not end in time.
-        call: Whatever the coroutine is run for.
-        task: The present task, where it is known.
-
-    Returns:
-        Whether it is done, and what it returns; or else what has to be awaited for that.
-    """
-    task = task or CurrentTask().find()
-    before = task.cancelling()
-    try:
-        awaited = coroutine.send(None)
-    except BaseException as end:
-        own = task.cancelling() - before
-        if own > 0:
-            return False, _end_uncancelled(task, own, end)
-        if isinstance(end, StopIteration):
-            return True, end.value
-        raise
-    bounded = Bounded(task, coroutine, awaited, seconds_left(call), abandon, call)
-    bounded._own = task.cancelling() - before
-    return False, bounded
-
-
-async def _end_uncancelled(task: asyncio.Task[Any], own: int, end: BaseException) -> Any:
-    """End as code has that cancelled its own task, once that is taken back."""
-    if isinstance(end, StopIteration):
-        await take_back(task, own)
-        return end.value
-    with suppress(asyncio.CancelledError):
-        await take_back(task, own)
-    raise end
-
-
 @types.coroutine
 def take_back(task: asyncio.Task[Any], count: int) -> Generator[Any, Any, None]:
     """Take cancellations back that code has asked for, of the task it runs in.
@@ -282,7 +230,7 @@ def take_back(task: asyncio.Task[Any], count: int) -> Generator[Any, Any, None]:
             task.uncancel()
 
 
-async def outlive(coroutine: Coroutine[Any, Any, Any], awaited: Any) -> None:
+async def outlive(coroutine: Coroutine[Any, Any, Any], awaited: Any, _held: object) -> None:
     """Go on with a coroutine that nobody waits for any more, until it ends; it cannot end the process.
 
     It has been cancelled before, and may take its time to clean up. If it is not done `LATE_GRACE` seconds later, it is

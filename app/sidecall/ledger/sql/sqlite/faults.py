@@ -44,6 +44,12 @@ class FileDamaged(sqlite3.DatabaseError):
     sqlite_errorcode = sqlite3.SQLITE_CORRUPT
 
 
+class TooFewFiles(sqlite3.OperationalError):
+    """The process may open no more files."""
+
+    sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+
+
 class DiskFull(sqlite3.OperationalError):
     """There is too little space to begin again."""
 

@@ -6,7 +6,6 @@ import sqlite3
 import time
 from collections.abc import Iterable
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from sidecall.ledger.sql.sqlite.faults import (
     REPAIR,
     DiskFull,
     FileOverwritten,
+    TooFewFiles,
     describe_fault,
     is_damage,
     is_full,
@@ -23,6 +23,7 @@ from sidecall.ledger.sql.sqlite.faults import (
 )
 from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken
 from sidecall.ledger.sql.sqlite.likeness import Likeness
+from sidecall.records import dataclass
 
 # Set by the first migration.
 _OURS = 1397310533
@@ -37,6 +38,8 @@ _LEFT_IN_WAL = 64 * 1024 * 1024
 _PAGES_IN_WAL = 4000
 # Bytes that have to be free on a disk that was full. A few are always found, in pages that were taken before.
 _ROOM = 1024 * 1024
+_NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
+_MORE_FILES = "Raise the limit of open files (ulimit -n, LimitNOFILE, --ulimit nofile)."
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -114,13 +117,14 @@ class SqliteFile:
             raise kind(f"{self} cannot be opened: {error.strerror}. {_advise(self._path, error)}") from error
         except sqlite3.Error as error:
             # SQLite calls it an error of the disk where its memory beside the file finds no room.
-            raise self._refuse(self._find_full() or error, "opened") from error
+            raise self._refuse(self._find_full() or _find_too_few_files() or error, "opened") from error
         try:
             self._migrate(connection)
             self._likeness.take()
         except sqlite3.Error as error:
+            found = _find_too_few_files() or error
             connection.close()
-            raise self._refuse(error, "used") from error
+            raise self._refuse(found, "used") from error
         except StoreUnfit:
             connection.close()
             raise
@@ -129,7 +133,7 @@ class SqliteFile:
     def _refuse(self, error: Exception, purpose: str) -> StoreUnfit:
         """Return what says that it cannot be opened, or used, and what to do."""
         kind = StoreWithoutRoom if is_full(error) else StoreOutOfReach if is_out_of_reach(error) else StoreUnfit
-        is_elsewhere = purpose == "used" and not is_full(error)
+        is_elsewhere = purpose == "used" and not is_full(error) and not isinstance(error, TooFewFiles)
         advice = REPAIR if is_damage(error) else _ELSEWHERE if is_elsewhere else _advise(self._path, error)
         return kind(f"{self} cannot be {purpose}: {describe_fault(error)}. {advice}")
 
@@ -268,7 +272,23 @@ def _copy_tables(series: str, connection: sqlite3.Connection) -> None:
         made.backup(connection)
 
 
+def _find_too_few_files() -> TooFewFiles | None:
+    """Try whether files can be opened, as many as a database takes, since SQLite tells no reason."""
+    opened: list[int] = []
+    try:
+        opened += os.pipe()
+        opened += os.pipe()
+    except OSError as error:
+        return TooFewFiles(error.strerror) if error.errno in _NO_FILES else None
+    finally:
+        for fd in opened:
+            os.close(fd)
+    return None
+
+
 def _advise(path: Path | None, error: Exception) -> str:
+    if isinstance(error, TooFewFiles) or getattr(error, "errno", None) in _NO_FILES:
+        return _MORE_FILES
     if is_full(error) or getattr(error, "errno", None) in _NO_ROOM:
         return _MAKE_ROOM
     if path is not None and not path.parent.is_dir():

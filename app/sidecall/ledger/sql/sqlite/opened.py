@@ -8,18 +8,24 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall.core.overload import StoreUnavailable
+from sidecall.later import Later
 from sidecall.ledger.sql.database import Dialect, Row
 from sidecall.ledger.sql.sqlite.faults import FileOverwritten, advise_fault, is_damage, is_fault
 from sidecall.ledger.sql.sqlite.file import LEDGER, Purpose, SqliteFile, StoreWithoutRoom
-from sidecall.ledger.sql.sqlite.hand import HandInProcess
 from sidecall.ledger.sql.sqlite.pen import Pen
-from sidecall.ledger.sql.sqlite.readers import Readers
 from sidecall.ledger.sql.sqlite.thread import HandInThread
 from sidecall.ledger.sql.sqlite.writer import HANGS_AFTER, NOT_OPEN, Hand, Writer
 from sidecall.ledger.sql.statements import read_statements
+
+if TYPE_CHECKING:
+    from sidecall.ledger.sql.sqlite import hand as _hand
+    from sidecall.ledger.sql.sqlite import readers as _readers
+else:
+    _hand = Later("sidecall.ledger.sql.sqlite.hand")
+    _readers = Later("sidecall.ledger.sql.sqlite.readers")
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")
 _WHERE = "{where}"
@@ -58,9 +64,9 @@ class SqliteDatabase:
         hand: Hand = HandInThread(Pen(self._file))
         hangs_after = math.inf if path is None else hangs_after
         if path is not None and purpose.is_apart and sys.platform != "win32":
-            hand = HandInProcess(path.absolute(), patience)
+            hand = _hand.HandInProcess(path.absolute(), patience)
         self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after)
-        self._readers: Readers | None = None
+        self._readers: _readers.Readers | None = None
 
     @property
     def trouble(self) -> str | None:
@@ -89,7 +95,7 @@ class SqliteDatabase:
         except BaseException:
             self._file.close()
             raise
-        self._readers = None if self._file.in_memory else Readers(self._file)
+        self._readers = None if self._file.in_memory else _readers.Readers(self._file)
 
     async def close(self) -> None:
         """Write what waits, for a few seconds, and let another process use the file."""

@@ -4,7 +4,6 @@ import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Any, Literal
@@ -20,6 +19,7 @@ from sidecall.ledger.sql.sqlite.faults import (
     is_passing,
 )
 from sidecall.ledger.sql.sqlite.file import SqliteFile
+from sidecall.records import dataclass
 
 # Changes nothing, but has to be written like any other.
 _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
