@@ -34,6 +34,7 @@ LATER = (
         "prometheus_client",
         "httpx",
         "httpcore",
+        "typer",
     ),
     *(
         "sidecall.authoring.foreign.agents",

@@ -55,10 +55,13 @@ _Start = Callable[[str, Cores], AbstractContextManager[Running]]
 
 
 def measure(rounds: int, cores: Cores) -> Part:
-    """Start a server on each place, and let plain and remembered calls take turns."""
+    """Start a server on each place, and let plain and remembered calls take turns.
+
+    The server, the process that writes its file or PostgreSQL, and the load share all cores, as they do for a user.
+    """
     skipped: dict[str, str] = {}
     turns: dict[str, Callable[[], Pace]] = {}
-    with ExitStack() as stack:
+    with cores.shared() as all_cores, ExitStack() as stack:
         for place in PLACES:
             starts = _list_starts(place)
             try:
@@ -68,7 +71,7 @@ def measure(rounds: int, cores: Cores) -> Part:
                 continue
             for asked, start in starts:
                 try:
-                    turns |= _warm_up(stack.enter_context(start(home(), cores)), asked)
+                    turns |= _warm_up(stack.enter_context(start(home(), all_cores)), asked)
                 except Unavailable as error:
                     skipped |= dict.fromkeys(asked, str(error))
         paces, failed = take_turns(turns, rounds)
@@ -121,10 +124,10 @@ def summarize(paces: Mapping[str, list[Pace]], skipped: Mapping[str, str]) -> Pa
     used = {name: [pace.processor_us for pace in taken if pace.processor_us] for name, taken in paces.items()}
     per_processor_second = {name: [1e6 / us for us in found] for name, found in used.items() if found}
     return Part(
-        title=f"Remembered calls, {CONNECTIONS} connections",
+        title=f"Remembered calls, {CONNECTIONS} connections, servers and load on all cores",
         measures="calls per second",
-        columns=("", "calls/s", "lowest to highest", "p50 ms", "p99 ms", "server CPU µs", "÷ plain"),
-        rows=tuple(_line(name, taken, series, used[name]) for name, taken in paces.items()),
+        columns=("", "calls/s", "lowest to highest", "p50 ms", "p99 ms", "server CPU µs", "of it beside", "÷ plain"),
+        rows=tuple(_line(name, taken, series) for name, taken in paces.items()),
         series=series,
         figures=(*compare(series, BARS, per_processor_second), *_promise(paces)),
         skipped=skipped,
@@ -142,7 +145,9 @@ def _promise(paces: Mapping[str, list[Pace]]) -> Iterator[Figure]:
             yield absolute(f"{name}, p50", [pace.p50_ms for pace in taken], _P50_MS, "ms", at_least=False)
 
 
-def _line(name: str, paces: list[Pace], series: Mapping[str, list[float]], used: list[float]) -> tuple[str, ...]:
+def _line(name: str, paces: list[Pace], series: Mapping[str, list[float]]) -> tuple[str, ...]:
+    used = [pace.processor_us for pace in paces if pace.processor_us]
+    beside = [pace.beside_us for pace in paces if pace.processor_us]
     rate, plain = spread(series[name]), PLAIN + name.removeprefix(REMEMBERED).partition(",")[0]
     return (
         name,
@@ -151,5 +156,6 @@ def _line(name: str, paces: list[Pace], series: Mapping[str, list[float]], used:
         f"{spread([pace.p50_ms for pace in paces]).median:.2f}",
         f"{spread([pace.p99_ms for pace in paces]).median:.2f}",
         f"{spread(used).median:,.0f}" if used else "",
+        f"{spread(beside).median:,.0f}" if used else "",
         f"{ratio(series[name], series[plain]).median:.2f}" if plain in series else "",
     )

@@ -33,10 +33,8 @@ def choose_store(settings: Settings) -> Settings:
     if settings.store is not None:
         try:
             _require_fit(settings.store, settings.workers)
-        except StoreUnfit as error:
-            # It is used as soon as there is room; until then what needs it is refused.
-            if not isinstance(error, _file.StoreWithoutRoom):
-                raise
+        except _file.StoreWithoutRoom:
+            return settings  # It is used as soon as there is room; until then what needs it is refused.
         return settings
     if settings.workers > 1:
         return _forgetful(settings, "a file is for one worker; several can share a PostgreSQL (SIDECALL_STORE)")

@@ -61,10 +61,15 @@ class Preferences:
     @property
     def applied(self) -> dict[str, str]:
         """The header that says what was heeded."""
-        said = ["respond-async"] if self.is_async else []
-        if self.wait is not None:
-            said.append(f"wait={self.wait:g}")
-        return {"Preference-Applied": ", ".join(said)} if said else {}
+        if not self.is_async and self.wait is None:
+            return {}
+        return {"Preference-Applied": _write_applied(self.is_async, self.wait)}
+
+
+@lru_cache(maxsize=64)
+def _write_applied(is_async: bool, wait: float | None) -> str:
+    said = ["respond-async"] if is_async else []
+    return ", ".join(said if wait is None else [*said, f"wait={wait:g}"])
 
 
 PLAIN = Preferences()

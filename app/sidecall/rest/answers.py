@@ -21,7 +21,7 @@ from sidecall.http.quota import quota_headers
 from sidecall.http.reply import NO_HEADERS, Reply
 from sidecall.later import Later
 from sidecall.pipeline.isolate import answer_for
-from sidecall.pipeline.visible import is_visible
+from sidecall.pipeline.visible import is_surely_visible, is_visible
 from sidecall.rest.native.received import DialectName, ReceivedCall, make_plain_request, make_request
 from sidecall.rest.parts import Parts
 from sidecall.rest.plain_calls import read_other_call, read_plain_call, write_answer
@@ -89,6 +89,8 @@ def begin_answer(
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
     if tool is not None and (preferences is not PLAIN or has_to_be_remembered(tool, sent)):
+        if is_surely_visible(tool, request.caller):
+            return answer_remembered(parts, request, tool, preferences, sent.dialect, sent)
         return _remember(parts, sent, request, context, tool, preferences)
     return _begin(parts, request, sent.dialect, context, tool)
 

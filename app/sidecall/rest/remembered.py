@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_json
 
 from sidecall.authoring.inprocess import new_call_id
-from sidecall.core.calls.entry import CallEntry
+from sidecall.core.calls.entry import CallEnd, CallEntry
 from sidecall.core.calls.errors import NotRepeatable
 from sidecall.core.errors import UnknownTool
 from sidecall.core.invocation import CallRequest
@@ -47,13 +47,29 @@ async def answer_remembered(
     Raises:
         RequestError: The calling program has to mend something, or there is no room.
     """
-    entry, headers = await accept_call(
-        parts, request, tool, preferences, is_alone=goes_on_alone(sent), callback_url=sent.callback_url
-    )
-    return await write_entry(parts, entry, form, headers)
+    is_alone = goes_on_alone(sent)
+    submitted = await _submit(parts, request, tool, preferences, is_alone=is_alone, callback_url=sent.callback_url)
+    if submitted.end is not None:
+        return _write_end(submitted.end, form, _make_headers(parts, submitted, request, tool, preferences))
+    is_async = preferences.is_async or tool.options.background or is_alone
+    entry = await _wait(parts, submitted, preferences, is_async=is_async)
+    return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
 
 
 async def accept_call(
+    parts: Parts, request: CallRequest, tool: CompiledTool, preferences: Preferences
+) -> tuple[CallEntry, dict[str, str]]:
+    """Accept a call, and return what is known of it once its client waits no longer, and the headers that say so.
+
+    Raises:
+        RequestError: The calling program has to mend something, or there is no room.
+    """
+    submitted = await _submit(parts, request, tool, preferences)
+    entry = await _wait(parts, submitted, preferences, is_async=preferences.is_async or tool.options.background)
+    return entry, _make_headers(parts, submitted, request, tool, preferences)
+
+
+async def _submit(
     parts: Parts,
     request: CallRequest,
     tool: CompiledTool,
@@ -61,22 +77,17 @@ async def accept_call(
     *,
     is_alone: bool = False,
     callback_url: str | None = None,
-) -> tuple[CallEntry, dict[str, str]]:
-    """Accept a call, and return what is known of it once its client waits no longer, and the headers that say so.
-
-    Raises:
-        RequestError: The calling program has to mend something, or there is no room.
-    """
+) -> Submitted:
     if callback_url is not None:
         parts.receivers.find(callback_url)
     is_async = preferences.is_async or tool.options.background or is_alone
     patient = is_async or preferences.wait is not None
     key = make_call_key(request, tool, preferences.key, parts.jobs.limits.key_ttl)
-    await _count(parts, request, tool)
+    if tool.injections or request.pinned is not None or parts.pipeline.gate.counts(tool):
+        await _count(parts, request, tool)
     hears_end = not is_async or bool(preferences.wait)
     how = Submission(key, waits=not patient, callback_url=callback_url, hears_end=hears_end)
-    submitted = await parts.jobs.submit(request, how)
-    return await _wait(parts, submitted, request, tool, preferences, is_async=is_async)
+    return await parts.jobs.submit(request, how)
 
 
 async def answer_replay(
@@ -114,8 +125,8 @@ async def answer_replay(
     key = None if preferences.key is None else make_replay_key(request, call_id, preferences.key, limits.key_ttl)
     await _count(parts, request, tool)
     submitted = await parts.jobs.submit(request, Submission(key, replay_of=call_id))
-    entry, headers = await _wait(parts, submitted, request, tool, preferences, is_async=True)
-    return await write_entry(parts, entry, form, headers)
+    entry = await _wait(parts, submitted, preferences, is_async=True)
+    return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
 
 
 async def _count(parts: Parts, request: CallRequest, tool: CompiledTool) -> None:
@@ -130,23 +141,20 @@ async def _count(parts: Parts, request: CallRequest, tool: CompiledTool) -> None
         await gate.count(request, tool)
 
 
-async def _wait(
-    parts: Parts,
-    submitted: Submitted,
-    request: CallRequest,
-    tool: CompiledTool,
-    preferences: Preferences,
-    *,
-    is_async: bool,
-) -> tuple[CallEntry, dict[str, str]]:
+async def _wait(parts: Parts, submitted: Submitted, preferences: Preferences, *, is_async: bool) -> CallEntry:
     seconds = preferences.wait if preferences.wait is not None else (0.0 if is_async else None)
-    entry = await parts.jobs.wait(submitted.entry, seconds, _waits_for_person if preferences.wait is None else _never)
+    return await parts.jobs.wait(submitted.entry, seconds, _waits_for_person if preferences.wait is None else _never)
+
+
+def _make_headers(
+    parts: Parts, submitted: Submitted, request: CallRequest, tool: CompiledTool, preferences: Preferences
+) -> dict[str, str]:
     headers = preferences.applied
     if parts.pipeline.gate.counts(tool):
         headers |= quota_headers(parts.pipeline.gate.quotas_of(request.caller, request.call.name))
     if not submitted.is_new:
         headers["Idempotency-Replayed"] = "true"
-    return entry, headers
+    return headers
 
 
 def _waits_for_person(entry: CallEntry) -> bool:
@@ -155,6 +163,14 @@ def _waits_for_person(entry: CallEntry) -> bool:
 
 def _never(_entry: CallEntry) -> bool:
     return False
+
+
+def _write_end(end: CallEnd, form: DialectName, headers: dict[str, str]) -> Reply:
+    """Write the answer of a call that has just ended, in the words in which it was written down where it can be."""
+    message = end.message
+    if form == "langchain" and not message.additional_kwargs:
+        return Reply(end.write(), 200, headers)
+    return Reply(to_json(write_answer(message, form)), 200, {**headers, **_writing.name_failure(message, form)})
 
 
 async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Reply:
