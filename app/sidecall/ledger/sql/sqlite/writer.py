@@ -17,6 +17,8 @@ from sidecall.ledger.sql.sqlite.pen import Hear, Kind, Order, Outcomes, Trouble
 
 logger = logging.getLogger("sidecall")
 
+# Bytes from which on values are not copied on their way.
+LARGE = 256 * 1024
 # What an operation takes beside its texts and bytes.
 _BESIDE = 512
 # Seconds until a file that could not be used is tried again.
@@ -45,8 +47,8 @@ class Hand(Protocol):
     async def start(self, hear: Hear) -> None:
         """Begin to write; what becomes of it is heard on this event loop."""
 
-    def send(self, group: Sequence[Order]) -> None:
-        """Let a group be written, together with others if they wait, too."""
+    def send(self, group: Sequence[Order], *, is_large: bool) -> None:
+        """Let a group be written, together with others if they wait, too; `is_large` where some value may be."""
 
     def try_again(self, is_damaged: bool) -> None:
         """Let it be tried, after trouble, whether the file can be used; all of it where it is damaged."""
@@ -83,6 +85,7 @@ class Writer:
         self._most_waiting = most_waiting
         self._size = 0
         self._orders: list[Order] = []  # Not sent yet.
+        self._is_large = False  # Whether one of them is.
         self._gathering = Gathering(lambda: len(self._orders), self._send)
         self._waiting: deque[_Waiting] = deque()
         self._is_closing = False
@@ -144,11 +147,12 @@ class Writer:
         if self._size + size > self._most_waiting and self._size:
             raise StoreUnavailable("More waits to be written than this server can keep.")
         self._size += size
+        if size > LARGE:
+            self._is_large = True
         future = self._loop.create_future()
-        if not self._orders:
-            self._gathering.begin()
         self._orders.append((statement, values, kind))
         self._waiting.append((future, size))
+        self._gathering.begin(len(self._waiting) - len(self._orders))
         return future
 
     def doubt(self, trouble: str) -> None:
@@ -162,7 +166,8 @@ class Writer:
         """Send what was asked for."""
         orders, self._orders = self._orders, []
         if orders:
-            self._hand.send(orders)
+            self._hand.send(orders, is_large=self._is_large)
+            self._is_large = False
             if self._watch is None and self._hangs_after < math.inf:
                 self._looks = 0
                 self._watch = self._loop.call_later(_LOOK, self._look, context=self._apart)
