@@ -9,8 +9,8 @@ from typing import Any
 from sidecall.authoring.decorators import tool
 from sidecall.authoring.foreign.adopt import is_foreign_tool, is_foreign_toolkit
 from sidecall.authoring.foreign.declared import adopt_declaration, explain_not_offered
+from sidecall.authoring.foreign.hosted_tool import HostedTool
 from sidecall.authoring.foreign.tool import ForeignTool
-from sidecall.authoring.hosted import HostedTool
 from sidecall.authoring.tool import BaseTool
 from sidecall.authoring.toolkit import BaseToolkit
 from sidecall.core.errors import DefinitionError, DiscoveryError

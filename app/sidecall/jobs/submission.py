@@ -1,12 +1,12 @@
 """What is said of a call beside its request, and how many calls are taken."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sidecall.core.calls.accepted import AcceptedCall
 from sidecall.core.calls.entry import CallEnd, CallEntry
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.messages import ToolCall
+from sidecall.records import dataclass
 
 # Writes the arguments of a call as JSON text that may be shown; None where they are nobody's business.
 Show = Callable[[ToolCall], str | None]

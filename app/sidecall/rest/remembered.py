@@ -1,6 +1,6 @@
 """Answer calls that are remembered: those with a key, and those whose client does not wait to the end."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
@@ -17,12 +17,18 @@ from sidecall.http.reply import Reply
 from sidecall.jobs.endings import may_repeat
 from sidecall.jobs.keys import make_call_key, make_replay_key
 from sidecall.jobs.submission import Submission, Submitted
+from sidecall.later import Later
 from sidecall.pipeline.visible import is_visible
-from sidecall.rest.dialects import write_answer
 from sidecall.rest.native.received import DialectName, ReceivedCall
-from sidecall.rest.native.writing import name_failure
 from sidecall.rest.parts import Parts
-from sidecall.rest.past_calls import find_sent
+from sidecall.rest.plain_calls import write_answer
+
+if TYPE_CHECKING:
+    from sidecall.rest import past_calls as _past_calls
+    from sidecall.rest.native import writing as _writing
+else:
+    _writing = Later("sidecall.rest.native.writing")
+    _past_calls = Later("sidecall.rest.past_calls")
 
 # Seconds after which to ask for the first time.
 _ASK_AFTER = "1"
@@ -101,7 +107,7 @@ async def answer_replay(
         RequestError: It cannot be repeated, or there is no room.
     """
     limits = parts.jobs.limits
-    record = await find_sent(parts, call_id, context.caller.tenant)
+    record = await _past_calls.find_sent(parts, call_id, context.caller.tenant)
     name = record.tool_call.name
     tool = parts.registry.get(name)
     if tool is None or not await is_visible(tool, context.caller, record.context):
@@ -164,13 +170,15 @@ def _write_end(end: CallEnd, form: DialectName, headers: dict[str, str]) -> Repl
     message = end.message
     if form == "langchain" and not message.additional_kwargs:
         return Reply(end.write(), 200, headers)
-    return Reply(to_json(write_answer(message, form)), 200, {**headers, **name_failure(message, form)})
+    return Reply(to_json(write_answer(message, form)), 200, {**headers, **_writing.name_failure(message, form)})
 
 
 async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Reply:
     """Write the answer of a call that has ended, or what is known of one that has not."""
     if entry.message is not None:
-        return Reply(to_json(write_answer(entry.message, form)), 200, {**headers, **name_failure(entry.message, form)})
+        return Reply(
+            to_json(write_answer(entry.message, form)), 200, {**headers, **_writing.name_failure(entry.message, form)}
+        )
     if entry.status == "awaiting_approval" and entry.approval_id is not None:
         approval = (await parts.approvals.get(entry.approval_id)).approval
         return Reply(to_json(approval), 202, {**headers, "Location": f"/approvals/{approval.id}"})
@@ -192,8 +200,7 @@ def is_remembered(tool: CompiledTool) -> bool:
 
 def has_to_be_remembered(tool: CompiledTool, sent: ReceivedCall) -> bool:
     """Return whether a call is remembered for its tool's sake, or since it goes on alone."""
-    options = tool.options
-    return options.background or options.idempotency is not None or sent.is_async or sent.callback_url is not None
+    return tool.options.is_remembered or goes_on_alone(sent)
 
 
 def goes_on_alone(sent: ReceivedCall) -> bool:

@@ -1,6 +1,5 @@
 """A call that a server has accepted, as it knows it without reading anything."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import from_json
@@ -8,6 +7,7 @@ from pydantic_core import from_json
 from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, measure_ms, to_datetime
 from sidecall.core.messages import make_unchecked
 from sidecall.core.record import CallRecord
+from sidecall.records import dataclass
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """What is known of one call, and what is kept of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.messages import ToolCall, ToolMessage, make_unchecked
 from sidecall.core.record import CallRecord
+from sidecall.records import dataclass
 
 CallStatus = Literal[
     "queued", "running", "awaiting_approval", "succeeded", "failed", "cancelled", "expired", "outcome_unknown"

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
@@ -15,9 +15,14 @@ from sidecall.core.calls.places import EndedCalls
 from sidecall.core.json_text import quote_text
 from sidecall.core.messages import ToolMessage
 from sidecall.core.record import CallRecord
-from sidecall.ledger.sql.clauses import write_where
+from sidecall.later import Later
 from sidecall.ledger.sql.database import Database, Row
 from sidecall.ledger.sql.kept_calls import CallBounds, KeptCalls
+
+if TYPE_CHECKING:
+    from sidecall.ledger.sql import clauses as _clauses
+else:
+    _clauses = Later("sidecall.ledger.sql.clauses")
 
 # As many columns as an entry has, in the order of the statements that read one.
 _COLUMNS = 16
@@ -122,7 +127,7 @@ class SqlCalls:
 
     async def list(self, wanted: CallFilter, limit: int = 100, cursor: str | None = None) -> CallPage:
         """List calls, newest first, no more than `limit`, after the one that the page before names."""
-        where, values = write_where(wanted, cursor)
+        where, values = _clauses.write_where(wanted, cursor)
         values.append(limit + 1)
         rows = await self._database.read("list_calls", *values, where=f"{where} ORDER BY id DESC LIMIT ${len(values)}")
         entries = [_to_entry(row) for row in rows[:limit]]

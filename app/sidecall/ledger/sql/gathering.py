@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
-# So many are waited for, or as many as are being written just now. Where all were, this process and whoever writes for
-# it would take turns, and each would wait for the other.
-_ENOUGH = 5
+# As many are enough for one commit, and nobody is waited for any longer.
+_ENOUGH = 16
 
 
 class Gathering:
@@ -20,24 +19,20 @@ class Gathering:
         self._end = end
         self._enough = enough
         self._seen = 0
-        self._looking: asyncio.Handle | None = None
+        self._is_open = False
 
-    def begin(self, under_way: int = 0) -> None:
-        """Let somebody wait who has come, with those that wait already; so many are being written."""
-        if self._count() >= max(self._enough, under_way):
-            if self._looking is not None:
-                self._looking.cancel()
-                self._looking = None
-            self._end()
-        elif self._looking is None:
+    def begin(self) -> None:
+        """Wait, if nobody does; somebody has come."""
+        if not self._is_open:
+            self._is_open = True
             self._seen = 0
-            self._looking = asyncio.get_running_loop().call_soon(self._look)
+            asyncio.get_running_loop().call_soon(self._look)
 
     def _look(self) -> None:
         count = self._count()
-        if self._seen < count:
+        if self._seen < count < self._enough:
             self._seen = count
-            self._looking = asyncio.get_running_loop().call_soon(self._look)
+            asyncio.get_running_loop().call_soon(self._look)
         else:
-            self._looking = None
+            self._is_open = False
             self._end()

@@ -3,11 +3,11 @@
 import asyncio
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.database import Row
+from sidecall.records import dataclass
 
 # What a wish takes beside its texts and bytes.
 _BESIDE = 200

@@ -13,7 +13,6 @@ from pickle import PickleBuffer
 from typing import Any, cast
 
 from sidecall.core.overload import StoreUnfit
-from sidecall.ledger.sql.sqlite.file import StoreOutOfReach
 from sidecall.ledger.sql.sqlite.pen import Hear, Order
 from sidecall.ledger.sql.sqlite.process import Messages, pack_message
 from sidecall.ledger.sql.sqlite.writer import LARGE
@@ -74,8 +73,8 @@ class HandInProcess:
             for refused in messages.feed(piece):
                 if refused is None:
                     return
-                is_out_of_reach, why = refused
-                raise (StoreOutOfReach if is_out_of_reach else StoreUnfit)(why)
+                kind, why = refused
+                raise kind(why)
         raise StoreUnfit(f"The process that writes {self._path} has ended before it could open it.")
 
     def _receive(self) -> bytes:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sidecall.core.overload import StoreUnfit
-from sidecall.ledger.sql.sqlite.file import SqliteFile, StoreOutOfReach
+from sidecall.ledger.sql.sqlite.file import SqliteFile
 from sidecall.ledger.sql.sqlite.pen import Order, Pen, Trouble
 
 # Between a server and the process that writes for it; both are of the same program, and nobody else has the socket.
@@ -82,7 +82,7 @@ def write_for_server(path: str, patience: str, descriptor: str, server: str) -> 
         try:
             pen.open()
         except StoreUnfit as error:
-            _say(link, (isinstance(error, StoreOutOfReach), error.message))
+            _say(link, (type(error), error.message))
             return
         try:
             _say(link, None)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import math
+import sys
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -17,12 +18,18 @@ from sidecall.ledger.sql.sqlite.pen import Hear, Kind, Order, Outcomes, Trouble
 
 logger = logging.getLogger("sidecall")
 
+# So many are waited for, or as many as are being written just now. Where all were, this process and the hand would take
+# turns, and each would wait for the other.
+_ENOUGH = 5
 # Bytes from which on values are not copied on their way.
 LARGE = 256 * 1024
 # What an operation takes beside its texts and bytes.
 _BESIDE = 512
-# Seconds until a file that could not be used is tried again.
+# Seconds until a file that could not be used is tried again, and at most where that takes opening it.
 _PAUSE = 0.5
+_LONG_PAUSE = 5.0
+# The generation of a file that was not opened yet.
+NOT_OPEN = -1
 _SECONDS_TO_CLOSE = 2.0
 # Seconds without a word from the hand, while something waits for it, after which it counts as stuck; and bytes a second
 # with which a slow disk is reckoned, where much waits.
@@ -86,7 +93,7 @@ class Writer:
         self._size = 0
         self._orders: list[Order] = []  # Not sent yet.
         self._is_large = False  # Whether one of them is.
-        self._gathering = Gathering(lambda: len(self._orders), self._send)
+        self._gathering = Gathering(lambda: len(self._orders), self._send, sys.maxsize)
         self._waiting: deque[_Waiting] = deque()
         self._is_closing = False
         self._is_lost = False
@@ -111,10 +118,20 @@ class Writer:
 
     async def start(self) -> None:
         """Begin to write, for this event loop."""
+        self._begin()
+        await self._hand.start(self._hear)
+
+    def start_late(self, trouble: str) -> None:
+        """Begin to write as soon as the file can be opened, which it could not for this reason."""
+        self._begin()
+        self._is_lost = True
+        self.generation = NOT_OPEN
+        self._apart.run(self._suffer, trouble)
+
+    def _begin(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._ended = self._loop.create_future()
         self._is_closing = self._is_lost = False
-        await self._hand.start(self._hear)
         self.trouble = None
 
     async def close(self) -> None:
@@ -152,7 +169,11 @@ class Writer:
         future = self._loop.create_future()
         self._orders.append((statement, values, kind))
         self._waiting.append((future, size))
-        self._gathering.begin(len(self._waiting) - len(self._orders))
+        count = len(self._orders)
+        if count >= _ENOUGH and count >= len(self._waiting) - count:
+            self._send()
+        elif count == 1:
+            self._gathering.begin()
         return future
 
     def doubt(self, trouble: str) -> None:
@@ -160,7 +181,7 @@ class Writer:
         if self._is_closing or self._is_damaged:
             return
         self._is_damaged = True
-        self._apart.run(self._suffer, f"{self._name}: {trouble}.")
+        self._apart.run(self._suffer, f"{self._name}: {trouble}")
 
     def _send(self) -> None:
         """Send what was asked for."""
@@ -223,8 +244,9 @@ class Writer:
 
     async def _mend(self) -> None:
         """Try again until the file can be used."""
+        pause = _PAUSE
         while self.trouble is not None:
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(pause)
             if not self._is_lost:
                 if not self._is_tried:
                     self._is_tried = True
@@ -236,6 +258,7 @@ class Writer:
                 await self._hand.start(self._hear)
             except StoreUnfit as error:
                 self.trouble = error.message
+                pause = min(2 * pause, _LONG_PAUSE)
             except OSError as error:
                 self.trouble = f"{self._name}: no process can be started that writes it ({error})."
             else:
