@@ -92,7 +92,8 @@ class HandInProcess:
 
     def send(self, group: Sequence[Order], *, is_large: bool) -> None:
         """Let a group be written, together with what waits already."""
-        self._transport.writelines(pack_message([_spare_copies(order) for order in group] if is_large else group))
+        if not self._transport.is_closing():  # Else whoever waits is about to hear that.
+            self._transport.writelines(pack_message([_spare_copies(order) for order in group] if is_large else group))
 
     def try_again(self, is_damaged: bool) -> None:
         """Let it be tried whether the file can be used."""
