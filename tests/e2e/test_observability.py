@@ -12,7 +12,7 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from sidecall.cli.main import cli
+from sidecall.cli.commands import cli
 from tests.e2e.conftest import Serve
 from tests.kit.collector import Collector
 

@@ -189,12 +189,15 @@ def read_later(path: Path) -> list[str]:
     for node in ast.parse(path.read_text()).body if "TYPE_CHECKING" in outline(path).names else ():
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             typed = {
-                alias.asname or "": f"{one.module}.{alias.name}"
-                for one in node.body
+                alias.asname or alias.name: f"{one.module}.{alias.name}"
                 if isinstance(one, ast.ImportFrom)
+                else alias.name
+                for one in node.body
+                if isinstance(one, Import)
                 for alias in one.names
             }
-            wrong += [f"{module} is no module of ours" for module in typed.values() if module not in MODULES]
+            ours = [module for module in typed.values() if module.startswith("sidecall.")]
+            wrong += [f"{module} is no module of ours" for module in ours if module not in MODULES]
             wrong += [
                 f"not as for types: {ast.unparse(one)}"
                 for one in node.orelse

@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sidecall.cli.options import Toolkits, Tools, load_registry, read_settings, write_count
+from sidecall.cli.options import Toolkits, Tools
+from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.core.errors import SidecallError
 from sidecall.main import create_app
 from sidecall.mcp.pipes import PipeServer

@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from sidecall.cli.call_rows import clean, write_time
-from sidecall.cli.options import write_count
 from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, reach
+from sidecall.cli.starting.given import write_count
 
 _GOOD, _BAD, _FAIR = "green", "bold red", "yellow"
 # Minutes of which the calls are summed up, and as many rows of what fails.

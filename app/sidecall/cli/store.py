@@ -1,7 +1,6 @@
 """Where `sidecall serve` remembers, when nobody has said it and when somebody has."""
 
 import logging
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,10 +31,10 @@ def choose_store(settings: Settings) -> Settings:
         StoreUnfit: The store cannot be used by this program, or not by so many workers.
     """
     if settings.store is not None:
-        with suppress(
-            _file.StoreWithoutRoom
-        ):  # It is used as soon as there is room; until then what needs it is refused.
+        try:
             _require_fit(settings.store, settings.workers)
+        except _file.StoreWithoutRoom:
+            return settings  # It is used as soon as there is room; until then what needs it is refused.
         return settings
     if settings.workers > 1:
         return _forgetful(settings, "a file is for one worker; several can share a PostgreSQL (SIDECALL_STORE)")

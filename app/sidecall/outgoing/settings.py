@@ -52,7 +52,8 @@ class OutgoingSettings(BaseSettings):
     @field_validator("outgoing_hosts", "outgoing_private_hosts")
     @classmethod
     def _are_outgoing_hosts(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
-        _patterns.parse_hosts(entries)
+        if entries:
+            _patterns.parse_hosts(entries)
         return entries
 
     @field_validator("outgoing_proxy")

@@ -74,7 +74,7 @@ class ShippedToolSettings(BaseSettings, defer_build=True):
     @field_validator("fetch_allowed_domains", "fetch_blocked_domains")
     @classmethod
     def _are_domains(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in _patterns.parse_hosts(entries):
+        for pattern in _patterns.parse_hosts(entries) if entries else ():
             if pattern.is_wildcard or pattern.network is not None or pattern.port is not None:
                 raise ValueError(f"{pattern.text!r} is no domain: write example.com, which stands for all below it")
         return entries

@@ -60,7 +60,7 @@ class Spans:
             arrived = self._headers.extract(invocation.request.headers, context)
             if arrived is not context:
                 context, parent = arrived, _find_parent(arrived)
-        span = self._start(invocation.tool, cut_id(invocation.call.id), invocation.id, context, parent)
+        span = self._start(invocation.tool, cut_id(invocation.request.call.id), invocation.id, context, parent)
         if isinstance(span, CallSpan):
             invocation.trace_id = span.trace_id.hex()
         else:

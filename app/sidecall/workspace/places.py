@@ -41,7 +41,7 @@ _NO_EXPIRY = Expiry()
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class WorkspaceCount:
     """How many workspaces there are, and the bytes of their disk and those that are free there, where it says so."""
 
     kept: int
@@ -131,7 +131,7 @@ class Workspaces:
                     removed += _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
         return removed
 
-    def measure(self) -> Measured:
+    def measure(self) -> WorkspaceCount:
         """Count the workspaces, and ask how much room their disk has; the folder may not have been made yet."""
         kept = 0
         with suppress(OSError):
@@ -140,8 +140,8 @@ class Workspaces:
         try:
             disk = shutil.disk_usage(place)
         except OSError:
-            return Measured(kept)
-        return Measured(kept, disk.total, disk.free)
+            return WorkspaceCount(kept)
+        return WorkspaceCount(kept, disk.total, disk.free)
 
     def _note(self, error: OSError) -> None:
         trouble = f"{self.root} cannot be written: {error.strerror or error}."

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import weakref
 from collections.abc import Coroutine
+from types import GeneratorType
 from typing import Any
 
 import pytest
@@ -102,3 +103,21 @@ async def test_what_is_given_up_is_closed() -> None:
     gc.collect()
 
     assert closed == ["closed"]
+
+
+def count_waiters() -> int:
+    """Count what awaits coroutines in this process."""
+    return sum(isinstance(it, GeneratorType) and it.__name__ == "_await_each" for it in gc.get_objects())
+
+
+async def test_many_that_have_waited_leave_little_behind() -> None:
+    """What awaited them is used again, but not all of it kept."""
+    before, steps = count_waiters(), make_steps(5)
+    futures: list[asyncio.Future[int]] = [asyncio.get_running_loop().create_future() for _ in range(100)]
+    waiting = [steps.take(wait_for(future))[1] for future in futures]
+    for future in futures:
+        future.set_result(1)
+
+    assert [await rest for rest in waiting] == [2] * 100
+    del waiting
+    assert count_waiters() - before <= 64

@@ -1,23 +1,23 @@
 """Whom the end of a call may be told."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sidecall.core.calls.errors import CallbackRefused
 from sidecall.later import Later
 from sidecall.records import dataclass
 
 if TYPE_CHECKING:
-    import httpx
-
     from sidecall.jobs.webhooks import hosts as _hosts
     from sidecall.outgoing import patterns as _patterns
     from sidecall.outgoing import rules as _rules
 else:
-    httpx = Later("httpx")
     _hosts = Later("sidecall.jobs.webhooks.hosts")
     _patterns = Later("sidecall.outgoing.patterns")
     _rules = Later("sidecall.outgoing.rules")
+
+# Which only a URL needs that somebody has given.
+httpx = Later("httpx")
 
 _UNSET = (
     "This server tells nobody that calls have ended. Its operator has to name the hosts where it may: "
@@ -28,12 +28,12 @@ _NO_URL = "`callback_url` is a URL such as https://hooks.example.com/calls, with
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """A URL that may be told, taken apart.
+    """A URL of HTTPX that may be told, taken apart.
 
     `is_private` says that the operator has named its very address, so that it need not be a public one.
     """
 
-    url: "httpx.URL"
+    url: Any
     host: str
     port: int
     is_private: bool
@@ -70,7 +70,7 @@ class AllowedHosts:
         return Receiver(url, host, port, allowed.is_address)
 
 
-def _read_url(text: str) -> "httpx.URL":
+def _read_url(text: str) -> Any:
     try:
         return httpx.URL(text)
     except (httpx.InvalidURL, ValueError):

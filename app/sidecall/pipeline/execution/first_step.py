@@ -2,12 +2,12 @@
 
 import asyncio
 import types
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from sidecall.core.coroutines import CurrentTask
-from sidecall.pipeline.execution.bounded import Abandon, Bounded, Interruptible, take_back
+from sidecall.pipeline.execution.bounded import Abandon, Bounded, Interruptible, Waiter, take_back
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ class FirstSteps:
         self._seconds_left = seconds_left
         self._abandon = abandon
         self._current = CurrentTask()
-        self._idle: list[Generator[Any, Any, None]] = []
+        self._idle: list[Waiter] = []
 
     def take(self, coroutine: Any, call: Interruptible | None = None) -> tuple[bool, Any]:
         """Begin a coroutine, of an async function, in the present task.
@@ -52,21 +52,21 @@ class FirstSteps:
             raise
         own = task.cancelling() - before
         if coroutine.cr_await is not None:
-            bounded = Bounded(task, coroutine, came, self._seconds_left(call), self._abandon, call)
-            bounded.begin(waiter, own)
+            bounded: Bounded[Any] = Bounded(task, coroutine, came, self._seconds_left(call), self._abandon, call)
+            bounded.go_on_with(waiter, self._idle, own)
             return False, bounded
         self._idle.append(waiter)
         return (True, came) if own <= 0 else (False, _end_uncancelled(task, own, StopIteration(came)))
 
 
-def _make_waiter() -> Generator[Any, Any, None]:
+def _make_waiter() -> Waiter:
     waiter = _await_each()
     waiter.send(None)
     return waiter
 
 
 @types.coroutine
-def _await_each() -> Generator[Any, Any, None]:
+def _await_each() -> Waiter:
     """Await what is sent, and yield what it returns; what it waits for is yielded as well."""
     coroutine = yield
     while True:
