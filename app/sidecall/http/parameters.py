@@ -6,7 +6,7 @@ Numbers are those that everybody reads alike. Python takes others as well, such 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
@@ -14,7 +14,12 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from sidecall.core.errors import UnknownParameter
-from sidecall.core.mistakes.resemblance import find_nearest
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.core.mistakes import resemblance as _resemblance
+else:
+    _resemblance = Later("sidecall.core.mistakes.resemblance")
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 _DECIMAL = re.compile(r"-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -78,7 +83,7 @@ def _walk(dependant: Dependant) -> Iterator[tuple[str, bool]]:
 
 def _explain(name: str, known: Mapping[str, bool]) -> str:
     shown = name if len(name) <= _LENGTH else f"{name[:_LENGTH]}…"
-    nearest = find_nearest(name.lower().replace("-", "_")[:_LENGTH], known)
+    nearest = _resemblance.find_nearest(name.lower().replace("-", "_")[:_LENGTH], known)
     if nearest:
         return f"There is no parameter `{shown}`; did you mean `{nearest[0]}`?"
     there = f"there are {', '.join(f'`{it}`' for it in known)}" if known else "there are none here"

@@ -2,19 +2,19 @@
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall.core.calls.errors import ContractChanged
 from sidecall.core.context import Caller
 from sidecall.core.errors import MissingContext, ToolNotFound
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
-from sidecall.core.mistakes.resemblance import find_nearest, find_resembling
 from sidecall.core.native.kinds import tell_member
 from sidecall.core.observer import Observer
 from sidecall.core.overload import QuotaExceeded
 from sidecall.core.quota import Quota
 from sidecall.core.tool import CompiledTool
+from sidecall.later import Later
 from sidecall.pipeline.admission import Admission
 from sidecall.pipeline.contract.hold import hold_contract
 from sidecall.pipeline.format import refuse
@@ -23,6 +23,11 @@ from sidecall.pipeline.plan import Plan, Plans
 from sidecall.pipeline.visible import ask_visible, is_surely_visible, visible
 from sidecall.records import dataclass
 from sidecall.registry import Registry
+
+if TYPE_CHECKING:
+    from sidecall.core.mistakes import resemblance as _resemblance
+else:
+    _resemblance = Later("sidecall.core.mistakes.resemblance")
 
 
 @dataclass(slots=True)
@@ -227,4 +232,6 @@ class Gate:
 
 
 def _make_not_found(name: str, available: Sequence[str], choices: Sequence[str]) -> ToolNotFound:
-    return ToolNotFound(name, available, find_nearest(name, choices), find_resembling(name, choices))
+    return ToolNotFound(
+        name, available, _resemblance.find_nearest(name, choices), _resemblance.find_resembling(name, choices)
+    )

@@ -8,15 +8,17 @@ from pydantic_core import to_json
 
 from sidecall.core.errors import InvalidArguments
 from sidecall.core.mistakes.field_errors import FieldError
-from sidecall.core.mistakes.resemblance import find_misspelt
 from sidecall.core.parameter import EMPTY, FREE, Parameter
 from sidecall.later import Later
 from sidecall.records import dataclass
 
 if TYPE_CHECKING:
+    from sidecall.core.mistakes import resemblance as _resemblance
     from sidecall.schema.repair import entries as _entries
 else:
+    _resemblance = Later("sidecall.core.mistakes.resemblance")
     _entries = Later("sidecall.schema.repair.entries")
+
 
 # Free arguments that are compared with those that have a name.
 _MOST_COMPARED = 20
@@ -65,7 +67,7 @@ class CatchAll:
         """Refuse what is spelt almost like an argument that was not sent; beside that one it is a name of its own."""
         unsent = [name for name in self.order if name not in args]
         free = [name for name in args if name not in self.named][:_MOST_COMPARED]
-        meant = {name: other for name in free if (other := find_misspelt(name, unsent)) is not None}
+        meant = {name: other for name in free if (other := _resemblance.find_misspelt(name, unsent)) is not None}
         if meant:
             raise InvalidArguments([_entries.make_misnamed((it,), (other,), self.order) for it, other in meant.items()])
 

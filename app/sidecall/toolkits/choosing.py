@@ -4,10 +4,16 @@ import os
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sidecall.core.errors import DefinitionError
-from sidecall.core.mistakes.resemblance import find_resembling
+from sidecall.later import Later
 from sidecall.toolkits.table import TOOLKITS, ShippedToolkit
+
+if TYPE_CHECKING:
+    from sidecall.core.mistakes import resemblance as _resemblance
+else:
+    _resemblance = Later("sidecall.core.mistakes.resemblance")
 
 
 class ToolkitUnfit(DefinitionError):
@@ -31,7 +37,7 @@ def find_toolkit(name: str) -> ShippedToolkit:
     known = {toolkit.name: toolkit for toolkit in TOOLKITS}
     if name in known:
         return known[name]
-    nearest = find_resembling(name, known)
+    nearest = _resemblance.find_resembling(name, known)
     meant = f" Did you mean {nearest}?" if nearest else ""
     raise ToolkitUnfit(f"There is no toolkit {name!r}.{meant} There are: {', '.join(sorted(known))}.")
 

@@ -5,7 +5,6 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import field
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -51,9 +50,9 @@ _AT_ONCE = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamSettings:
-    """What is bounded, and where pins are kept; None where tools may change as they like."""
+    """What is bounded, as usual where nothing is said, and where pins are kept; None where tools may change."""
 
-    bounds: "_link.LinkBounds" = field(default_factory=lambda: _link.LinkBounds())
+    bounds: "_link.LinkBounds | None" = None
     connect_timeout: float = 30.0
     pins: Path | None = None
 
@@ -145,7 +144,7 @@ class Upstream:
         self._tending = [asyncio.create_task(server.run()) for server in self.servers]
 
     def _open_link(self, name: str, entry: "_entries.UpstreamEntry", news: "_link.LinkNews") -> Any:
-        return self._sdk.open_link(name, entry, self._settings.bounds, news, self._warden)
+        return self._sdk.open_link(name, entry, self._settings.bounds or _link.LinkBounds(), news, self._warden)
 
     async def _join_again_and_again(self) -> None:
         while True:
