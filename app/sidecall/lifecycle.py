@@ -4,7 +4,7 @@ import asyncio
 import time
 from typing import Any, Literal
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 Phase = Literal["starting", "ready", "draining"]
 

@@ -15,7 +15,7 @@ from sidecall.core.guardrails import (
 from sidecall.core.native.implementers import find_implementers
 from sidecall.core.native.kinds import NAMES, NativeKind
 from sidecall.core.tool import Compilable, CompiledTool
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.schema.contract.known import KnownContracts
 from sidecall.schema.finding.index import ToolIndex
 

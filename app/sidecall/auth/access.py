@@ -7,7 +7,7 @@ from starlette.types import Scope
 
 from sidecall.auth.resource import ProtectedResource
 from sidecall.core.context import Caller
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 class Authenticator(Protocol):

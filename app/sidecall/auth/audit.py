@@ -18,7 +18,7 @@ from sidecall.core.decisions.audit import AuditAction, AuditEntry, AuditTrail
 from sidecall.core.errors import RequestError
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.store.tenant import DEFAULT_TENANT
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from sidecall.auth import keys as _keys

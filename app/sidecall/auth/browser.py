@@ -11,7 +11,7 @@ from sidecall.auth.hosts import OwnHosts
 from sidecall.auth.middleware import Refuse, path_of
 from sidecall.auth.passes import HEADERS
 from sidecall.core.errors import RequestError
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # What browsers say of the page that sends a request.
 _SAYS_WHENCE = frozenset((b"origin", b"sec-fetch-site"))

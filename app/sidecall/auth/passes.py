@@ -9,7 +9,7 @@ from hashlib import blake2b
 from starlette.types import Scope
 
 from sidecall.core.context import Caller
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # Where the headers stand in the scope by their names, for whoever comes later; of those that come twice the first
 # counts, as in the framework.

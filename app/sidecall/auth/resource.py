@@ -7,7 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 from starlette.types import Scope
 
 from sidecall.auth.scopes import SERVER_SCOPES
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 

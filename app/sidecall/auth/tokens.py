@@ -15,7 +15,7 @@ from sidecall.auth.key_sets import IssuerKeys
 from sidecall.auth.methods import REFUSE, BadCredential, read_bearer
 from sidecall.core.context import Caller
 from sidecall.core.store.tenant import DEFAULT_TENANT
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 logger = logging.getLogger("sidecall")
 

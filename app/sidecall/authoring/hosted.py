@@ -6,7 +6,7 @@ from typing import Any, Literal
 from sidecall.authoring.foreign.hosted_tool import HostedTool
 from sidecall.core.errors import InvalidToolOption
 from sidecall.core.tool import Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 @dataclass

@@ -19,12 +19,12 @@ from sidecall.core.pointer import format_path
 from sidecall.core.run.runtime import RunnableConfig
 from sidecall.core.store.protocol import Store, SyncStore
 from sidecall.core.tool import CompiledTool
+from sidecall.dataclasses import dataclass
 from sidecall.executors.table import EXECUTORS, ExecutorSettings
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
-from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 # What lists the tools of a module. A process loads it by this name, when all that it stands on is there.

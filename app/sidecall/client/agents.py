@@ -17,7 +17,7 @@ from sidecall.client.blocking import Sidecall
 from sidecall.client.blocks import MediaBlock, read_blocks
 from sidecall.client.failures import ApprovalNeeded
 from sidecall.client.options import AskPerson, CallOptions, ToolFilters, require_options
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 OfRun = Callable[[RunContextWrapper[Any]], Any]
 

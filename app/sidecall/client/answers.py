@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal, Self
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # How a remembered call may stand when it has come to its end.
 ENDS = frozenset(("succeeded", "failed", "cancelled", "expired", "outcome_unknown"))

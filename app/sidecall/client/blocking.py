@@ -14,7 +14,7 @@ from sidecall.client.options import CallOptions, ToolFilters
 from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
 from sidecall.client.streams import follow_call, stream_batch, stream_call
 from sidecall.client.turns import Turn, read_turn, run_turn
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 T = TypeVar("T")
 

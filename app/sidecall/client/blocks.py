@@ -5,7 +5,7 @@ import mimetypes
 from collections.abc import Mapping
 from typing import Any
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _KINDS: Mapping[str, str] = {
     "image": "image",

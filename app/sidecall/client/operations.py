@@ -25,7 +25,7 @@ from sidecall.client.options import (
 from sidecall.client.plain import make_plain, write_body
 from sidecall.client.remembered import JSON_BODY, Remembered, escape
 from sidecall.client.steps import Sending, Steps
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _UNREAD = re.compile(r"\*=\d+")
 

@@ -14,7 +14,7 @@ from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.failures import ApprovalNeeded
 from sidecall.client.options import CallOptions, ToolFilters
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # The server checks the arguments, and words what is wrong for the model.
 _ANY_ARGUMENTS = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))

@@ -12,7 +12,7 @@ from sidecall.client.failures import ApprovalNeeded
 from sidecall.client.options import CallOptions
 from sidecall.client.plain import write_body
 from sidecall.client.steps import Asking, Pausing, Persistence, Sending, Steps, send
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # The server bounds its own waiting too (SIDECALL_MAX_WAIT); longer waits are several requests.
 _LONG_POLL = 30.0

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import httpx
 
 from sidecall.client.failures import RequestRefused, ServerUnreachable, read_refusal
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 T = TypeVar("T")
 

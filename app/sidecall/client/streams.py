@@ -13,7 +13,7 @@ from sidecall.client.failures import ServerUnreachable, make_refusal
 from sidecall.client.options import OF_MANY, CallOptions, beside, limit_time, require_options
 from sidecall.client.plain import make_plain, write_body
 from sidecall.client.steps import Giving, Pausing, Persistence, Sending, Steps, Taking, send
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _EVENTS = {"Accept": "text/event-stream"}
 _HEADERS = {**_EVENTS, "Content-Type": "application/json"}

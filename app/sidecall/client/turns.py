@@ -11,7 +11,7 @@ from sidecall.client.operations import Operations
 from sidecall.client.options import OF_TURNS, CallOptions, require_options
 from sidecall.client.plain import make_plain
 from sidecall.client.steps import Steps
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # What the SDKs' own parsers add to what the model said, and the providers do not take back.
 _PARSED = frozenset(("parsed", "parsed_arguments", "parsed_output"))

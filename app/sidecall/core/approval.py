@@ -16,7 +16,7 @@ from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 from sidecall.core.run.workspaces import name_conversation
 from sidecall.core.secrecy.user_tokens import SignIn
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 ApprovalStatus = Literal["pending", "approved", "rejected"]
 

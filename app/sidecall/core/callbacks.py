@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from sidecall.core.errors import InvalidToolOption
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 EVENTS = ("on_tool_start", "on_tool_end", "on_tool_error")
 

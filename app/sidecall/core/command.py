@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from sidecall.core.errors import ToolOutputError
 from sidecall.core.messages import Status
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # What LangGraph's add_messages takes for "all messages so far"; nothing is left to be answered then.
 _REMOVE_ALL = "__remove_all__"

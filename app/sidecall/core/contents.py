@@ -10,7 +10,7 @@ from sidecall.core.coroutines import WouldWait, await_on, finish_on
 from sidecall.core.errors import UnknownContent
 from sidecall.core.overload import Overloaded
 from sidecall.core.results.own_contents import BYTES, ContentBody, ContentNotKept, NoSuchContent
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.run.usage import Usage
 from sidecall.core.store.protocol import Store
 from sidecall.core.store.tenant import DEFAULT_TENANT
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # The scope that stands for all scopes.
 ANY_SCOPE = "*"

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, Self, TypeVar, get_args, overload
 
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import InvalidToolOption
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 Verdict = Literal["allow", "reject_content", "raise_exception", "replace"]
 

@@ -12,7 +12,7 @@ from sidecall.core.pointer import format_path
 from sidecall.core.run.sandbox import CommandSandbox, PythonSandbox, Sandbox
 from sidecall.core.secrecy.places import SecretOwner
 from sidecall.core.store.protocol import Store
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 class InjectedToolArg:

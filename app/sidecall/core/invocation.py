@@ -27,7 +27,7 @@ from sidecall.core.secrecy.places import OwnSecrets, SecretOwner
 from sidecall.core.secrecy.user_tokens import UserTokens
 from sidecall.core.store.protocol import Store, SyncStore, pick_tenant
 from sidecall.core.tool import CompiledTool
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 @dataclass(slots=True)

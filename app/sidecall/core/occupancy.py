@@ -1,6 +1,6 @@
 """How full an executor is."""
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from sidecall.core.quota import Rate
 from sidecall.core.results.cache import Cache
 from sidecall.core.retry import Retry
 from sidecall.core.run.command_line import CommandLine
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 ResponseFormat = Literal["content", "content_and_artifact"]
 ExecutorName = Literal["inline", "thread", "process", "sandbox"]

@@ -3,7 +3,7 @@
 import inspect
 from typing import Any
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 EMPTY = inspect.Parameter.empty
 # Stands before the name of a free argument that is called as a positional-only parameter is.

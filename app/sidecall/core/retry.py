@@ -1,7 +1,7 @@
 """When a failed call of a tool is tried again."""
 
 from sidecall.core.errors import InvalidToolOption, ToolException
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

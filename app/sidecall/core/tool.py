@@ -15,7 +15,7 @@ from sidecall.core.options import ExecutorName, ToolOptions
 from sidecall.core.parameter import FREE, Parameter
 from sidecall.core.run.outputs import read_outputs
 from sidecall.core.run.sandbox import SandboxUse
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 

@@ -4,7 +4,7 @@ import base64
 
 from sidecall.core.errors import ToolException
 from sidecall.core.messages import ContentBlock
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.workspace.workspace import Workspace
 
 # Of an image the providers count the bytes in base64, of a document its own.

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from sidecall.core.options import ExecutorName
 from sidecall.core.tool import CompiledTool
+from sidecall.dataclasses import dataclass
 from sidecall.executors.base import Executor
 from sidecall.executors.inline import InlineExecutor
 from sidecall.executors.late import LateExecutor
 from sidecall.executors.sandbox.local import LocalSandbox
 from sidecall.executors.thread import ThreadExecutor
 from sidecall.later import Later
-from sidecall.records import dataclass
 
 if TYPE_CHECKING:
     from sidecall.executors.process import environment as _environment

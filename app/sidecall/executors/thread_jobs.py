@@ -11,8 +11,8 @@ from typing import Any
 
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.results.room import SMALL, estimate_size
+from sidecall.dataclasses import dataclass
 from sidecall.executors.results import complete, drain
-from sidecall.records import dataclass
 
 # Results that are never large.
 _SMALL = frozenset((int, float, bool, type(None)))

@@ -9,8 +9,8 @@ from pydantic_core import from_json
 
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallStatus, to_datetime
 from sidecall.core.messages import ToolMessage
+from sidecall.dataclasses import dataclass
 from sidecall.history.showing import read_shown
-from sidecall.records import dataclass
 
 # Calls of one block, and the milliseconds between the first and the last of its ids.
 MOST_CALLS = 256

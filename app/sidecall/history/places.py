@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from sidecall.core.calls.entry import CallFilter
+from sidecall.dataclasses import dataclass
 from sidecall.history.blocks import Block, Piece, mark
 from sidecall.ledger.sql.database import Database
-from sidecall.records import dataclass
 
 if TYPE_CHECKING:
     from sidecall.history import sums as _sums

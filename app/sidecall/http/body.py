@@ -10,7 +10,7 @@ from starlette.types import Message, Receive
 from sidecall.core.collector import pause_collector
 from sidecall.core.errors import BodyTooLarge, MalformedJSON, RequestError, UnsupportedMediaType
 from sidecall.core.json_text import holds_more, parse_json
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _DIGITS = 18
 # Bytes from which on a body is parsed in the way that is quickest for large ones.

@@ -10,8 +10,8 @@ from starlette.types import Receive, Scope
 from sidecall.auth.middleware import caller_of
 from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.deadline import Deadline
+from sidecall.dataclasses import dataclass
 from sidecall.http.presence import DisconnectListener, Sweep
-from sidecall.records import dataclass
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.datastructures import Headers
 
 from sidecall.core.errors import RequestError
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # The draft has a quoted string; most clients send it bare.
 _KEY = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"|([\x21\x23-\x7e][\x20-\x7e]{0,254})')

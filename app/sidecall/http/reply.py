@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from starlette.responses import Response
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _NOT_MODIFIED = 304
 # For answers that have none of their own, since to make an empty one takes longer than to write it.

@@ -12,7 +12,7 @@ from pydantic_core import to_json
 
 from sidecall.core.calls.entry import CallEntry, CallStatus
 from sidecall.core.jsonable import to_plain
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # What is kept of one call; beyond that the oldest that its tool has said is forgotten.
 _MOST = 256

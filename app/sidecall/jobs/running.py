@@ -5,7 +5,7 @@ import asyncio
 from sidecall.core.calls.accepted import AcceptedCall
 from sidecall.core.calls.entry import CallEnd, CallEntry, ClaimedCall, end_entry
 from sidecall.core.errors import RequestError
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # A call as soon as it is durable; None where one with its key is remembered already.
 Accepted = asyncio.Future[AcceptedCall | None]

@@ -6,7 +6,7 @@ from sidecall.core.calls.accepted import AcceptedCall
 from sidecall.core.calls.entry import CallEnd, CallEntry
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.messages import ToolCall
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # Writes the arguments of a call as JSON text that may be shown; None where they are nobody's business.
 Show = Callable[[ToolCall], str | None]

@@ -12,13 +12,13 @@ from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.quota import SharedCount
 from sidecall.core.secrecy.places import SealedSecrets
 from sidecall.core.store.items import Items
+from sidecall.dataclasses import dataclass
 from sidecall.ledger.memory.audit import MemoryAudit
 from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.memory.secrets import MemorySecrets
 from sidecall.ledger.sql.callbacks import SqlCallbacks
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.heartbeat import Heartbeat
-from sidecall.records import dataclass
 
 StoreKind = Literal["memory", "sqlite", "postgres"]
 

@@ -2,8 +2,8 @@
 
 from dataclasses import field
 
+from sidecall.dataclasses import dataclass
 from sidecall.ledger.sql.kept_calls import CallBounds
-from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sidecall.core.overload import StoreUnfit
+from sidecall.dataclasses import dataclass
 from sidecall.later import Later
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.bounds import LedgerBounds
@@ -21,7 +22,6 @@ from sidecall.ledger.memory.secrets import MemorySecrets
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.database import Database
-from sidecall.records import dataclass
 
 if TYPE_CHECKING:
     from sidecall.ledger.sql import approvals as _approvals

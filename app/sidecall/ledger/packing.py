@@ -9,7 +9,7 @@ from pydantic_core import to_json
 from sidecall.core.approval import ApprovalRecord, ApprovalState
 from sidecall.core.decisions.listed import ListedApproval, ListedCall
 from sidecall.core.messages import ToolMessage
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # Arguments and answers up to this length are shown in lists.
 _LISTED = 4096

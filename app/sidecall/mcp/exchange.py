@@ -6,9 +6,9 @@ from typing import Any
 
 from sidecall.auth.scopes import DECIDE, DECIDE_OWN
 from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence
+from sidecall.dataclasses import dataclass
 from sidecall.mcp.revisions import CAPABILITIES_KEY
 from sidecall.mcp.wire import RpcMessage
-from sidecall.records import dataclass
 
 # Makes what hears of a call's progress, given the token under which its client wants to be told.
 Tell = Callable[[str | int], EventListener]

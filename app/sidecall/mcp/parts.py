@@ -9,6 +9,7 @@ from sidecall.core.decisions.places import Approvals
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.results.room import ResultRoom
+from sidecall.dataclasses import dataclass
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
 from sidecall.jobs.jobs import Jobs
@@ -17,7 +18,6 @@ from sidecall.mcp.changes import ListChanges
 from sidecall.mcp.listing import ToolPages
 from sidecall.mcp.sessions import Sessions
 from sidecall.pipeline.pipeline import Pipeline
-from sidecall.records import dataclass
 from sidecall.registry import Registry
 from sidecall.schema.forms.structures import Structures
 

@@ -10,8 +10,8 @@ from dataclasses import field
 from secrets import token_urlsafe
 
 from sidecall.core.context import Caller
+from sidecall.dataclasses import dataclass
 from sidecall.mcp.wire import INVALID_REQUEST, Id, RpcError
-from sidecall.records import dataclass
 
 # The header that names a session.
 HEADER = "Mcp-Session-Id"

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from sidecall.core.errors import SidecallError
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

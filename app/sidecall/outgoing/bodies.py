@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import httpcore
 import httpx
 
+from sidecall.dataclasses import dataclass
 from sidecall.outgoing.moments import ending_at
 from sidecall.outgoing.refusals import OutgoingRefused
-from sidecall.records import dataclass
 
 _GZIP = ("gzip", "x-gzip")
 _PIECE = 64 * 1024

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network
 from typing import Self
 
+from sidecall.dataclasses import dataclass
 from sidecall.outgoing.addresses import read_address
-from sidecall.records import dataclass
 
 _ENTRY = re.compile(r"(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?", re.ASCII | re.I)
 PORT_NUMBERS = range(1, 65_536)

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from itertools import groupby
 
+from sidecall.dataclasses import dataclass
 from sidecall.patching.hunks import Hunk
 from sidecall.patching.indents import Reindent
 from sidecall.patching.places import HunkFinder, HunkPlace
 from sidecall.patching.text_lines import TextLine, join_lines, split_text
-from sidecall.records import dataclass
 
 _BOM = "\ufeff"
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from sidecall.dataclasses import dataclass
 from sidecall.patching.hunks import Hunk, number_lines, read_hunks, read_new_text
 from sidecall.patching.refusal import PatchRefused, quote_line
-from sidecall.records import dataclass
 
 PatchKind = Literal["add", "update", "delete"]
 

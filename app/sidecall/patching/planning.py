@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
+from sidecall.dataclasses import dataclass
 from sidecall.patching.applying import apply_hunks
 from sidecall.patching.envelope import FilePatch
 from sidecall.patching.refusal import PatchRefused
-from sidecall.records import dataclass
 
 ReadText = Callable[[str], str | None]
 

@@ -13,9 +13,9 @@ from sidecall.core.options import ExecutorName
 from sidecall.core.overload import Overloaded, TooManyCalls
 from sidecall.core.quota import Rate
 from sidecall.core.tool import CompiledTool
+from sidecall.dataclasses import dataclass
 from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.pipeline.turns import CallerKey, Turns
-from sidecall.records import dataclass
 
 # Seconds after which a caller that was sent away may try again; an overload is over soon, or lasts.
 _RETRY_AFTER = 1

@@ -21,11 +21,11 @@ from sidecall.core.messages import ToolMessage
 from sidecall.core.native.items import wants_acknowledgement
 from sidecall.core.overload import TooManyApprovals
 from sidecall.core.record import CallRecord
+from sidecall.dataclasses import dataclass
 from sidecall.pipeline.batch import run_isolated
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.gate import Ticket
 from sidecall.pipeline.pipeline import Pipeline
-from sidecall.records import dataclass
 from sidecall.schema.forms.definitions import hash_definition
 
 _NOT_KEPT = "Error: the call was answered, but its answer was too large to be kept; it may have had effects."

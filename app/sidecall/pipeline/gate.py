@@ -14,6 +14,7 @@ from sidecall.core.observer import Observer
 from sidecall.core.overload import QuotaExceeded
 from sidecall.core.quota import Quota
 from sidecall.core.tool import CompiledTool
+from sidecall.dataclasses import dataclass
 from sidecall.later import Later
 from sidecall.pipeline.admission import Admission
 from sidecall.pipeline.contract.hold import hold_contract
@@ -21,7 +22,6 @@ from sidecall.pipeline.format import refuse
 from sidecall.pipeline.outcome import find_outcome_of_error
 from sidecall.pipeline.plan import Plan, Plans
 from sidecall.pipeline.visible import ask_visible, is_surely_visible, visible
-from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 if TYPE_CHECKING:

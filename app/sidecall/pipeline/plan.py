@@ -5,9 +5,9 @@ from inspect import isfunction
 from typing import Any
 
 from sidecall.core.tool import CompiledTool
+from sidecall.dataclasses import dataclass
 from sidecall.pipeline.admission import Admission, Semaphores
 from sidecall.pipeline.stage import Stage, Stages, Step
-from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

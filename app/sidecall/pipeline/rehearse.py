@@ -8,12 +8,12 @@ from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRequired, Previ
 from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import to_plain
 from sidecall.core.messages import ToolMessage
+from sidecall.dataclasses import dataclass
 from sidecall.pipeline.approve import is_required
 from sidecall.pipeline.execution.preview import make_preview
 from sidecall.pipeline.signing_in.ask import find_missing_provider
 from sidecall.pipeline.stage import Step
 from sidecall.pipeline.validate import validate
-from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

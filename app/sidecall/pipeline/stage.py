@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # A step that never waits is a plain function; what another returns is awaited.
 Step = Callable[[Invocation], Awaitable[None] | None]

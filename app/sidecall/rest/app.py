@@ -18,6 +18,7 @@ from sidecall.auth.middleware import CALLER, Authentication, Refuse, permit_all
 from sidecall.auth.oauth.paths import CALLBACK, START
 from sidecall.auth.resource import WELL_KNOWN
 from sidecall.core.errors import RequestError
+from sidecall.dataclasses import dataclass
 from sidecall.http import problems
 from sidecall.http.application import Application, Wrapper
 from sidecall.http.cors import share_with
@@ -25,7 +26,6 @@ from sidecall.http.door import NO_WAYS, Door
 from sidecall.http.head import HeadAsGet
 from sidecall.http.request_id import RequestId, RequestIdHeader
 from sidecall.later import Later
-from sidecall.records import dataclass
 from sidecall.registry import Registry
 from sidecall.rest import explorer
 from sidecall.rest.parts import Parts

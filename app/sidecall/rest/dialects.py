@@ -12,7 +12,7 @@ from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.mistakes.resemblance import find_misspelt
 from sidecall.core.native.items import ITEM
 from sidecall.core.native.kinds import NAMES
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.registry import Registry
 from sidecall.rest.native.aiming import aim
 from sidecall.rest.native.body import CallBody

@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from sidecall.core.contents import JSON, TEXT, KeptContent
 from sidecall.core.errors import InvalidParameter
+from sidecall.dataclasses import dataclass
 from sidecall.later import Later
-from sidecall.records import dataclass
 from sidecall.rest.text_lines import ALL, MOST_CHARACTERS, cut_lines, find_lines, read_range
 
 json_paths = Later("sidecall.rest.json_paths")

@@ -3,8 +3,8 @@
 import hashlib
 
 from sidecall.core.context import ANONYMOUS, Caller, Toolset
+from sidecall.dataclasses import dataclass
 from sidecall.http.reply import Reply
-from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 # Different queries of one server are few. Beyond them the oldest goes, so that whoever makes up queries costs others at

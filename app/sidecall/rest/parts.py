@@ -19,6 +19,7 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.results.room import ResultRoom
 from sidecall.core.tool import CompiledTool
+from sidecall.dataclasses import dataclass
 from sidecall.history.no_history import NoHistory
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
@@ -30,7 +31,6 @@ from sidecall.ledger.memory.audit import MemoryAudit
 from sidecall.ledger.memory.secrets import MemorySecrets
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.pipeline import Pipeline
-from sidecall.records import dataclass
 from sidecall.registry import Registry
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.excerpts import Excerpts

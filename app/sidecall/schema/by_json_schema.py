@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.core.tool import Schema
+from sidecall.dataclasses import dataclass
 from sidecall.later import Later
-from sidecall.records import dataclass
 from sidecall.schema.references import Targets, inline_references, inline_root, resolve
 from sidecall.schema.shape import strip_titles
 

@@ -16,8 +16,8 @@ from pydantic_core.core_schema import LiteralSchema
 
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import Schema
+from sidecall.dataclasses import dataclass
 from sidecall.later import Later
-from sidecall.records import dataclass
 from sidecall.schema.catch_all import CatchAll, make_catch_all
 from sidecall.schema.references import inline_references
 from sidecall.schema.shape import require_tags, shape_arguments, strip_titles

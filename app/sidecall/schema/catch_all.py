@@ -9,8 +9,8 @@ from pydantic_core import to_json
 from sidecall.core.errors import InvalidArguments
 from sidecall.core.mistakes.field_errors import FieldError
 from sidecall.core.parameter import EMPTY, FREE, Parameter
+from sidecall.dataclasses import dataclass
 from sidecall.later import Later
-from sidecall.records import dataclass
 
 if TYPE_CHECKING:
     from sidecall.core.mistakes import resemblance as _resemblance

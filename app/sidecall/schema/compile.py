@@ -15,8 +15,8 @@ from sidecall.core.native.results import is_native_type
 from sidecall.core.options import ToolOptions
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import NAME, ArgsSchema, CompiledTool, Schema
+from sidecall.dataclasses import dataclass
 from sidecall.later import Later
-from sidecall.records import dataclass
 from sidecall.schema.docstring_lines import join_sentences
 from sidecall.schema.docstrings import parse_docstring
 from sidecall.schema.forms.mirrored import find_mirrored

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
 from sidecall.core.tool import Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.schema.explain import list_details, word_errors
 from sidecall.schema.paths import reduce_to_data
 from sidecall.schema.repair.entries import Path

@@ -10,7 +10,7 @@ from typing import Any
 from sidecall.core.errors import InvalidArguments
 from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
 from sidecall.core.tool import Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.schema.references import ANNOTATIONS
 from sidecall.schema.repair.entries import Path, make_misfit, make_missing, make_unknown
 from sidecall.schema.repair.mend import Reading

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Literal
 
 from sidecall.core.tool import CompiledTool, Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.walk import walk
 

@@ -4,7 +4,7 @@ from dataclasses import field
 
 from sidecall.core.pointer import follow, split_reference
 from sidecall.core.tool import Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.schema.walk import list_schemas, map_children
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from sidecall.core.parameter import EMPTY, Bound, Parameter
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _UNFIT = "the arguments of functools.partial do not fit its function"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecall.core.errors import ToolException
 from sidecall.core.tool import Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _SCHEMA: Schema = {"type": "object", "properties": {"__arg1": {"type": "string"}}, "required": ["__arg1"]}
 

@@ -8,10 +8,10 @@ from typing import Any
 from fastapi import Request, Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
+from sidecall.dataclasses import dataclass
 from sidecall.http import shutdown
 from sidecall.http.problems import problem
 from sidecall.http.request_id import make_request_id
-from sidecall.records import dataclass
 
 MAX_HEADER_BYTES = 32 * 1024
 # Of the length that ids have.

@@ -16,7 +16,7 @@ from multiprocessing.context import SpawnProcess
 from socket import socket
 from types import FrameType
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.serving.leaving import HANG_UP, ending_signals
 from sidecall.telemetry.standard_streams import say_last
 

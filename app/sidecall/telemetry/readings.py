@@ -6,7 +6,7 @@ from typing import Protocol
 
 from sidecall.core.occupancy import Occupancy
 from sidecall.core.options import ExecutorName
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.telemetry.tally import Tally
 
 

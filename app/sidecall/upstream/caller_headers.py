@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecall.core.errors import MissingContext, ToolException
 from sidecall.core.injection import Supply
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _PLACE = re.compile(r"\$\{(secret|header):([^}]+)\}")
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

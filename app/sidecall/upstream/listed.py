@@ -8,7 +8,7 @@ from pydantic_core import to_json
 
 from sidecall.core.options import ToolAnnotations
 from sidecall.core.tool import Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

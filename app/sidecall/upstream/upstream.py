@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from sidecall.core.errors import DefinitionError
 from sidecall.core.tool import CompiledTool
+from sidecall.dataclasses import dataclass
 from sidecall.later import Later
-from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 if TYPE_CHECKING:

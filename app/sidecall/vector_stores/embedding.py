@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 
+from sidecall.dataclasses import dataclass
 from sidecall.indexing.ranking import pack_vector
 from sidecall.outgoing.clients import guarded_async_client
-from sidecall.records import dataclass
 from sidecall.vector_stores.reading.unreadable import UnreadableFile
 
 _AT_ONCE = 64

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sidecall.core.run.passages import FilePassage
+from sidecall.dataclasses import dataclass
 from sidecall.indexing.filters import write_filter
 from sidecall.indexing.ranking import find_nearest_vectors, fuse, spread, to_share
 from sidecall.indexing.words import list_query_words, write_words
 from sidecall.ledger.sql.database import Database
-from sidecall.records import dataclass
 from sidecall.vector_stores.adding import make_mark
 from sidecall.vector_stores.embedding import EmbeddingFailed, Embeddings
 

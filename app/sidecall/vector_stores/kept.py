@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Generic, Literal, TypeVar
 
+from sidecall.dataclasses import dataclass
 from sidecall.indexing.cutting import OVERLAP, PIECE
 from sidecall.indexing.filters import Attribute
-from sidecall.records import dataclass
 
 T = TypeVar("T")
 MemberStatus = Literal["in_progress", "completed", "failed"]

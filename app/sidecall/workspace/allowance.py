@@ -5,7 +5,7 @@ import os
 import stat
 from collections.abc import Callable, Sequence
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.workspace.errors import WorkspaceError
 from sidecall.workspace.paths import MOST_LEVELS, UNFINISHED
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidecall.core.run.file_errors import TooManyWorkspaces
+from sidecall.dataclasses import dataclass
 from sidecall.later import Later
-from sidecall.records import dataclass
 from sidecall.workspace.allowance import Allowance
 from sidecall.workspace.errors import refuse_folder
 from sidecall.workspace.paths import UNFINISHED

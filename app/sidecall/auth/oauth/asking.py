@@ -18,7 +18,7 @@ import httpx
 from sidecall.auth.oauth.endpoints import UNREACHABLE, Endpoints, ProviderEndpoints
 from sidecall.auth.oauth.providers import ProviderSettings
 from sidecall.core.secrecy.user_tokens import TokenUnavailable
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _MOST = 16 * 1024
 _TOKEN = re.compile(r"[\x20-\x7e]+")

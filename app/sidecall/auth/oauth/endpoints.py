@@ -10,11 +10,11 @@ import httpx
 
 from sidecall.auth.oauth.providers import ClientProof, ProviderSettings
 from sidecall.core.secrecy.user_tokens import TokenUnavailable
+from sidecall.dataclasses import dataclass
 from sidecall.outgoing.bodies import AnswerBounds
 from sidecall.outgoing.clients import open_client
 from sidecall.outgoing.refusals import OutgoingRefused
 from sidecall.outgoing.rules import OutgoingRules, name_hosts
-from sidecall.records import dataclass
 
 BOUNDS = AnswerBounds(max_bytes=256 * 1024, max_seconds=20.0)
 PATIENCE = httpx.Timeout(10.0, connect=5.0)

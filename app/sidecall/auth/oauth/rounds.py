@@ -22,7 +22,7 @@ from sidecall.core.context import Caller
 from sidecall.core.errors import SidecallError
 from sidecall.core.secrecy.places import RESERVED, Seal, SealedSecret, SecretUnreadable
 from sidecall.core.secrecy.user_tokens import SignIn, TokenUnavailable
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # Seconds that a person has for it, from opening the link.
 _PATIENCE = 900.0

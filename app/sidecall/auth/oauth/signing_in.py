@@ -10,7 +10,7 @@ from sidecall.auth.oauth.rounds import SignInRounds, WayBack
 from sidecall.auth.oauth.stored import TokenDrawer
 from sidecall.auth.oauth.tokens import TokenKeeper
 from sidecall.core.secrecy.places import Seal, SealedSecrets
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from sidecall.auth.oauth.asking import Grant
 from sidecall.core.context import Caller
 from sidecall.core.secrecy.places import RESERVED, Seal, SealedSecret, SealedSecrets, SecretUnreadable, UnknownSecret
 from sidecall.core.secrecy.user_tokens import TokenListing, TokenUnavailable
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _TOKEN = f"oauth{RESERVED}token{RESERVED}"
 _ROUND = f"oauth{RESERVED}round{RESERVED}"

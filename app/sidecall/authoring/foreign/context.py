@@ -8,7 +8,7 @@ from typing import Any
 from sidecall.core.context import Caller, ToolContext
 from sidecall.core.jsonable import to_text
 from sidecall.core.run.usage import Usage
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 @dataclass(slots=True, kw_only=True)

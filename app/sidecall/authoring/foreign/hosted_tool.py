@@ -7,7 +7,7 @@ from typing import ClassVar
 from sidecall.authoring.structured import StructuredTool
 from sidecall.core.errors import ToolException
 from sidecall.core.tool import CompiledTool, Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # Fields that say something to the program alone.
 _NOT_SENT = ("include_search_results", "on_approval_request", "executor", "tool_config")

@@ -13,7 +13,7 @@ from sidecall.core.approval import ApprovalWanted
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import CallRejected
 from sidecall.core.messages import ToolCall
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # Runs that wait, per tool; the oldest goes when there are more, and begins anew once it is approved.
 _MOST = 1000

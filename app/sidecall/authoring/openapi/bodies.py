@@ -10,7 +10,7 @@ from sidecall.authoring.openapi.definitions import Definitions, Unusable
 from sidecall.authoring.openapi.styles import Place, write_compact, write_scalar
 from sidecall.core.errors import ToolException
 from sidecall.core.tool import Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 BodyKind = Literal["json", "form", "parts", "text", "bytes"]
 # Finds what stands at `/contents/…`, where the caller keeps it.

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from sidecall.core.errors import InvalidToolOption, MissingContext
 from sidecall.core.injection import FromFunction, InjectedToolArg, Supply
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _ANY = "*"  # Where no scheme is named.
 

@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from sidecall.core.errors import DefinitionError
 from sidecall.core.options import DocumentApproval
 from sidecall.core.tool import CompiledTool
+from sidecall.dataclasses import dataclass
 from sidecall.later import Later
-from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from sidecall.authoring.openapi.definitions import Definitions, Unusable
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _METHODS = ("get", "head", "put", "post", "patch", "delete", "options", "trace", "query")
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")

@@ -11,7 +11,7 @@ from sidecall.authoring.openapi.definitions import Definitions, Unusable
 from sidecall.authoring.openapi.operations import ApiOperation
 from sidecall.authoring.openapi.styles import Place
 from sidecall.core.tool import Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
 _MOST_OF_NAME = 64

@@ -14,8 +14,8 @@ from sidecall.core.context import ToolContext
 from sidecall.core.errors import ToolException
 from sidecall.core.injection import UserToken
 from sidecall.core.secrecy.user_tokens import UserTokenRefused
+from sidecall.dataclasses import dataclass
 from sidecall.outgoing.clients import guarded_async_client
-from sidecall.records import dataclass
 
 _PART = re.compile(r"\{([^{}]+)\}")
 _DOTS = frozenset((".", ".."))

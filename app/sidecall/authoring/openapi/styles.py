@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from pydantic_core import to_json
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 Where = Literal["path", "query", "header", "cookie", "body"]
 _RESERVED = ":/?@!$'()*,;"

@@ -26,7 +26,7 @@ from sidecall.core.errors import DefinitionError, InvalidToolOption
 from sidecall.core.options import ToolAnnotations
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import NAME, CompiledTool, Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.schema.by_json_schema import JsonArgsSchema, compile_json_args_schema
 from sidecall.schema.walk import map_children
 

@@ -13,11 +13,11 @@ from sidecall.authoring.remote.line import HANGING_UP, AgentLine
 from sidecall.authoring.remote.responses import ask_responses
 from sidecall.authoring.remote.turns import AgentAnswer, AgentDialect, AgentTurn
 from sidecall.core.errors import InvalidToolOption, ToolException
+from sidecall.dataclasses import dataclass
 from sidecall.outgoing.bodies import AnswerBounds
 from sidecall.outgoing.clients import open_client
 from sidecall.outgoing.rules import OutgoingRules, name_hosts
 from sidecall.outgoing.settings import OutgoingSettings
-from sidecall.records import dataclass
 
 _MOST_BYTES = 16 * 1024 * 1024
 _CONNECTING = 10.0

@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Any, Literal
 
 from sidecall.core.run.usage import Usage
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 AgentDialect = Literal["chat", "responses", "a2a"]
 APPROVED = "Approved."

@@ -7,7 +7,7 @@ from pydantic_core import from_json
 from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, measure_ms, to_datetime
 from sidecall.core.messages import make_unchecked
 from sidecall.core.record import CallRecord
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 @dataclass(slots=True)

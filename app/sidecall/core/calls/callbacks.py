@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

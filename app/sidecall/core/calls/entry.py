@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.messages import ToolCall, ToolMessage, make_unchecked
 from sidecall.core.record import CallRecord
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 CallStatus = Literal[
     "queued", "running", "awaiting_approval", "succeeded", "failed", "cancelled", "expired", "outcome_unknown"

@@ -9,7 +9,7 @@ from sidecall.core.context import Caller
 from sidecall.core.decisions.fingerprint import read_args
 from sidecall.core.json_text import quote_text
 from sidecall.core.messages import ToolCall
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

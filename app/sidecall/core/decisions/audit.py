@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 AuditAction = Literal[
     "denied",

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from sidecall.core.approval import ApprovalState
 from sidecall.core.messages import ToolMessage
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 class ListedCall(BaseModel, defer_build=True):

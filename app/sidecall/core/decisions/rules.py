@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.core.errors import RequestError, SidecallError
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 DecisionName = Literal["approve", "reject"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # `computer` is OpenAI's, with a list of actions; `computer_action` is Anthropic's, with one; `computer_use` is any of
 # Gemini's functions, each under its own name.

@@ -8,7 +8,7 @@ from typing import Any
 
 from sidecall.core.messages import ContentBlock, ToolMessage
 from sidecall.core.native.tabs import list_tabs, write_browser_state
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # Where a message has what items of a shell say, of which its content is a readable form.
 OUTPUTS = "item_output"

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from sidecall.core.messages import Content, ContentBlock
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 MediaKind = Literal["image", "file", "audio", "video"]
 

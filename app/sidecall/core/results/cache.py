@@ -1,7 +1,7 @@
 """How long the answers of a tool are given again."""
 
 from sidecall.core.errors import InvalidToolOption
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # A day; what may be older than that is no cache any more.
 LONGEST = 86_400.0

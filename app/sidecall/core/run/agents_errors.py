@@ -5,7 +5,7 @@ from typing import Any
 
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import InvalidArguments, MalformedArguments, ToolTimeout
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 class AgentsException(Exception):

@@ -7,7 +7,7 @@ from typing import Any
 
 from sidecall.core.errors import ToolException
 from sidecall.core.jsonable import to_text
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _PLACE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
 # What is left of a word without its places, and looks like one in a format string.

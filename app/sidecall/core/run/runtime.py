@@ -10,7 +10,7 @@ from typing_extensions import TypeVar
 
 from sidecall.core.context import ToolContext
 from sidecall.core.store.protocol import Store
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 ContextT = TypeVar("ContextT", default=Any)
 StateT = TypeVar("StateT", default=Any)

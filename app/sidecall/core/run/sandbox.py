@@ -5,7 +5,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 SandboxProfile = Literal["bubblewrap", "landlock", "none"]
 

@@ -1,6 +1,6 @@
 """How much a model has used, under the names of the OpenAI Agents SDK."""
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.core.context import Caller
 from sidecall.core.errors import RequestError, SidecallError, ToolExecutionError, ToolFailure
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # Whose secret a tool takes: its caller's own, the server's, or the caller's where there is one.
 SecretOwner = Literal["caller", "server", "either"]

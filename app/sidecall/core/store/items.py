@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 Namespace = tuple[str, ...]
 

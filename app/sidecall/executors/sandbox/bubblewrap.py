@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sidecall.core.run.sandbox import SandboxLimits
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 #: Where programs find the files that they share with the caller.
 HOME = "/workspace"

@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _MOUNTS = Path("/proc/self/mounts")
 _OWN = Path("/proc/self/cgroup")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sidecall.core.run.sandbox import CommandEnd, OpenSpill, SandboxLimits
+from sidecall.dataclasses import dataclass
 from sidecall.executors.sandbox.bubblewrap import HOME, Mount
 from sidecall.executors.sandbox.confined import Confined
 from sidecall.executors.sandbox.kept_output import KeptOutput
@@ -13,7 +14,6 @@ from sidecall.executors.sandbox.order import Means, SandboxOrder
 from sidecall.executors.sandbox.running import run_within
 from sidecall.executors.sandbox.shell_state import MOST, ShellState, ShellStates, read_told
 from sidecall.executors.sandbox.streams import Stream
-from sidecall.records import dataclass
 
 _START = Path(__file__).with_name("inside") / "start_shell.sh"
 _SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 
 from sidecall.core.run.sandbox import SandboxCheck, SandboxLimits, SandboxReport
+from sidecall.dataclasses import dataclass
 from sidecall.executors.sandbox.bubblewrap import find_program
 from sidecall.executors.sandbox.cgroups import find_groups
 from sidecall.executors.sandbox.landlock import NEEDED, read_version
@@ -13,7 +14,6 @@ from sidecall.executors.sandbox.order import Means, SandboxFailed
 from sidecall.executors.sandbox.python_programs import StartProgram, starter_in_bubblewrap, starter_with_landlock
 from sidecall.executors.sandbox.self_test import try_sandbox
 from sidecall.executors.sandbox.system_calls import build_filter, is_known_machine
-from sidecall.records import dataclass
 
 _NO_GROUP = (
     "bubblewrap: the server runs as root, where only a cgroup bounds processes, and may make none. "

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from sidecall.core.errors import SidecallError
 from sidecall.core.run.sandbox import SandboxLimits
+from sidecall.dataclasses import dataclass
 from sidecall.executors.sandbox.bubblewrap import HOME, Mount, bind_system
 from sidecall.executors.sandbox.cgroups import Groups
-from sidecall.records import dataclass
 
 #: Called with each piece of an output.
 Take = Callable[[bytes], None]

@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 
 from sidecall.core.run.sandbox import SandboxLimits
+from sidecall.dataclasses import dataclass
 from sidecall.executors.sandbox.bubblewrap import HOME, Mount, mount_python
 from sidecall.executors.sandbox.confined import Confined
 from sidecall.executors.sandbox.order import Means, Running, SandboxFailed, SandboxOrder, Take, ignore, list_limits
 from sidecall.executors.sandbox.streams import Stream, wait_until_readable
 from sidecall.executors.sandbox.system_calls import ALONE, DANGEROUS, SHARED, build_filter
-from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

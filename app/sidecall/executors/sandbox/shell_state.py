@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 
+from sidecall.dataclasses import dataclass
 from sidecall.executors.sandbox.shell_variables import read_exports, read_variables, write_variables
-from sidecall.records import dataclass
 
 #: Bytes that a state may have; of a larger one nothing is kept.
 MOST = 65_536

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from sidecall.core.calls.errors import CallbackRefused
+from sidecall.dataclasses import dataclass
 from sidecall.later import Later
-from sidecall.records import dataclass
 
 if TYPE_CHECKING:
     from sidecall.jobs.webhooks import hosts as _hosts

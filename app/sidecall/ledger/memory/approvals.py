@@ -11,9 +11,9 @@ from sidecall.core.errors import UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.overload import TooManyApprovals
 from sidecall.core.record import CallRecord
+from sidecall.dataclasses import dataclass
 from sidecall.ledger.memory.room import Room
 from sidecall.ledger.packing import PackedApproval
-from sidecall.records import dataclass
 
 # What an entry takes beside its bytes: Python's objects, and a decision and an answer that are short.
 _BESIDE = 4096

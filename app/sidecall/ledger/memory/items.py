@@ -9,11 +9,11 @@ from itertools import islice
 from typing import Any
 
 from sidecall.core.store.items import Item, Namespace, NamespaceSearch, Search, StoreFull
+from sidecall.dataclasses import dataclass
 from sidecall.ledger.item_text import MINUTE, MOST_ITEM_BYTES, read_item, write_value
 from sidecall.ledger.matching import compile_filter, pick_namespaces
 from sidecall.ledger.memory.room import Room
 from sidecall.ledger.memory.weight import weigh
-from sidecall.records import dataclass
 
 _Place = tuple[str, Namespace, str]
 

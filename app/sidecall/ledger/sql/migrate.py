@@ -4,7 +4,7 @@ from functools import cache
 from importlib.resources import files
 
 from sidecall.core.overload import StoreUnfit
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

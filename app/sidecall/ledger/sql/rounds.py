@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sidecall.core.overload import StoreUnavailable
+from sidecall.dataclasses import dataclass
 from sidecall.ledger.sql.database import Row
-from sidecall.records import dataclass
 
 # What a wish takes beside its texts and bytes.
 _BESIDE = 200

@@ -12,8 +12,8 @@ from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolMessage
 from sidecall.core.tool import CompiledTool
+from sidecall.dataclasses import dataclass
 from sidecall.pipeline.format import make_message
-from sidecall.records import dataclass
 
 # What an answer takes beside its text.
 _BESIDE = 512

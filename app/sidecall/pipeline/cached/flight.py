@@ -10,10 +10,10 @@ from sidecall.core.coroutines import cancel_from_outside
 from sidecall.core.errors import ToolExecutionError
 from sidecall.core.invocation import Invocation, new_invocation_id
 from sidecall.core.messages import ToolMessage
+from sidecall.dataclasses import dataclass
 from sidecall.pipeline.cached.answers import KeptAnswer
 from sidecall.pipeline.execution.deadline import make_timeout, seconds_left
 from sidecall.pipeline.format import changes_state
-from sidecall.records import dataclass
 
 # Runs the tool of an invocation, and makes its message.
 _Run = Callable[[Invocation], Awaitable[None]]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _NAME = "cache-control"
 # More digits than any age has.

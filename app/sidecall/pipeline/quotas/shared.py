@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 
 from sidecall.core.overload import QuotaExceeded, StoreUnavailable
 from sidecall.core.quota import NANO, Lease, Quota, Rate, SharedCount
+from sidecall.dataclasses import dataclass
 from sidecall.pipeline.quotas.in_memory import Lately, QuotaKey, Quotas, make_quota
-from sidecall.records import dataclass
 
 logger = logging.getLogger("sidecall")
 

@@ -7,8 +7,8 @@ from fastapi import Query
 from sidecall.core.context import Toolset
 from sidecall.core.errors import InvalidParameter
 from sidecall.core.tool import CompiledTool
+from sidecall.dataclasses import dataclass
 from sidecall.http.parameters import WHOLE_NUMBER
-from sidecall.records import dataclass
 from sidecall.registry import Registry
 from sidecall.schema.forms.deferred import (
     OWN_SEARCHES,

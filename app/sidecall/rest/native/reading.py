@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from sidecall.core.messages import ToolCall
 from sidecall.core.native.items import CHECKS
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.rest.native.body import CallBody, JsonObject
 from sidecall.rest.native.calls import (
     ApplyPatchCall,

@@ -11,9 +11,9 @@ from sidecall.core.errors import NotAToolCall
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
 from sidecall.core.pointer import format_path
+from sidecall.dataclasses import dataclass
 from sidecall.http.context import RequestContext
 from sidecall.later import Later
-from sidecall.records import dataclass
 
 if TYPE_CHECKING:
     from sidecall.schema import explain as _explain

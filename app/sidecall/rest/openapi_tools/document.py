@@ -8,8 +8,8 @@ from pydantic.json_schema import models_json_schema
 from sidecall.core.approval import Approval
 from sidecall.core.calls.entry import CallEntry
 from sidecall.core.tool import CompiledTool, Schema
+from sidecall.dataclasses import dataclass
 from sidecall.http.problems import MEDIA_TYPE, Problem
-from sidecall.records import dataclass
 from sidecall.rest.document.sample import make_arguments
 from sidecall.rest.document.security_schemes import choose_schemes
 from sidecall.rest.openapi import REF

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import field
 
+from sidecall.dataclasses import dataclass
 from sidecall.history.modes import HistoryMode
 from sidecall.ledger.base import Ledger
 from sidecall.pipeline.admission import Admission
-from sidecall.records import dataclass
 from sidecall.registry import Registry
 from sidecall.telemetry.minutes import Minutes
 from sidecall.upstream.upstream import Upstream

@@ -10,8 +10,8 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from sidecall.core.errors import InvalidParameter, UnsupportedMediaType
+from sidecall.dataclasses import dataclass
 from sidecall.http.body import Bounds, parse_body, read_body, read_bytes
-from sidecall.records import dataclass
 from sidecall.rest.workspaces.shown import WorkspaceTerm
 
 _MOST_PARTS = 8

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sidecall.core.tool import Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # Words for people and models.
 _SAID = frozenset("title description examples default deprecated readOnly writeOnly $comment".split())

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sidecall.core.errors import SidecallError
 from sidecall.core.tool import CompiledTool, Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.schema.contract.compare import Change, compare_parameters
 from sidecall.schema.contract.place import LOCK
 from sidecall.schema.forms.definitions import hash_definition

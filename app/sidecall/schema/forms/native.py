@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from sidecall.core.native.kinds import NAMES, NativeKind
 from sidecall.core.tool import CompiledTool, Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # What becomes of what a provider has of its own: its declarations, or functions of ours.
 HostedTools = Literal["keep", "replace"]

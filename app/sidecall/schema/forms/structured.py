@@ -7,7 +7,7 @@ from pydantic_core import from_json
 
 from sidecall.core.messages import Content
 from sidecall.core.tool import CompiledTool, Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # Under what a result stands that is no object: all clients of MCP take objects, and few take anything else.
 WRAPPER = "result"

@@ -8,7 +8,7 @@ from pydantic_core import InitErrorDetails
 
 from sidecall.core.errors import InvalidArguments, SchemaInferenceError
 from sidecall.core.tool import Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.schema.judge import ModelJudge
 from sidecall.schema.pydantic_1.check import check_by_v1
 from sidecall.schema.pydantic_1.json_schema import render_v1_schema

@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.injection import Injection
 from sidecall.core.parameter import EMPTY, Parameter
+from sidecall.dataclasses import dataclass
 from sidecall.later import Later
-from sidecall.records import dataclass
 from sidecall.schema.injections import find_marker, plan_injections
 
 if TYPE_CHECKING:

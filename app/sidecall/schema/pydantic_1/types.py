@@ -11,8 +11,8 @@ from pydantic_core import CoreSchema, core_schema
 from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import Schema
+from sidecall.dataclasses import dataclass
 from sidecall.later import Later
-from sidecall.records import dataclass
 from sidecall.schema.injections import find_marker
 from sidecall.schema.pydantic_1.check import check_by_v1
 from sidecall.schema.pydantic_1.model import is_v1_model

@@ -8,7 +8,7 @@ from sidecall.core.errors import InvalidArguments
 from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
 from sidecall.core.pointer import format_path
 from sidecall.core.tool import Schema
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.schema.repair.entries import Path, make_misnamed
 from sidecall.schema.repair.settle import MOST_STRAYS, settle
 from sidecall.schema.repair.sites import Site

@@ -3,7 +3,7 @@
 from dataclasses import field
 from typing import Literal
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 DocstringStyle = Literal["google", "numpy", "sphinx"]
 

@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace import Span, SpanLimits, SpanProcessor, TracerProvi
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, StatusCode
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 from sidecall.telemetry.small_spans.otlp import (
     FLAGS_ELSEWHERE,
     FLAGS_HERE,

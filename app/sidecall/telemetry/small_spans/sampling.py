@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace.sampling import (
 )
 from opentelemetry.trace import SpanContext, TraceFlags
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 _LOW = TraceIdRatioBased.TRACE_ID_LIMIT
 _ALL = _LOW + 1

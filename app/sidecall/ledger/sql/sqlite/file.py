@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
+from sidecall.dataclasses import dataclass
 from sidecall.ledger.sql.migrate import Migration, list_missing, read_migrations
 from sidecall.ledger.sql.sqlite.faults import (
     REPAIR,
@@ -23,7 +24,6 @@ from sidecall.ledger.sql.sqlite.faults import (
 )
 from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken
 from sidecall.ledger.sql.sqlite.likeness import Likeness
-from sidecall.records import dataclass
 
 # Set by the first migration.
 _OURS = 1397310533

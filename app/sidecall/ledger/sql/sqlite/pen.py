@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any, Literal
 
 from sidecall.core.overload import StoreUnfit
+from sidecall.dataclasses import dataclass
 from sidecall.ledger.sql.database import Row
 from sidecall.ledger.sql.sqlite.faults import (
     FileDamaged,
@@ -19,7 +20,6 @@ from sidecall.ledger.sql.sqlite.faults import (
     is_passing,
 )
 from sidecall.ledger.sql.sqlite.file import SqliteFile
-from sidecall.records import dataclass
 
 # Changes nothing, but has to be written like any other.
 _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.records import dataclass
+from sidecall.dataclasses import dataclass
 
 # Type checkers see that of the standard library in both, so classes are made from a plain one in each test.
 Make = Callable[..., Any]

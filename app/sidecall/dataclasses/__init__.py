@@ -9,8 +9,15 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from sidecall.records.methods import make_comparison, refuse_to_delete, refuse_to_set, represent, set_state, state_of
-from sidecall.records.start import write_init
+from sidecall.dataclasses.methods import (
+    make_comparison,
+    refuse_to_delete,
+    refuse_to_set,
+    represent,
+    set_state,
+    state_of,
+)
+from sidecall.dataclasses.start import write_init
 
 _OPTIONS = frozenset(("frozen", "slots", "kw_only", "eq"))
 _METHODS = frozenset(
