@@ -7,6 +7,8 @@ import resource
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -16,14 +18,27 @@ PACKAGES = ("uvicorn", "uvloop", "httptools", "starlette", "fastapi", "pydantic"
 
 @dataclass(frozen=True)
 class Cores:
-    """Keep the server and the load generator out of each other's way."""
+    """Keep the server and the load generator out of each other's way; `allowed` are all that this process may have."""
 
     server: int | None
     load: int | None
+    allowed: frozenset[int] = frozenset()
 
     def pinned(self, command: tuple[str, ...]) -> list[str]:
         """Return the command that runs a server on its core."""
         return list(command) if self.server is None else ["taskset", "--cpu-list", str(self.server), *command]
+
+    @contextmanager
+    def shared(self) -> Iterator["Cores"]:
+        """Let servers, what they start and the load have all cores meanwhile, as what takes several processes does."""
+        if self.load is None:
+            yield self
+            return
+        os.sched_setaffinity(0, self.allowed)
+        try:
+            yield Cores(None, None)
+        finally:
+            os.sched_setaffinity(0, {self.load})
 
 
 def take_cores() -> Cores:
@@ -32,7 +47,7 @@ def take_cores() -> Cores:
         return Cores(None, None)
     allowed = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {allowed[-1]})
-    return Cores(allowed[0], allowed[-1])
+    return Cores(allowed[0], allowed[-1], frozenset(allowed))
 
 
 def raise_file_limit() -> int:

@@ -8,7 +8,7 @@ import pytest
 
 import sidecall
 from sidecall.authoring.tool import BaseTool
-from sidecall.cli.main import PLACES
+from sidecall.cli.commands import PLACES
 from sidecall.core.context import ToolContext
 from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.serving import refusals

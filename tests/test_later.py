@@ -1,8 +1,10 @@
 """A server loads what it needs, and the rest when something of it is asked for."""
 
 import json
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import httpx
@@ -12,6 +14,9 @@ from bench.environments import ROOT
 from bench.servers import plain_environment
 from sidecall.later import Later
 from tests.kit.servers import PATIENCE, end
+from tests.kit.sources import MODULES, PACKAGE, imports_of, name_of, outline
+
+LATE = re.compile(r'Later\("(?P<name>[\w.]+)"\)')
 
 # What takes milliseconds to load, and no call of a plain server needs.
 LATER = (
@@ -19,12 +24,51 @@ LATER = (
     *("asyncpg", "mcp", "openai", "agents", "langchain_core", "langgraph", "pydantic_ai", "html_to_markdown"),
     *("sidecall.rest.json_paths", "sidecall.telemetry.terminal_lines", "sidecall.telemetry.spans", "sidecall.client"),
     *("sidecall.cli.call", "sidecall.cli.calls", "sidecall.cli.keys", "sidecall.cli.mcp", "sidecall.cli.agents"),
-    *("sidecall.upstream.sdk", "sidecall.ledger.sql.postgres", "griffe", "rich", "pygments"),
+    *(
+        "sidecall.upstream.sdk",
+        "sidecall.ledger.sql.postgres",
+        "griffe",
+        "rich",
+        "pygments",
+        "tenacity",
+        "prometheus_client",
+        "httpx",
+        "httpcore",
+        "typer",
+    ),
     *(
         "sidecall.authoring.foreign.agents",
         "sidecall.authoring.foreign.langchain",
         "sidecall.authoring.openapi.toolkit",
     ),
+)
+# Whole rooms, by the beginning of the names of their modules: a plain call needs nothing that stands there.
+ROOMS = (
+    *("sidecall.client", "sidecall.editing", "sidecall.indexing", "sidecall.native", "sidecall.patching"),
+    *(
+        "sidecall.auth.oauth.rounds",
+        "sidecall.auth.oauth.si",
+        "sidecall.auth.oauth.st",
+        "sidecall.auth.tokens",
+        "sidecall.auth.sealing",
+    ),
+    *("sidecall.auth.api_keys", "sidecall.auth.key_file"),
+    *("sidecall.authoring.hosted", "sidecall.authoring.openapi.reading", "sidecall.authoring.openapi.services"),
+    *("sidecall.core.run.conversation", "sidecall.executors.process", "sidecall.executors.sandbox.opening"),
+    *("sidecall.executors.sandbox.bubblewrap", "sidecall.executors.sandbox.commands"),
+    *("sidecall.executors.sandbox.executor", "sidecall.executors.sandbox.python_"),
+    *("sidecall.history.history", "sidecall.history.in_", "sidecall.history.packing", "sidecall.history.searching"),
+    *("sidecall.jobs.webhooks.sender", "sidecall.ledger.sql.approvals", "sidecall.ledger.sql.ledger"),
+    *("sidecall.ledger.sql.sqlite", "sqlite3", "sidecall.mcp.calls", "sidecall.mcp.endpoint", "sidecall.mcp.parts"),
+    *("sidecall.outgoing.clients", "sidecall.outgoing.patterns", "sidecall.outgoing.transports"),
+    *("sidecall.pipeline.decide", "sidecall.pipeline.rehearse", "sidecall.rest.catalog", "sidecall.rest.dialects"),
+    *("sidecall.rest.document", "sidecall.rest.native.calls", "sidecall.rest.native.reading", "sidecall.rest.openapi_"),
+    *("sidecall.rest.routes.a", "sidecall.rest.routes.c", "sidecall.rest.routes.f", "sidecall.rest.routes.t"),
+    *("sidecall.rest.routes.v", "sidecall.rest.routes.w", "sidecall.rest.status.reading", "sidecall.rest.stream"),
+    *("sidecall.rest.vector_stores", "sidecall.rest.wire", "sidecall.rest.workspaces", "sidecall.rest.writing"),
+    *("sidecall.schema.explain", "sidecall.schema.judge", "sidecall.schema.lint", "sidecall.schema.repair"),
+    *("sidecall.schema.supplied", "sidecall.schema.pydantic_1.args_schema", "sidecall.schema.pydantic_1.json_schema"),
+    *("sidecall.upstream.tending", "sidecall.upstream.tools", "sidecall.vector_stores", "sidecall.workspace.workspace"),
 )
 TOOLS = f'''
 import sys
@@ -35,7 +79,9 @@ from sidecall import tool
 @tool
 async def loaded() -> list[str]:
     """Name what is loaded of what should not be."""
-    return [name for name in {LATER!r} if name in sys.modules]
+    return [name for name in {LATER!r} if name in sys.modules] + sorted(
+        name for name in [*sys.modules] if name.startswith({ROOMS!r})
+    )
 '''
 
 
@@ -43,13 +89,15 @@ def test_a_plain_server_loads_nothing_that_its_first_call_does_not_need(tmp_path
     """Whoever makes it load more makes every start slower, and every process larger."""
     (tmp_path / "mine.py").write_text(TOOLS)
     command = [sys.executable, "-m", "sidecall", "serve", "--tools", str(tmp_path / "mine.py"), "--port", "0"]
-    environment = {**plain_environment(), "SIDECALL_LOG_FORMAT": "json", "SIDECALL_DRAIN_GRACE": "0"}
+    kept_nowhere = {"SIDECALL_STORE": "memory://", "SIDECALL_HISTORY": "off"}
+    quick = {"SIDECALL_LOG_FORMAT": "json", "SIDECALL_DRAIN_GRACE": "0"}
+    environment = {**plain_environment(), **kept_nowhere, **quick}
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE)
     try:
         assert process.stderr is not None
         running = next(line for line in map(json.loads, process.stderr) if "running on" in line["event"])
         url = running["event"].split("running on ")[1].split()[0]
-        call = {"name": "loaded", "args": {}}
+        call = {"name": "loaded", "args": {}, "id": "call_1", "type": "tool_call"}
         answer = httpx.post(f"{url}/tool_calls", json=call, timeout=PATIENCE, trust_env=False)
 
         assert answer.json()["content"] == []
@@ -57,6 +105,22 @@ def test_a_plain_server_loads_nothing_that_its_first_call_does_not_need(tmp_path
         end(process)
         assert process.stderr is not None
         process.stderr.close()
+
+
+def test_every_room_that_must_not_be_loaded_is_there() -> None:
+    """Or else nobody would notice that one of them has another name by now."""
+    ours = [room for room in (*LATER, *ROOMS) if room.startswith("sidecall.")]
+
+    assert [room for room in ours if not any(module.startswith(room) for module in MODULES)] == []
+
+
+@pytest.mark.parametrize("path", [path for path in PACKAGE if "Later" in outline(path).names], ids=name_of)
+def test_what_is_named_for_later_can_be_loaded(path: Path) -> None:
+    """So that no mistake in it waits for production."""
+    named = list(LATE.finditer(path.read_text()))
+
+    assert [import_module(match["name"]).__name__ for match in named] == [match["name"] for match in named]
+    assert {match["name"] for match in named if match["name"].startswith("sidecall.")} <= imports_of(path)
 
 
 def test_a_module_is_loaded_when_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.cli.options import read_settings
+from sidecall.cli.starting.given import read_settings
 from sidecall.settings import Settings
 from tests.test_settings_defaults import DEFAULTS
 

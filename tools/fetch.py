@@ -95,6 +95,10 @@ async def web_fetch(
         start: From which character of the text to answer; set it to read on where an earlier answer was cut.
     """
     response = await _get(url)
+    place = _name_place(response)
+    if not response.content.strip():
+        empty = {"url": place, "content_type": _read_kind(response), "characters": 0, "start": 0, "end": 0}
+        return f"There is nothing at {place}: it answers {response.status_code}, without any content.", empty
     kind = _require_text(response)
     text = await asyncio.to_thread(_write, response, kind)
     if start and start >= len(text):
@@ -102,12 +106,17 @@ async def web_fetch(
     part = text[start : start + max_characters]
     end = start + len(part)
     cut = "" if end == len(text) else f"\n\n[Cut: {len(text) - end} more characters. Fetch it with start={end}.]"
-    found = {"url": str(response.url), "content_type": kind, "characters": len(text), "start": start, "end": end}
-    return _fence(part, str(response.url)) + cut, found
+    found = {"url": place, "content_type": kind, "characters": len(text), "start": start, "end": end}
+    return _fence(part, place) + cut, found
 
 
 def _fail(code: Code, text: str, *, retryable: bool = False, retry_after: float | None = None) -> ToolException:
     return ToolException(f"{code}: {text}", retryable=retryable, retry_after=retry_after)
+
+
+def _name_place(response: httpx.Response) -> str:
+    """Return where an answer is from, without the name and the password that the address may have."""
+    return str(response.url.copy_with(userinfo=b""))
 
 
 def _fence(text: str, url: str) -> str:
@@ -170,13 +179,18 @@ def _explain_status(response: httpx.Response) -> ToolException:
     return _fail("too_many_requests", text, retryable=True, retry_after=wait)
 
 
+def _read_kind(response: httpx.Response) -> str:
+    kind: str = response.headers.get("Content-Type", "text/plain")
+    return kind.partition(";")[0].strip().lower()
+
+
 def _require_text(response: httpx.Response) -> str:
     """Return the content type of an answer that can be read.
 
     Raises:
         ToolException: It cannot.
     """
-    kind: str = response.headers.get("Content-Type", "text/plain").partition(";")[0].strip().lower()
+    kind = _read_kind(response)
     if not TEXTS.fullmatch(kind):
         name = NAMES.get(kind) or f"something of the type {kind[:60]!r}"
         text = f"The address leads to {name}, which this tool cannot read. Use one of a page or a text."
@@ -191,7 +205,7 @@ def _write(response: httpx.Response, kind: str) -> str:
         return _UNSEEN.sub("", _decode(response, None))
     meta = _CHARSET.search(response.content[:4096])
     page = _decode(response, meta and meta[1].decode())
-    text = _UNSEEN.sub("", convert(page, str(response.url)))
+    text = _UNSEEN.sub("", convert(page, _name_place(response)))
     title = _UNSEEN.sub("", _find_title(page))
     if not text:
         text = "The page has no text. It may be made by scripts, which this tool does not run."

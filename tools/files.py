@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, TypeVar
 from sidecall import InjectedWorkspace, ToolAnnotations, ToolException, Workspace, tool
 from sidecall.editing.committing import commit_plan, hold_workspace
 from sidecall.editing.editor import create_file, put_lines, replace_passage, view_path
-from sidecall.editing.memory import Memory
+from sidecall.editing.memory import Memory, locate_deletable
 from sidecall.editing.reading import MOST_EDITED, read_whole
 from sidecall.editing.replacing import replace_every
 from sidecall.native import PatchResult
-from sidecall.patching.envelope import deletes_files, read_envelope, read_operation
+from sidecall.patching.envelope import FilePatch, deletes_files, read_envelope, read_operation
 from sidecall.patching.planning import describe_plan, plan_patches
 from sidecall.workspace.paths import join_path, split_path
 
@@ -69,7 +69,25 @@ def edit(
 
 
 def _asks_to_patch(args: Mapping[str, Any]) -> bool:
-    return args.get("type") == "delete_file" or deletes_files(args.get("input") or "")
+    """Return whether a patch deletes a file; nobody is asked about one that is refused."""
+    if args.get("type") != "delete_file" and not deletes_files(args.get("input") or ""):
+        return False
+    try:
+        patches = _read_patches(*(args.get(name) for name in ("type", "path", "diff", "input")))
+    except ToolException:
+        return False
+    return any(it.kind == "delete" for it in patches)
+
+
+def _asks_to_forget(args: Mapping[str, Any]) -> bool:
+    """Return whether a file is to be deleted; nobody is asked about a path that is refused."""
+    if args["command"] != "delete" or args.get("path") is None:
+        return False
+    try:
+        locate_deletable(args["path"])
+    except ToolException:
+        return False
+    return True
 
 
 @tool(native="apply_patch", tags=["files"], annotations=CHANGING, requires_approval=_asks_to_patch)
@@ -93,18 +111,21 @@ def apply_patch(
         input: A whole patch, from `*** Begin Patch` to `*** End Patch`, with `*** Add File: path`,
             `*** Update File: path` (below it, where it moves, `*** Move to: path`) and `*** Delete File: path`.
     """
-    if input is not None:
-        patches = read_envelope(input)
-    else:
-        if type is None:
-            raise ToolException("Send `type` and `path`, with `diff`, for one file, or `input` with a whole patch.")
-        kind = type
-        patches = [read_operation(kind, _require("path", kind, path), diff or "")]
-    named = [replace(it, path=_name(it.path), move_to=it.move_to and _name(it.move_to)) for it in patches]
+    named = _read_patches(type, path, diff, input)
     with hold_workspace(workspace):
         planned = plan_patches(named, lambda name: _read_there(workspace, name))
         commit_plan(workspace, planned)
     return PatchResult(completed=True, output=describe_plan(planned))
+
+
+def _read_patches(kind: str | None, path: str | None, diff: str | None, envelope: str | None) -> list[FilePatch]:
+    if envelope is not None:
+        patches = read_envelope(envelope)
+    elif kind is not None:
+        patches = [read_operation(kind, _require("path", kind, path), diff or "")]
+    else:
+        raise ToolException("Send `type` and `path`, with `diff`, for one file, or `input` with a whole patch.")
+    return [replace(it, path=_name(it.path), move_to=it.move_to and _name(it.move_to)) for it in patches]
 
 
 def _name(path: str) -> str:
@@ -158,7 +179,7 @@ def str_replace_based_edit_tool(
     native="memory",
     tags=["files"],
     annotations=CHANGING,
-    requires_approval=lambda args: args["command"] == "delete",
+    requires_approval=_asks_to_forget,
 )
 def memory(
     command: Literal["view", "create", "str_replace", "insert", "delete", "rename"],

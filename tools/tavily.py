@@ -9,15 +9,19 @@ import re
 from collections.abc import AsyncGenerator, Mapping
 from typing import Annotated, Any, Literal
 
-import httpx
 from pydantic import Field, PrivateAttr
 
-from sidecall import BaseTool, ToolAnnotations, ToolException, guarded_async_client
+import sidecall
+from sidecall import BaseTool, ToolAnnotations, ToolException
+from sidecall.later import Later
+
+# Loaded with the first search, which not every server sees.
+httpx = Later("httpx")
 
 Depth = Literal["basic", "advanced", "fast", "ultra-fast"]
 TimeRange = Literal["day", "week", "month", "year"]
 Topic = Literal["general", "news", "finance"]
-_OpenClient = tuple[httpx.AsyncClient, AsyncGenerator[None, None]]
+_OpenClient = tuple[Any, AsyncGenerator[None, None]]
 
 DEFAULT_BASE_URL = "https://api.tavily.com"
 MAX_REASON = 300
@@ -134,7 +138,7 @@ class TavilySearch(BaseTool):
             raise _refusal(response.status_code, text, _retry_after(response.headers))
         return _object(text)
 
-    async def _client(self) -> httpx.AsyncClient:
+    async def _client(self) -> Any:
         """Return the client of the address and of the running event loop, whose connections no other loop can use."""
         base = self.api_base_url or os.environ.get("TAVILY_API_BASE_URL") or DEFAULT_BASE_URL
         key = (asyncio.get_running_loop(), base)
@@ -148,20 +152,20 @@ class TavilySearch(BaseTool):
         return self._clients[key][0]
 
 
-def _open_client(base: str) -> httpx.AsyncClient:
+def _open_client(base: str) -> Any:
     if base == DEFAULT_BASE_URL:
-        return guarded_async_client(base_url=base)
+        return sidecall.guarded_async_client(base_url=base)
     try:
         url = httpx.URL(base)
         host = f"[{url.host}]" if ":" in url.host else url.host
         # The operator has set the address, so it need not be a public one.
         named = f"{host}:{url.port or {'http': 80, 'https': 443}[url.scheme]}"
-        return guarded_async_client(base_url=url, private=[named])
+        return sidecall.guarded_async_client(base_url=url, private=[named])
     except (httpx.InvalidURL, KeyError, ValueError):
         raise ToolException(NO_URL) from None
 
 
-async def _close_with_loop(client: httpx.AsyncClient) -> AsyncGenerator[None, None]:
+async def _close_with_loop(client: Any) -> AsyncGenerator[None, None]:
     # A tool is not told when the server stops, but loops finish the generators begun in them before they close.
     async with client:
         yield
@@ -244,7 +248,7 @@ def _reason(text: str) -> str:
     return detail[:MAX_REASON] if detail and isinstance(detail, str) else "it gave no reason."
 
 
-def _retry_after(headers: httpx.Headers) -> float | None:
+def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Read the header Retry-After, which holds seconds or an HTTP date; None when it holds neither."""
     value = headers.get("Retry-After", "").strip()
     if re.fullmatch(r"[0-9]{1,9}", value):

@@ -4,23 +4,32 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from sidecall.auth.access import Access, Authenticator
-from sidecall.auth.api_keys import ApiKeys, KeyRing
 from sidecall.auth.audit import Auditor
 from sidecall.auth.caller_header import LOOPBACK, CallerHeader, GatewayHeaders, Gateways, NamedOrAnonymous
-from sidecall.auth.key_file import KeyFile, KeysUnfit
 from sidecall.auth.methods import Method, Methods
-from sidecall.auth.oauth.rounds import WayBack
-from sidecall.auth.oauth.signing_in import SigningIn
 from sidecall.auth.own_secrets import SecretKeeper, SecretsUnfit
 from sidecall.auth.passes import BEARER, KEY
 from sidecall.auth.resource import ProtectedResource
 from sidecall.auth.toolsets import NO_TOOLSETS, Everybody, Toolsets, WithToolsets, read_toolsets
 from sidecall.core.errors import SidecallError
 from sidecall.core.tool import CompiledTool
+from sidecall.later import Later
 from sidecall.ledger.base import Ledger
 from sidecall.settings import Settings
+
+if TYPE_CHECKING:
+    from sidecall.auth import api_keys as _api_keys
+    from sidecall.auth import key_file as _key_file
+    from sidecall.auth.oauth import rounds as _rounds
+    from sidecall.auth.oauth import signing_in as _signing_in
+else:
+    _api_keys = Later("sidecall.auth.api_keys")
+    _key_file = Later("sidecall.auth.key_file")
+    _rounds = Later("sidecall.auth.oauth.rounds")
+    _signing_in = Later("sidecall.auth.oauth.signing_in")
 
 logger = logging.getLogger("sidecall")
 
@@ -68,7 +77,7 @@ def tell_of_missing_keys(settings: Settings) -> None:
     Raises:
         KeysUnfit: The file of keys is none.
     """
-    if "api_key" in settings.auth and not any(key.is_valid() for key in KeyFile(settings.keys_file).read()):
+    if "api_key" in settings.auth and not any(key.is_valid() for key in _key_file.KeyFile(settings.keys_file).read()):
         logger.warning(
             "no key in %s is valid, so nobody can call with one: make one with `sidecall keys new NAME`, which is "
             "taken without a restart",
@@ -101,7 +110,7 @@ def _build_methods(settings: Settings, auditor: Auditor | None) -> Authenticator
         assert header is not None
         methods.append(header)
     if "api_key" in settings.auth:
-        methods.append(ApiKeys(_open_ring(settings, auditor), is_alone="jwt" not in settings.auth))
+        methods.append(_api_keys.ApiKeys(_open_ring(settings, auditor), is_alone="jwt" not in settings.auth))
     if "jwt" in settings.auth:
         methods.append(_build_tokens(settings))
     return Methods(methods)
@@ -161,14 +170,16 @@ def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
     sealer = sealing.Sealer(keys)
     if settings.public_url is None or settings.oauth is None:
         return SecretKeeper(places, sealer, auditor)
-    way = WayBack(settings.public_url, settings.approval_ttl, settings.outgoing_proxy)
-    return SecretKeeper(places, sealer, auditor, SigningIn.of(settings.providers, places, sealer, auditor, way))
+    way = _rounds.WayBack(settings.public_url, settings.approval_ttl, settings.outgoing_proxy)
+    return SecretKeeper(
+        places, sealer, auditor, _signing_in.SigningIn.of(settings.providers, places, sealer, auditor, way)
+    )
 
 
-def _open_ring(settings: Settings, auditor: Auditor | None) -> KeyRing:
+def _open_ring(settings: Settings, auditor: Auditor | None) -> "_api_keys.KeyRing":
     if "keys_file" in settings.model_fields_set and not settings.keys_file.exists():
-        raise KeysUnfit(f"SIDECALL_KEYS_FILE is {settings.keys_file}, and there is no such file. {_MAKE}")
-    return KeyRing(KeyFile(settings.keys_file), note=None if auditor is None else auditor.note_keys)
+        raise _key_file.KeysUnfit(f"SIDECALL_KEYS_FILE is {settings.keys_file}, and there is no such file. {_MAKE}")
+    return _api_keys.KeyRing(_key_file.KeyFile(settings.keys_file), note=None if auditor is None else auditor.note_keys)
 
 
 _MAKE = "Make a key with `sidecall keys new NAME --file PATH`."

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from sidecall.records import dataclass
 
 Phase = Literal["starting", "ready", "draining"]
 

@@ -5,45 +5,39 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-
-from pydantic_core import to_json
+from functools import partial
+from typing import TYPE_CHECKING
 
 from sidecall.access import build_access, build_keeper, open_toolsets, tell_of_missing_keys
 from sidecall.auth.browser import Welcome
 from sidecall.auth.hosts import OwnHosts
 from sidecall.authoring.offers import TOOLS_OF, tools_of
 from sidecall.authoring.openapi.documents import OpenAPIDocuments
-from sidecall.authoring.openapi.services import read_services
 from sidecall.core.contents import JSON, TEXT, Contents
 from sidecall.core.context import Caller
-from sidecall.core.decisions.fingerprint import read_args
 from sidecall.core.invocation import Surroundings
-from sidecall.core.messages import ToolCall
+from sidecall.core.options import IN_PROCESSES
 from sidecall.core.results.room import ResultRoom
 from sidecall.core.run.sandbox import SandboxLimits
 from sidecall.core.store.tenant import ItemStore
 from sidecall.discovery import discover
-from sidecall.executors.process.finder import Finder
-from sidecall.executors.process.home import refuse_unfit
 from sidecall.executors.sandbox.local import LocalSandbox
 from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, sandbox_of
-from sidecall.history.showing import Showing
+from sidecall.history.showing import show_with
 from sidecall.http.application import Application
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
 from sidecall.http.door import NO_WAYS
 from sidecall.jobs.jobs import Jobs
-from sidecall.jobs.submission import JobLimits, Show
+from sidecall.jobs.submission import JobLimits
 from sidecall.jobs.webhooks.receivers import AllowedHosts
+from sidecall.later import Later
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.opening import IN_MEMORY
 from sidecall.lifecycle import Lifecycle
 from sidecall.lifespan import build_lifespan
 from sidecall.mcp.changes import ListChanges
-from sidecall.mcp.endpoint import McpEndpoint
-from sidecall.mcp.listing import ToolPages
-from sidecall.mcp.parts import McpParts
-from sidecall.mcp.sessions import Sessions
+from sidecall.mcp.late import LateMcpEndpoint
 from sidecall.observation import build_metrics, build_telemetry, build_upstream
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.budget import Budget
@@ -58,7 +52,7 @@ from sidecall.rest.answers import content_url
 from sidecall.rest.app import Pages, build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
-from sidecall.rest.status.reading import Operation
+from sidecall.rest.status.operation import Operation
 from sidecall.secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.settings import Settings
 from sidecall.storage import (
@@ -75,6 +69,21 @@ from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.minutes import Minutes
 from sidecall.telemetry.redact import Redaction
+
+if TYPE_CHECKING:
+    from sidecall.authoring.openapi import services as _services
+    from sidecall.executors.process import finder as _finder
+    from sidecall.executors.process import home as _home
+    from sidecall.mcp import listing as _listing
+    from sidecall.mcp import parts as _parts
+    from sidecall.mcp import sessions as _sessions
+else:
+    _listing = Later("sidecall.mcp.listing")
+    _parts = Later("sidecall.mcp.parts")
+    _sessions = Later("sidecall.mcp.sessions")
+    _services = Later("sidecall.authoring.openapi.services")
+    _finder = Later("sidecall.executors.process.finder")
+    _home = Later("sidecall.executors.process.home")
 
 
 def create_app(
@@ -122,7 +131,7 @@ def create_app(
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
         backlog=backlog or Backlog(settings.max_unread_bytes),
-        operation=_make_operation(settings, registry, metrics, admission, ledger),
+        operation=_make_operation(settings, registry, metrics, admission, ledger, watch),
         history=history,
         results=results,
         secrets=keeper,
@@ -136,7 +145,8 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
     """Log as the settings say, and find the tools that they name, unless there are some, and those of documents."""
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
     found = _discover(settings) if registry is None else registry
-    services = read_services(settings.openapi_services, os.environ)
+    named = settings.openapi_services
+    services = {} if named is None else _services.read_services(named, os.environ)
     documents = OpenAPIDocuments(settings.openapi, settings.openapi_approval, services=services)
     documents.read_files(found)
     found.put_unlisted([*make_search_tools(found), make_provider_approval()])
@@ -151,8 +161,10 @@ def _build_api(
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
     changes = ListChanges(is_fed=is_fed)
     lifespan = build_lifespan(settings, parts, ledger, executors, watch, changes)
-    mcp = _make_mcp_parts(parts, changes, Sessions() if settings.mcp_sessions and is_alone(settings, ledger) else None)
-    ways = {"/mcp": McpEndpoint(mcp)} if settings.mcp else NO_WAYS
+    mcp = LateMcpEndpoint(
+        partial(_make_mcp_parts, parts, changes, has_sessions=settings.mcp_sessions and is_alone(settings, ledger))
+    )
+    ways = {"/mcp": mcp} if settings.mcp else NO_WAYS
     pages = Pages(docs=settings.docs, metrics=settings.metrics)
     tell_of_missing_keys(settings)
     app = build_api(
@@ -168,19 +180,31 @@ def _build_api(
     return app
 
 
-def _make_mcp_parts(parts: Parts, changes: ListChanges, sessions: Sessions | None) -> McpParts:
-    pages = ToolPages(parts.registry, parts.pipeline)
+def _make_mcp_parts(parts: Parts, changes: ListChanges, *, has_sessions: bool) -> "_parts.McpParts":
+    pages, sessions = _listing.ToolPages(parts.registry, parts.pipeline), _sessions.Sessions() if has_sessions else None
     kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.results)
-    return McpParts(
+    return _parts.McpParts(
         *kept, parts.bounds, parts.jobs, parts.lifecycle, parts.backlog, auditor=parts.auditor, sessions=sessions
     )
 
 
 def _make_operation(
-    settings: Settings, registry: Registry, metrics: Metrics, admission: Admission, ledger: Ledger
+    settings: Settings,
+    registry: Registry,
+    metrics: Metrics,
+    admission: Admission,
+    ledger: Ledger,
+    watch: CallTelemetry,
 ) -> Operation:
-    upstream = build_upstream(settings, registry, metrics)
-    return Operation(Minutes(metrics, admission), admission, ledger, settings.history, settings.workers, upstream)
+    return Operation(
+        minutes=Minutes(metrics, admission),
+        admission=admission,
+        ledger=ledger,
+        history=settings.history,
+        workers=settings.workers,
+        upstream=build_upstream(settings, registry, metrics),
+        count_spans_dropped=lambda: watch.spans_dropped,
+    )
 
 
 def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str | None]:
@@ -188,7 +212,9 @@ def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str
     secrets = secrets_in(settings.secrets_dir)
     warn_of_missing(registry, secrets)
     warn_of_unknown_providers(registry, settings.providers)
-    refuse_unfit(registry, Finder(tools_of))
+    wanting = [tool for tool in registry if tool.executor in IN_PROCESSES]
+    if wanting:
+        _home.refuse_unfit(wanting, _finder.Finder(tools_of))
     return secrets
 
 
@@ -218,19 +244,7 @@ def _make_jobs(
         key_ttl=settings.idempotency_ttl,
         wait=settings.max_wait,
     )
-    return Jobs(ledger, pipeline, registry.get, limits, _show_with(redaction))
-
-
-def _show_with(redaction: Redaction) -> Show:
-    showing = Showing(redaction, redaction.longest)
-
-    def show(call: ToolCall) -> str | None:
-        args = call.args
-        if type(args) is dict and showing.measure_if_plain(args) is not None:
-            return to_json(args, inf_nan_mode="strings").decode()  # Most have nothing to hide, and are short.
-        return to_json(redaction.redact(read_args(args))).decode()
-
-    return show
+    return Jobs(ledger, pipeline, registry.get, limits, show_with(redaction))
 
 
 def _limits(settings: Settings) -> Limits:

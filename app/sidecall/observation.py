@@ -1,7 +1,10 @@
 """What is seen of a server from outside: its metrics, logs and traces, its calls, and the MCP servers behind it."""
 
+from typing import TYPE_CHECKING
+
 from sidecall.executors.table import Executors
-from sidecall.history.history import History, NoHistory
+from sidecall.history.no_history import NoHistory
+from sidecall.later import Later
 from sidecall.ledger.base import Ledger
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.admission import Admission
@@ -12,9 +15,15 @@ from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.tracing import open_tracing
-from sidecall.upstream.link import LinkBounds
 from sidecall.upstream.upstream import Upstream, UpstreamSettings, open_upstream
 
+if TYPE_CHECKING:
+    from sidecall.history import history as _history
+    from sidecall.upstream import link as _link
+else:
+    _link = Later("sidecall.upstream.link")
+
+_LOST = "Spans that their collector has not taken."
 _DROPPED = "Calls that are not in the history, since there was no room for them."
 
 
@@ -44,7 +53,9 @@ def build_upstream(settings: Settings, registry: Registry, metrics: Metrics) -> 
         McpServersUnfit: The setting names none, or the extra is not installed.
         PinsUnfit: The file of pins cannot be read.
     """
-    bounds = LinkBounds(settings.max_result_bytes, settings.mcp_max_tools)
+    if settings.mcp_servers is None:
+        return Upstream({}, registry)
+    bounds = _link.LinkBounds(settings.max_result_bytes, settings.mcp_max_tools)
     pins = settings.mcp_pins_file if settings.mcp_pin else None
     wanted = UpstreamSettings(bounds=bounds, connect_timeout=settings.mcp_connect_timeout, pins=pins)
     upstream = open_upstream(settings.mcp_servers, registry, wanted)
@@ -79,9 +90,12 @@ def _measure_upstream(metrics: Metrics, upstream: Upstream) -> None:
 
 
 def build_telemetry(
-    settings: Settings, metrics: Metrics, redaction: Redaction, history: History | NoHistory
+    settings: Settings, metrics: Metrics, redaction: Redaction, history: "_history.History | NoHistory"
 ) -> CallTelemetry:
     """Report each call to metrics, logs, traces and the history, as the settings say."""
     metrics.add_counter("sidecall_history_calls_dropped", _DROPPED, lambda: history.dropped)
     lines = CallLines(wanted=settings.log_calls, with_content=settings.log_args, redaction=redaction)
-    return CallTelemetry(metrics, lines, open_tracing(settings.otel, redaction), history.note)
+    tracing = open_tracing(settings.otel, redaction)
+    if tracing is not None and tracing.dropped is not None:
+        metrics.add_counter("sidecall_spans_dropped", _LOST, lambda: tracing.dropped or 0)
+    return CallTelemetry(metrics, lines, tracing, history.note)

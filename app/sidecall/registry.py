@@ -1,7 +1,7 @@
 """The tools that this server offers, by name."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from sidecall.core.callbacks import Callback, make_callback
@@ -15,6 +15,7 @@ from sidecall.core.guardrails import (
 from sidecall.core.native.implementers import find_implementers
 from sidecall.core.native.kinds import NAMES, NativeKind
 from sidecall.core.tool import Compilable, CompiledTool
+from sidecall.records import dataclass
 from sidecall.schema.contract.known import KnownContracts
 from sidecall.schema.finding.index import ToolIndex
 

@@ -1,9 +1,11 @@
 """Where what is remembered is kept, as the settings have it."""
 
 import logging
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sidecall.auth.own_secrets import SecretKeeper
 from sidecall.core.invocation import Surroundings
@@ -11,31 +13,50 @@ from sidecall.core.overload import StoreUnfit
 from sidecall.core.quota import Rate
 from sidecall.core.results.room import ResultRoom
 from sidecall.core.store.tenant import ItemStore
-from sidecall.history.history import History, NoHistory
-from sidecall.history.in_database import SqlBlocks
-from sidecall.history.in_memory import MemoryBlocks
-from sidecall.history.noted import NotedCalls
-from sidecall.history.packing import Packer
-from sidecall.history.places import HistoryBounds
-from sidecall.history.showing import Showing
+from sidecall.history.no_history import NoHistory
+from sidecall.later import Later
 from sidecall.ledger.base import Ledger
+from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.opening import IN_MEMORY, open_file_store, open_history, open_ledger
 from sidecall.ledger.sql.kept_calls import CallBounds
-from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.pipeline.admission import Admission
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.quotas.in_memory import Quotas
-from sidecall.pipeline.quotas.shared import SharedQuotas
-from sidecall.schema.contract.lock import LOCK, LockedTool, LockUnfit, parse_lock
+from sidecall.schema.contract.place import LOCK
 from sidecall.secrets import secrets_in
 from sidecall.settings import Settings
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.redact import Redaction
-from sidecall.vector_stores.embedding import Embeddings
-from sidecall.vector_stores.kept import ShelfBounds
-from sidecall.vector_stores.stores import VectorStores
 from sidecall.workspace.allowance import Allowance
 from sidecall.workspace.places import Expiry, Workspaces
+
+if TYPE_CHECKING:
+    from sidecall.history import history as _history
+    from sidecall.history import in_database as _in_database
+    from sidecall.history import in_memory as _in_memory
+    from sidecall.history import noted as _noted
+    from sidecall.history import packing as _packing
+    from sidecall.history import places as _places
+    from sidecall.history import showing as _showing
+    from sidecall.pipeline.quotas import shared as _shared
+    from sidecall.schema.contract import lock as _lock
+    from sidecall.vector_stores import embedding as _embedding
+    from sidecall.vector_stores import kept as _kept
+    from sidecall.vector_stores import stores as _stores
+else:
+    _history = Later("sidecall.history.history")
+    _in_database = Later("sidecall.history.in_database")
+    _in_memory = Later("sidecall.history.in_memory")
+    _noted = Later("sidecall.history.noted")
+    _packing = Later("sidecall.history.packing")
+    _places = Later("sidecall.history.places")
+    _showing = Later("sidecall.history.showing")
+    _shared = Later("sidecall.pipeline.quotas.shared")
+    _lock = Later("sidecall.schema.contract.lock")
+    _embedding = Later("sidecall.vector_stores.embedding")
+    _kept = Later("sidecall.vector_stores.kept")
+    _stores = Later("sidecall.vector_stores.stores")
+
 
 logger = logging.getLogger("sidecall")
 
@@ -93,7 +114,7 @@ def surround(
     )
 
 
-def build_history(settings: Settings) -> History | NoHistory:
+def build_history(settings: Settings) -> "_history.History | NoHistory":
     """Make the history that the settings ask for, beside the ledger; it is opened when the server starts.
 
     Raises:
@@ -102,11 +123,15 @@ def build_history(settings: Settings) -> History | NoHistory:
     if settings.history == "off":
         return NoHistory()
     most = settings.max_history_value_bytes
-    showing = Showing(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
-    bounds = HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
+    showing = (
+        _showing.Showing(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
+    )
+    bounds = _places.HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
     database = open_history(settings.store or IN_MEMORY)
-    blocks = MemoryBlocks(bounds) if database is None else SqlBlocks(database, bounds)
-    return History(NotedCalls(settings.history_buffer_bytes, showing), Packer(), blocks, settings.history_ttl)
+    blocks = _in_memory.MemoryBlocks(bounds) if database is None else _in_database.SqlBlocks(database, bounds)
+    return _history.History(
+        _noted.NotedCalls(settings.history_buffer_bytes, showing), _packing.Packer(), blocks, settings.history_ttl
+    )
 
 
 def build_workspaces(settings: Settings) -> Workspaces:
@@ -116,7 +141,7 @@ def build_workspaces(settings: Settings) -> Workspaces:
     return Workspaces(settings.workspace_dir, Allowance(*most), expiry, settings.max_workspaces)
 
 
-def build_vector_stores(settings: Settings) -> VectorStores | None:
+def build_vector_stores(settings: Settings) -> "_stores.VectorStores | None":
     """Make what keeps files that are searched, beside the ledger; None where the toolkit `file_search` is off.
 
     Raises:
@@ -127,9 +152,9 @@ def build_vector_stores(settings: Settings) -> VectorStores | None:
     embeddings = None
     if settings.embeddings_url is not None:
         find_key = partial(secrets_in(settings.secrets_dir), settings.embeddings_secret)
-        embeddings = Embeddings(settings.embeddings_url, settings.embeddings_model, find_key)
-    bounds = ShelfBounds(settings.file_search_max_files, settings.file_search_max_bytes)
-    return VectorStores(open_file_store(settings.store or IN_MEMORY), bounds, embeddings)
+        embeddings = _embedding.Embeddings(settings.embeddings_url, settings.embeddings_model, find_key)
+    bounds = _kept.ShelfBounds(settings.file_search_max_files, settings.file_search_max_bytes)
+    return _stores.VectorStores(open_file_store(settings.store or IN_MEMORY), bounds, embeddings)
 
 
 def build_quotas(settings: Settings, ledger: Ledger) -> Quotas:
@@ -143,7 +168,7 @@ def build_quotas(settings: Settings, ledger: Ledger) -> Quotas:
         return Quotas(rate)
     if ledger.rates is None:
         raise StoreUnfit("SIDECALL_SHARED_RATES takes a SIDECALL_STORE that servers can share: postgresql://...")
-    return SharedQuotas(rate, ledger.rates)
+    return _shared.SharedQuotas(rate, ledger.rates)
 
 
 def is_alone(settings: Settings, ledger: Ledger) -> bool:
@@ -151,15 +176,15 @@ def is_alone(settings: Settings, ledger: Ledger) -> bool:
     return settings.workers == 1 and not ledger.is_shared
 
 
-def read_locked() -> Mapping[str, LockedTool]:
+def read_locked() -> "Mapping[str, _lock.LockedTool]":
     """Read the lock of the folder that the server is started in, if there is one.
 
     Calls that are pinned to what it locks are told what has changed since; it is not worth a start that fails.
     """
-    try:
-        return parse_lock(Path(LOCK).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not os.path.lexists(LOCK):
         return {}
-    except (OSError, ValueError, LockUnfit) as error:
+    try:
+        return _lock.parse_lock(Path(LOCK).read_text(encoding="utf-8"))
+    except (OSError, ValueError, _lock.LockUnfit) as error:
         logger.warning("%s is not used: %s", LOCK, error)
         return {}

@@ -210,7 +210,7 @@ def test_a_wrong_option_of_a_class_is_refused_with_its_name() -> None:
 
 def test_a_schema_is_annotated_as_a_class() -> None:
     """As LangChain wants it; its error is a TypeError."""
-    body = {"__annotations__": {"args_schema": BaseModel}, "name": "bad", "__module__": __name__}
+    body = {"__annotations__": {"name": str, "args_schema": BaseModel}, "name": "bad", "__module__": __name__}
 
     with pytest.raises(SchemaAnnotationError, match=r"class Bad says args_schema: BaseModel, .* type\[BaseModel\]"):
         type("Bad", (BaseTool,), body)

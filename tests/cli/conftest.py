@@ -10,7 +10,8 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from sidecall.cli.main import cli, main
+from sidecall.cli.commands import cli
+from sidecall.cli.main import main
 from tests.kit.forked import origin
 
 __all__ = ["origin"]

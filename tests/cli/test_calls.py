@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from bench.servers import plain_environment
 from sidecall.cli.call_rows import print_calls
-from sidecall.cli.main import cli
+from sidecall.cli.commands import cli
 from tests.kit.servers import Server, start
 
 TOOLS = '''

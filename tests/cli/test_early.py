@@ -14,7 +14,7 @@ from tests.e2e.conftest import ROOT
 MODULE = [sys.executable, "-m", "sidecall"]
 PROGRAM = [str(Path(sys.executable).parent / "sidecall")]
 # What the package imports, and what only the program does.
-MODULES = pytest.mark.parametrize("module", ["pydantic", "typer"])
+MODULES = pytest.mark.parametrize("module", ["pydantic", "pydantic_settings"])
 
 # One long sleep would lose a signal that comes between Python's last look for one and the sleep itself.
 IMPORTED = """import time

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from sidecall.auth.key_file import KeyFile
 from sidecall.auth.keys import digest_key
-from sidecall.cli.main import cli
+from sidecall.cli.commands import cli
 from tests.cli.conftest import SidecallHere
 
 

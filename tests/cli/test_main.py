@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sidecall.cli.main import cli
+from sidecall.cli.commands import cli
 from sidecall.version import __version__
 from tests.cli.conftest import SidecallHere
 from tests.kit.forked import run_sidecall

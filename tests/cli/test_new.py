@@ -11,7 +11,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from bench.environments import ROOT
-from sidecall.cli.main import cli
+from sidecall.cli.commands import cli
 from sidecall.core.errors import InvalidToolName
 
 pytestmark = pytest.mark.usefixtures("here")

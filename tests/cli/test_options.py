@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sidecall.cli.main import cli
-from sidecall.cli.options import load_registry
+from sidecall.cli.commands import cli
+from sidecall.cli.starting.given import load_registry
 from sidecall.settings import Settings
 
 HANGING = '''

@@ -22,6 +22,10 @@ _MINUTE: dict[str, Any] = {
     "p99_ms": 2.5,
 }
 _STORE: dict[str, Any] = {"kind": "sqlite", "usable": True, "trouble": None, "unusable_since": None}
+_WORKSPACES: dict[str, Any] = {
+    "place": "/var/workspaces", "kept": 3, "most": 1000, "disk_bytes": 10**12, "free_bytes": 2_140_000_000,
+    "trouble": None,
+}  # fmt: skip
 _POOL = {"size": 8, "busy": 0, "waiting": 0, "abandoned": 0, "killed": 0}
 _QUEUE = {"running": 0, "most_running": 10, "waiting": 0, "most_waiting": 20}
 WELL: dict[str, Any] = {
@@ -31,11 +35,13 @@ WELL: dict[str, Any] = {
     "process": {
         "pid": 7, "workers": 1, "uptime_seconds": 90.0, "requests_in_flight": 1, "connections": 2,
         "log_lines_dropped": 0,
+        "spans_dropped": None,
     },
     "calls": _QUEUE,
     "jobs": {**_QUEUE, "most_running": None},
     "store": _STORE,
     "history": {**_STORE, "mode": "full", "dropped": 0},
+    "workspaces": _WORKSPACES,
     "executors": {"inline": {**_POOL, "size": None}, "thread": _POOL, "process": _POOL},
     "mcp_servers": [],
     "tools": [],
@@ -72,6 +78,7 @@ def test_a_server_that_is_well(capsys: pytest.CaptureFixture[str]) -> None:
         "requests 1 in flight, 2 connections",
         "store sqlite, usable",
         "history sqlite, usable",
+        "workspaces 3 of 1000, 2.1 GB free in /var/workspaces",
         "calls 0 of 10 running, 0 of 20 waiting",
         "jobs 0 running, 0 of 20 waiting",
         "threads 0 of 8 busy, 0 waiting",
@@ -91,8 +98,16 @@ def test_a_server_that_is_well(capsys: pytest.CaptureFixture[str]) -> None:
             "server ready, version 1.2.3, for 2 h 5 min, worker 7 of 4",
         ),
         ({"process": {**WELL["process"], "log_lines_dropped": 3}}, "log 3 lines dropped, since nobody read them"),
+        (
+            {"process": {**WELL["process"], "spans_dropped": 3}},
+            "traces 3 spans lost, since the collector did not take them",
+        ),
         ({"store": {**_LOST, "unusable_since": None}}, "store sqlite, OUT OF USE: no room\N{REPLACEMENT CHARACTER}[2J"),
         ({"history": {**_STORE, "mode": "off", "dropped": 0}}, "history off"),
+        (
+            {"workspaces": {**_WORKSPACES, "free_bytes": None, "trouble": "No room."}},
+            "workspaces 3 of 1000 in /var/workspaces: No room.",
+        ),
         ({"history": {**_STORE, "mode": "meta", "dropped": 5}}, "history sqlite, usable, 5 calls left out"),
         ({"calls": {**_QUEUE, "running": 10, "waiting": 20}}, "calls 10 of 10 running, 20 of 20 waiting: FULL"),
         ({"mcp_servers": [_MCP]}, "MCP files connected, 3 tools"),

@@ -8,6 +8,9 @@ import pytest
 from sidecall.cli.store import choose_store
 from sidecall.core.overload import StoreUnfit
 from sidecall.settings import Settings
+from tests.ledger.sql.disks import disk, fill_up
+
+__all__ = ["disk"]
 
 
 @pytest.fixture(autouse=True)
@@ -65,6 +68,14 @@ def test_a_file_of_another_program_is_not_passed_over(here: Path) -> None:
 
     with pytest.raises(StoreUnfit, match="it is not a SQLite database"):
         choose_store(Settings())
+
+
+def test_a_file_that_is_named_is_used_though_its_disk_is_full(disk: Path) -> None:
+    """There may be room later; a file that nobody has named is passed over."""
+    fill_up(disk)
+    named = f"sqlite:///{disk / 'ledger.db'}"
+
+    assert choose_store(Settings(store=named)).store == named
 
 
 def test_a_file_that_is_named_is_not_for_several_workers() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from sidecall.cli.main import cli
+from sidecall.cli.commands import cli
 
 TOOLS = '''
 from typing import Literal

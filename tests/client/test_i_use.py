@@ -12,7 +12,7 @@ from mcp import Client
 from pydantic_ai import Agent
 from pydantic_ai.models.test import TestModel
 
-from sidecall.cli.main import PLACES
+from sidecall.cli.commands import PLACES
 from sidecall.client import AsyncSidecall
 from sidecall.client.langchain import load_tools
 from sidecall.client.pydantic_ai import ServerToolset

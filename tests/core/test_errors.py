@@ -64,7 +64,7 @@ def test_a_request_error_keeps_what_the_problem_document_adds() -> None:
 
 def test_an_unknown_tool_is_said_in_the_words_of_langgraph() -> None:
     """Models have learnt to repair from this sentence."""
-    error = ToolNotFound("serch", ["search", "sum"], ["search"])
+    error = ToolNotFound("serch", ["search", "sum"], ["search"], "search")
 
     assert error.content == "Error: serch is not a valid tool, try one of [search, sum]. Did you mean search?"
     assert error.nearest == ["search"]

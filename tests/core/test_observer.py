@@ -11,8 +11,9 @@ def test_calls_may_go_unobserved() -> None:
     request = write_request("ping")
     nobody = Unobserved()
 
-    begun = nobody.begin(new_invocation(request, ping.compiled, None))
-    nobody.end(begun, "success")
+    invocation = new_invocation(request, ping.compiled, None)
+    begun = nobody.begin(invocation)
+    nobody.end(invocation, begun, "success")
     nobody.refuse(request, "unknown_tool")
 
     assert begun is None

@@ -48,6 +48,7 @@ ORDINARY = {
     "scopes": (),
     "rate": None,
     "is_for_all": True,
+    "is_remembered": False,
 }
 
 

@@ -39,11 +39,12 @@ async def test_an_entry_is_what_is_found_later(owner: str | None) -> None:
     await database.open()
     calls = SqlCalls(database)
     record = CallRecord.of(REQUEST, "invocation")
-    begun = await calls.accept(record, Acceptance(owner, '{"text":"\u00fc"}'))
+    accepted = await calls.accept(record, Acceptance(owner, '{"text":"\u00fc"}'))
     found = await calls.get("invocation", "default")
     await database.close()
 
-    assert begun is not None
+    assert accepted is not None
+    begun = accepted.entry
     assert list(begun.__dict__) == list(CallEntry.model_fields)
     assert begun.model_dump() == found.model_dump()
     assert begun.model_dump_json() == found.model_dump_json()

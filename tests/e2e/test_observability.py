@@ -12,7 +12,7 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from sidecall.cli.main import cli
+from sidecall.cli.commands import cli
 from tests.e2e.conftest import Serve
 from tests.kit.collector import Collector
 
@@ -65,12 +65,15 @@ def test_the_spans_of_many_calls_are_all_sent(start_server: Serve, collector: Co
 
     for _ in range(3):
         httpx.post(f"{server.url}/tool_calls/batch", json=[CALL] * 100)
+    told = httpx.get(f"{server.url}/status").json()["process"]["spans_dropped"], httpx.get(f"{server.url}/metrics").text
     code = server.stop()
     calls = {span.span_id for span in collector.spans if span.name == "execute_tool work"}
     parents = [span.parent_span_id for span in collector.spans if span.name == "SELECT"]
 
     assert code == 0
     assert (len(calls), len(parents), set(parents)) == (300, 300, calls)
+    assert told[0] == 0
+    assert "\nsidecall_spans_dropped_total 0.0\n" in told[1]
 
 
 def test_a_collector_that_never_answers_harms_nobody(start_server: Serve, tools: str) -> None:
@@ -119,7 +122,7 @@ def test_on_a_terminal_lines_are_for_people(tmp_path: Path) -> None:
     os.close(terminal)
     os.close(theirs)
 
-    assert "\x1b[1mserving 0 tools: none\x1b[0m" in shown
+    assert "\x1b[1mcannot listen on 127.0.0.1:" in shown
     assert '{"' not in shown
 
 

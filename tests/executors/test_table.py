@@ -32,7 +32,7 @@ async def test_each_is_started_with_its_own_tools_and_all_are_closed() -> None:
     """Nobody else loads them, and nobody runs one afterwards."""
     executors: Any = build_all(ExecutorSettings(tools_of=TOOLS_OF))
     await start_all(executors, [later.compiled])
-    before = executors["process"].fork_server_pid
+    before = executors["process"].made.fork_server_pid
     answer = answering(executors["process"])
     during = await answer(pid)
     await close_all(executors)

@@ -44,6 +44,21 @@ async def test_a_body_declared_as_json_is_read(make_client: MakeClient, media_ty
     assert response.json()["content"] == "hello"
 
 
+@pytest.mark.parametrize("path", ["/tool_calls", "/tool_calls/batch", "/contents", "/mcp"])
+@pytest.mark.parametrize("declared", [("application/json", "text/plain"), ("application/json", "application/json")])
+async def test_a_body_that_is_declared_twice_is_refused(
+    make_client: MakeClient, path: str, declared: tuple[str, str]
+) -> None:
+    """What stands in front of the server may have gone by the other one."""
+    client = await make_client(echo)
+    headers = [("Content-Type", kind) for kind in declared]
+
+    response = await client.post(path, content=CALL, headers=headers)
+
+    assert (response.status_code, response.json()["type"]) == (400, "urn:sidecall:problem:bad-request")
+    assert response.json()["detail"] == "`Content-Type` came 2 times; send it once."
+
+
 @pytest.mark.parametrize(
     ("headers", "given"),
     [

@@ -10,16 +10,16 @@ import pytest
 from sidecall import InjectedToolArg, Registry, ToolException, ToolGuardrailFunctionOutput, tool
 from sidecall.http.body import Bounds
 from sidecall.jobs.jobs import Jobs
+from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.ledger.memory.contents import MemoryContents
 from sidecall.ledger.opening import open_ledger
-from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.format import refuse
 from sidecall.rest.app import build_api
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
-from sidecall.rest.status.reading import Operation
+from sidecall.rest.status.operation import Operation
 from sidecall.telemetry.metrics import Metrics
 from sidecall.telemetry.minutes import Minutes
 from tests.kit.clients import MakeClient

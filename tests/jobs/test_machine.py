@@ -78,29 +78,29 @@ class Ledgers(RuleBasedStateMachine):
         """One with a key that is known is not accepted a second time."""
         record = CallRecord.of(CallRequest(ToolCall(name="tool", args={}, id="1")), new_invocation_id())
         sent = None if key is None else CallKey(key, "same", FAR)
-        entry = self.run(self.calls.accept(record, Acceptance(owner, None, sent)))
-        assert (entry is None) == (key in self.keys)
-        if entry is None:
+        accepted = self.run(self.calls.accept(record, Acceptance(owner, None, sent)))
+        assert (accepted is None) == (key in self.keys)
+        if accepted is None:
             assert sent is not None
             found = self.run(self.calls.find(sent))
             assert found is not None
             assert found.id == self.keys[str(key)]
             return
-        self.known[entry.id] = Known("queued") if owner is None else Known("running", 1, owner)
+        self.known[record.id] = Known("queued") if owner is None else Known("running", 1, owner)
         if key is not None:
-            self.keys[key] = entry.id
+            self.keys[key] = record.id
 
     @rule(key=st.none() | st.sampled_from("xyz"))
     def record(self, key: str | None) -> None:
         """A call that is remembered with its end is one of those that have ended."""
         record = CallRecord.of(CallRequest(ToolCall(name="tool", args={}, id="1")), new_invocation_id())
         sent, ended = None if key is None else CallKey(key, "same", FAR), self.make_end()
-        entry = self.run(self.calls.record(record, Acceptance("ann", None, sent), ended))
-        assert (entry is None) == (key in self.keys)
-        if entry is not None:
-            self.known[entry.id] = Known("succeeded", 1, message=str(ended.message.content))
+        accepted = self.run(self.calls.record(record, Acceptance("ann", None, sent), ended))
+        assert (accepted is None) == (key in self.keys)
+        if accepted is not None:
+            self.known[record.id] = Known("succeeded", 1, message=str(ended.message.content))
             if key is not None:
-                self.keys[key] = entry.id
+                self.keys[key] = record.id
 
     @rule(owner=owners, most=st.integers(min_value=1, max_value=3))
     def claim(self, owner: str, most: int) -> None:

@@ -24,7 +24,7 @@ import coverage
 import sidecall.executors.process.inside.main
 import sidecall.main  # noqa: F401  which a command imports that serves
 from sidecall.cli import early, project
-from sidecall.cli.main import PLACES
+from sidecall.cli.commands import PLACES
 
 # What is loaded where it is needed first.
 for _place in (

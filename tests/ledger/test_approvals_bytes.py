@@ -205,7 +205,7 @@ async def test_in_memory_small_values_take_no_more_than_they_say() -> None:
 async def test_in_memory_there_is_always_room_for_a_decision_and_a_short_answer(decision: Decision) -> None:
     """Though not a byte is left of what others keep there as well."""
     place = InMemory()
-    desk = Desk(place, 24_900)
+    desk = Desk(place, 25_000)
     waiting = (await desk.ask(text=LONG)).approval
     place.room.take(place.room.most - place.room.taken)
 

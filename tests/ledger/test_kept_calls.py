@@ -210,16 +210,16 @@ async def test_a_call_is_remembered_with_its_end(calls: SqlCalls, clock: Clock) 
     call = ToolCall(name="work", args={}, id="1")
     known = Acceptance("me", key=CallKey("key", "same", NOW + 300))
     clock.now = NOW + 1
-    entries = [
+    accepted = [
         await calls.record(CallRecord(id=name, created_at=at, tool_call=call, caller=Caller("ann")), how, DONE)
         for name, how in (("a", known), ("b", known), ("c", Acceptance("me")))
     ]
     found = await calls.get("a", "default")
     by_key = await calls.find(CallKey("key", "same", NOW))
 
-    assert [None if entry is None else entry.id for entry in entries] == ["a", None, "c"]
-    assert entries[0] is not None
-    assert entries[0].model_dump() == found.model_dump()
+    assert [None if call is None else call.entry.id for call in accepted] == ["a", None, "c"]
+    assert accepted[0] is not None
+    assert accepted[0].entry.model_dump() == found.model_dump()
     assert (found.status, found.duration_ms, found.message, by_key) == ("succeeded", 1000, DONE.message, found)
     assert not await calls.finish("a", 1, DONE)
 

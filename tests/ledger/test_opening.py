@@ -8,8 +8,8 @@ import pytest
 from sidecall.core.contents import TEXT
 from sidecall.core.context import ANONYMOUS
 from sidecall.core.overload import StoreUnfit
+from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.opening import open_ledger, sqlite_path
-from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.pipeline.format import refuse
 
 

@@ -49,7 +49,7 @@ async def _sessions(_: MakeClient) -> str:
 async def _old_session(make_client: MakeClient) -> str:
     client = await make_client()
     began = await ask_as_before(client, "initialize", protocolVersion=BEFORE)
-    mcp = client._transport.app.state.mcp  # type: ignore[attr-defined]
+    mcp = client._transport.app.state.mcp.parts  # type: ignore[attr-defined]
     [session] = mcp.sessions._sessions.values()
     session.used -= 3601
     named = {"Mcp-Session-Id": began.headers["Mcp-Session-Id"]}

@@ -2,7 +2,7 @@
 
 from sidecall.discovery import discover
 from sidecall.toolkits.choosing import find_files
-from tests.executors.sandbox.command_tools import print_much
+from tests.executors.sandbox.command_tools import print_much, take
 from tests.executors.sandbox.machine import open_once
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke, call, post
@@ -24,7 +24,18 @@ async def _answer_with_much(make_client: MakeClient) -> str:
     return f"{answer.status_code}, kind `{answer.json()['response_metadata']['error']['kind']}`"
 
 
+async def _send_long_words(make_client: MakeClient) -> str:
+    open_once()
+    client = await make_client(take)
+    # A tool's own word is `true`.
+    sent = [["a" * 131_072], ["a" * 131_000] * 14 + ["a" * 65_997], ["a"] * 8_000]
+    answers = [await post(client, call("take", words=words)) for words in sent]
+    kinds = {f"{it.status_code}, kind `{it.json()['response_metadata']['error']['kind']}`" for it in answers}
+    return ", ".join(kinds)
+
+
 BY_SANDBOX: dict[str, Provoke] = {
     "bytes of a command's output that are shown": _print_much,
     "bytes that a tool with `command` prints": _answer_with_much,
+    "bytes of an argument of a tool with `command`, and of all its words": _send_long_words,
 }

@@ -77,6 +77,15 @@ async def test_the_person_sees_the_call_and_what_it_would_do(client: httpx.Async
     assert RAN == []
 
 
+async def test_the_person_sees_which_conversation_it_is_about(client: httpx.AsyncClient) -> None:
+    """Where the call says one."""
+    meta = {**CAN_ASK, "sidecall/context": {"conversation_id": "chat-7"}}
+    result = (await ask(client, "tools/call", meta, name="refund", arguments=ARGUMENTS)).json()["result"]
+
+    message = result["inputRequests"]["approval"]["params"]["message"]
+    assert message.startswith('Run refund with {"order": 7, "amount": 3.5} in the conversation chat-7?')
+
+
 @pytest.mark.parametrize(
     ("responses", "text", "ran"),
     [

@@ -62,7 +62,7 @@ async def speaking(*tools: BaseTool, **settings: Any) -> AsyncIterator[Client]:
     client = Client(sent, read)
     async with app.router.lifespan_context(app):
         with os.fdopen(source, "rb") as here, os.fdopen(sink, "wb") as there:
-            task = asyncio.create_task(PipeServer(app.state.mcp, here, there).serve())
+            task = asyncio.create_task(PipeServer(app.state.mcp.parts, here, there).serve())
             try:
                 yield client
             finally:

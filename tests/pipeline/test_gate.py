@@ -47,7 +47,7 @@ class Entrance:
     def begin(self, _invocation: Any) -> None:
         """Never hear of a call that begins."""
 
-    def end(self, _begun: Any, _outcome: Outcome) -> None:
+    def end(self, _invocation: Any, _begun: Any, _outcome: Outcome) -> None:
         """Never hear of a call that ends."""
 
     def refuse(self, _request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:

@@ -56,6 +56,14 @@ async def test_a_call_finds_its_tool_by_name(pipeline: Pipeline) -> None:
     assert (message.content, message.name, message.tool_call_id) == ("A", "search_web", "call_1")
 
 
+async def test_a_model_is_asked_about_no_tool_that_does_something_else(pipeline: Pipeline) -> None:
+    """A name that only begins like another is told to programs alone: `browser_scroll` is not meant to press keys."""
+    message = await pipeline.run(_request("search_internet"))
+
+    assert message.content == "Error: search_internet is not a valid tool, try one of [search_web, greet, wait]."
+    assert message.response_metadata["error"]["nearest"] == ["search_web"]
+
+
 async def test_a_name_that_does_not_exist_is_told_to_the_model(pipeline: Pipeline) -> None:
     """With all names, and apart from them those that look like it."""
     message = await pipeline.run(_request("serch_web"))

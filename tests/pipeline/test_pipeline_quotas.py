@@ -63,7 +63,7 @@ class Refusals:
     def begin(self, _invocation: Any) -> None:
         """Hear nothing."""
 
-    def end(self, _begun: Any, _outcome: Outcome) -> None:
+    def end(self, _invocation: Any, _begun: Any, _outcome: Outcome) -> None:
         """Hear nothing."""
 
     def refuse(self, _request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:

@@ -98,6 +98,16 @@ async def test_probes_and_the_page_are_for_everybody(client: httpx.AsyncClient, 
     assert "write_order" not in response.text
 
 
+async def test_whoever_may_not_operate_is_told_of_readiness_alone(
+    client: httpx.AsyncClient, keys: dict[str, dict[str, str]]
+) -> None:
+    """An orchestrator's probe has no key, and how many tools there are is nobody else's business."""
+    senders = ({}, {"Authorization": "Bearer sidecall_wrong"}, keys["agent"], keys["operator"])
+    answers = [(await client.get("/readyz", headers=headers)).json() for headers in senders]
+
+    assert answers == [*({"status": "ready"},) * 3, {"status": "ready", "tools": 4}]
+
+
 @pytest.mark.parametrize("path", ["/tool_calls/", "/nothing", "/tool_calls%2Fexport", "/docs/../tools"])
 async def test_no_other_spelling_of_a_path_gets_past(client: httpx.AsyncClient, path: str) -> None:
     """Without a credential all are the same."""

@@ -14,9 +14,11 @@ from sidecall.core.overload import TooManyCalls
 from sidecall.http.context import RequestContext
 from sidecall.http.presence import DisconnectListener
 from sidecall.main import create_app
-from sidecall.rest.answers import answer_call, answer_calls, make_request
-from sidecall.rest.dialects import read_call, read_call_text
+from sidecall.rest.answers import answer_call, answer_calls
+from sidecall.rest.dialects import read_call
+from sidecall.rest.native.received import make_request
 from sidecall.rest.parts import Parts
+from sidecall.rest.plain_calls import read_call_text
 from sidecall.settings import Settings
 from tests.kit.asgi import Peer
 

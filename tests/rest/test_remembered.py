@@ -118,6 +118,26 @@ async def test_headers_that_cannot_be_heeded_are_refused(serve: MakeClient, head
     assert RAN["a"] == 0
 
 
+@pytest.mark.parametrize(
+    ("headers", "named"),
+    [
+        (key("a"), "`Idempotency-Key` does"),
+        (ASYNC, "`Prefer` does"),
+        ({**ASYNC, **key("a")}, "`Prefer` and `Idempotency-Key` do"),
+    ],
+)
+async def test_of_headers_that_do_not_fit_those_that_came_are_named(
+    serve: MakeClient, headers: dict[str, str], named: str
+) -> None:
+    """Whoever sent a key looks for nothing that is wrong with another header."""
+    client = await serve(charge)
+
+    refused = (await send(client, "charge", headers={**headers, "Accept": "text/event-stream"}, order="a")).json()
+
+    assert refused["title"] == "What `Prefer` or `Idempotency-Key` asks for cannot be had, or not for this request."
+    assert refused["detail"].startswith(f"{named} not go with `Accept: text/event-stream`.")
+
+
 @pytest.mark.parametrize("text", ["k", '"k"', " k "])
 async def test_a_key_is_quoted_or_bare(serve: MakeClient, text: str) -> None:
     """Both are the same key."""

@@ -8,7 +8,7 @@ from pydantic import AfterValidator
 from sidecall import InjectedState, tool
 from sidecall.core.errors import InvalidArguments, MissingContext, ToolExecutionError
 from sidecall.core.invocation import Invocation, new_invocation
-from sidecall.schema.arguments import check_arguments, fill_hidden
+from sidecall.schema.arguments import fill_hidden, validate
 from tests.kit.calls import write_request
 
 
@@ -35,7 +35,7 @@ def test_what_the_model_sent_and_what_was_injected_come_together() -> None:
     """By the names of the parameters."""
     invocation = begin({"number": "3"}, {"user": "Ada"})
     fill_hidden(invocation)
-    check_arguments(invocation)
+    validate(invocation)
 
     assert invocation.injected == {"user": "Ada"}
     assert invocation.values == {"number": 3, "user": "Ada", "fragile": 0}
@@ -46,6 +46,6 @@ def test_who_must_act_is_told_what_is_wrong() -> None:
     with pytest.raises(MissingContext):
         fill_hidden(begin({"number": 3}, {}))
     with pytest.raises(InvalidArguments):
-        check_arguments(begin({"number": "three"}, {}))
+        validate(begin({"number": "three"}, {}))
     with pytest.raises(ToolExecutionError):
-        check_arguments(begin({"number": 3, "fragile": 1}, {}))
+        validate(begin({"number": 3, "fragile": 1}, {}))

@@ -2,8 +2,9 @@
 
 import pytest
 
-from sidecall.schema.docstrings import detect_style, parse_docstring
+from sidecall.schema.docstrings import parse_docstring
 from sidecall.schema.sections.parts import Docstring, DocstringStyle
+from sidecall.schema.sections.styles import detect_style
 
 GOOGLE = """Add numbers.
 

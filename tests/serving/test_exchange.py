@@ -74,6 +74,16 @@ async def test_a_plain_answer_has_the_bytes_that_messages_make() -> None:
     assert (asking.taken, asking.answered, len(asking.wire.pieces)) == ([b"body", b"more"], [True, True], 2)
 
 
+async def test_headers_of_its_own_are_written_in_their_place() -> None:
+    """As messages would have them, and in one piece."""
+    reply = Reply(b"{}", headers={"Preference-Applied": "wait=10", "Idempotency-Replayed": "true"})
+    asking, sending = Server(reply), Server(reply, asks=False)
+
+    answers = [await server.get(POST + b"body") for server in (asking, sending)]
+
+    assert (answers[0], asking.answered, len(asking.wire.pieces)) == (answers[1], [True], 1)
+
+
 async def test_the_date_is_that_of_the_answer() -> None:
     """Although its bytes are remembered for as long as it holds."""
     server = Server()
@@ -85,7 +95,8 @@ async def test_the_date_is_that_of_the_answer() -> None:
 
 CLOSING = POST.replace(b"Host", b"Connection: close\r\nHost")
 NOT_PLAIN = [
-    pytest.param(Reply(b"{}", headers={"Location": "/"}), POST, {}, id="it has a header of its own"),
+    pytest.param(Reply(b"{}", headers={"Connection": "close"}), POST, {}, id="a header of its own frames it"),
+    pytest.param(Reply(b"{}", headers={"A": "b\r\nC: d"}), POST, {}, id="a header is smuggled into another"),
     pytest.param(Reply(b"{}", 202), POST, {}, id="it is no 200"),
     pytest.param(Reply(b"x" * 300_000), POST, {}, id="it is large"),
     pytest.param(PLAIN, CLOSING, {}, id="the connection closes with it"),

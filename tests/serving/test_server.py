@@ -33,7 +33,7 @@ async def at_shutdown():
 config = uvicorn.Config(app, port=0, http=Connection, ws="none", lifespan="on")
 patience = Patience(drain_grace=0, drain_timeout=0)
 room = RequestRoom(1_000_000)
-Server(config, Lifecycle(), patience, 100, room, on_started=lambda: print("started", flush=True)).run()
+Server(config, Lifecycle(), patience, 100, room, lambda: print("started", flush=True), is_worker=True).run()
 print("returned", flush=True)
 """
 

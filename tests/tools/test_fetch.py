@@ -40,6 +40,8 @@ def serve_site() -> Iterator[Site]:
         site.redirect("/moved", "/page")
         site.redirect("/inside", "http://169.254.169.254/latest/meta-data")
         site.redirect("/round", "/round")
+        site.answers["/nothing"] = (204, {}, b"")
+        site.give("/blank", " \n")
         site.answers["/down"] = (503, {}, b"")
         site.answers["/busy"] = (429, {"Retry-After": "7"}, b"")
         site.answers["/cookie"] = (302, {"Location": "/page", "Set-Cookie": "a=b; Path=/"}, b"")
@@ -103,6 +105,27 @@ async def test_a_page_is_markdown(site: Site) -> None:
 async def test_texts_come_as_they_are(site: Site, path: str, content: str) -> None:
     """In the encoding that they name."""
     assert inside(await fetch(site, path), site.url + path) == content
+
+
+@pytest.mark.parametrize(("path", "status"), [("/nothing", 204), ("/blank", 200)])
+async def test_an_empty_answer_is_said_to_be_empty(site: Site, path: str, status: int) -> None:
+    """Else a model takes it for a page that it could not see."""
+    message = await fetch(site, path)
+
+    assert message.content == f"There is nothing at {site.url}{path}: it answers {status}, without any content."
+    assert message.artifact == {
+        "url": site.url + path, "content_type": "text/plain", "characters": 0, "start": 0, "end": 0
+    }  # fmt: skip
+
+
+async def test_a_name_and_a_password_of_an_address_are_not_said_back(site: Site) -> None:
+    """They go to the host that the address names, and into no answer."""
+    named = site.url.replace("http://", "http://ann:pass-7@")
+    answers = [await run(module.web_fetch, {"url": named + path}) for path in ("/moved", "/nothing", "/none")]
+
+    assert inside(answers[0], f"{site.url}/page").find(f"[more]({site.url}/more?a=1)") > 0
+    assert [it for it in answers if "pass-7" in it.model_dump_json()] == []
+    assert site.heads[-1]["Authorization"].startswith("Basic ")
 
 
 async def test_a_long_text_is_read_in_parts(site: Site) -> None:

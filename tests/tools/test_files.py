@@ -123,13 +123,22 @@ async def test_anthropics_tools_are_answered_with_results(client: httpx.AsyncCli
             },
             True,
         ),
+        (patch("delete_file", "../a.py"), False),
+        (
+            {"name": "apply_patch", "args": {"input": ENVELOPE.replace("*** End", "*** Delete File: /etc/x\n*** End")}},
+            False,
+        ),
+        ({"name": "apply_patch", "args": {"type": "delete_file"}}, False),
         ({"name": "memory", "args": {"command": "delete", "path": "/memories/a"}}, True),
+        ({"name": "memory", "args": {"command": "delete", "path": "/memories/../a"}}, False),
+        ({"name": "memory", "args": {"command": "delete", "path": "/memories/"}}, False),
+        ({"name": "memory", "args": {"command": "delete"}}, False),
         ({"name": "memory", "args": {"command": "view", "path": "/memories"}}, False),
         ({"name": "write", "args": {"file_path": "a.py", "content": ""}}, False),
     ],
 )
 async def test_deleting_asks_a_person(client: httpx.AsyncClient, sent: dict[str, Any], asks: bool) -> None:
-    """However it is written."""
+    """However it is written, unless its path is refused anyway."""
     answer = await client.post("/tool_calls", json=sent)
 
     assert answer.status_code == (202 if asks else 200)

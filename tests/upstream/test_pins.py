@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sidecall.cli.main import cli
+from sidecall.cli.commands import cli
 from sidecall.upstream.listed import ListedTool
 from sidecall.upstream.pins import PinFile, PinsUnfit
 

@@ -111,3 +111,15 @@ def test_nothing_is_made_before_there_is_something_to_keep(places: Workspaces) -
     assert places.sweep() == 0
     assert places.find("a", "b") is None
     assert not places.root.exists()
+
+
+@pytest.mark.parametrize("mode", [0, 0o500])
+def test_a_folder_that_a_program_has_closed_is_opened_again(places: Workspaces, mode: int) -> None:
+    """It belongs to the server, and no operator has to see to it."""
+    with places.open("a", "b") as workspace:
+        directory = workspace.directory
+        directory.chmod(mode)
+    with places.open("a", "b") as workspace:
+        workspace.write_bytes("name", b"1")
+
+    assert directory.stat().st_mode & 0o777 == 0o700

@@ -1,13 +1,13 @@
 """What a server knows its callers by."""
 
 from collections.abc import Awaitable, Collection
-from dataclasses import dataclass
 from typing import Protocol
 
 from starlette.types import Scope
 
 from sidecall.auth.resource import ProtectedResource
 from sidecall.core.context import Caller
+from sidecall.records import dataclass
 
 
 class Authenticator(Protocol):

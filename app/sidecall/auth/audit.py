@@ -5,13 +5,12 @@ import logging
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uuid_utils import uuid7
 
-from sidecall.auth.keys import ApiKey
 from sidecall.auth.methods import Unauthenticated
 from sidecall.auth.scopes import MissingScope, require_scope
 from sidecall.core.context import Caller
@@ -19,6 +18,10 @@ from sidecall.core.decisions.audit import AuditAction, AuditEntry, AuditTrail
 from sidecall.core.errors import RequestError
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.store.tenant import DEFAULT_TENANT
+from sidecall.records import dataclass
+
+if TYPE_CHECKING:
+    from sidecall.auth import keys as _keys
 
 logger = logging.getLogger("sidecall.audit")
 
@@ -119,14 +122,14 @@ class Auditor:
         else:
             known.count += 1
 
-    def note_keys(self, keys: Iterable[ApiKey]) -> None:
+    def note_keys(self, keys: "Iterable[_keys.ApiKey]") -> None:
         """Note which keys were made and revoked; the program that did it may have no ledger, so the server does."""
         for key in keys:
             self._note_key("key_made", key, key.created_at)
             if key.revoked_at is not None:
                 self._note_key("key_revoked", key, key.revoked_at)
 
-    def _note_key(self, action: AuditAction, key: ApiKey, at: datetime) -> None:
+    def _note_key(self, action: AuditAction, key: "_keys.ApiKey", at: datetime) -> None:
         entry_id = f"{action}:{key.tenant}:{key.id}"
         if entry_id in self._known or at.timestamp() <= time.time() - self.trail.ttl:
             return

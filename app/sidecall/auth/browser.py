@@ -4,7 +4,6 @@ What is no browser says neither where a page comes from nor a name that is not t
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -12,6 +11,7 @@ from sidecall.auth.hosts import OwnHosts
 from sidecall.auth.middleware import Refuse, path_of
 from sidecall.auth.passes import HEADERS
 from sidecall.core.errors import RequestError
+from sidecall.records import dataclass
 
 # What browsers say of the page that sends a request.
 _SAYS_WHENCE = frozenset((b"origin", b"sec-fetch-site"))

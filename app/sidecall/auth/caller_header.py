@@ -1,7 +1,6 @@
 """Name callers by headers that a trusted gateway sets."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import ip_address, ip_network
 
@@ -12,6 +11,7 @@ from sidecall.auth.passes import HEADERS
 from sidecall.core.context import ANONYMOUS, EVERYTHING, Caller
 from sidecall.core.errors import RequestError
 from sidecall.core.store.tenant import DEFAULT_TENANT
+from sidecall.records import dataclass
 
 # Who has sent a request, where a proxy on the way to this server says that it was somebody else.
 PEER = "sidecall.peer"

@@ -2,9 +2,9 @@
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from sidecall.auth.audit import Auditor
-from sidecall.auth.oauth.signing_in import SigningIn
 from sidecall.core.context import Caller
 from sidecall.core.errors import SidecallError
 from sidecall.core.secrecy.places import (
@@ -16,6 +16,9 @@ from sidecall.core.secrecy.places import (
     SecretsOff,
     SecretUnreadable,
 )
+
+if TYPE_CHECKING:
+    from sidecall.auth.oauth import signing_in as _signing_in
 
 logger = logging.getLogger("sidecall")
 
@@ -30,7 +33,11 @@ class SecretKeeper:
     """Keep secrets encrypted, where the operator has given a key, and find them for calls."""
 
     def __init__(
-        self, places: SealedSecrets, sealer: Seal | None, auditor: Auditor, signing_in: SigningIn | None = None
+        self,
+        places: SealedSecrets,
+        sealer: Seal | None,
+        auditor: Auditor,
+        signing_in: "_signing_in.SigningIn | None" = None,
     ) -> None:
         self.signing_in = signing_in
         self._places = places

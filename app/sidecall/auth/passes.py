@@ -3,12 +3,13 @@
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 
 from starlette.types import Scope
 
 from sidecall.core.context import Caller
+from sidecall.records import dataclass
 
 # Where the headers stand in the scope by their names, for whoever comes later; of those that come twice the first
 # counts, as in the framework.

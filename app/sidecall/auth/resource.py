@@ -1,13 +1,13 @@
 """What clients are told of the tokens that a server takes (RFC 9728)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from starlette.types import Scope
 
 from sidecall.auth.scopes import SERVER_SCOPES
+from sidecall.records import dataclass
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 

@@ -4,7 +4,6 @@ import hashlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from joserfc import jws, jwt
@@ -16,6 +15,7 @@ from sidecall.auth.key_sets import IssuerKeys
 from sidecall.auth.methods import REFUSE, BadCredential, read_bearer
 from sidecall.core.context import Caller
 from sidecall.core.store.tenant import DEFAULT_TENANT
+from sidecall.records import dataclass
 
 logger = logging.getLogger("sidecall")
 

@@ -1,6 +1,5 @@
 """The part of the tools that each caller is offered, as a file has it."""
 
-import tomllib
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -13,6 +12,9 @@ from starlette.types import Scope
 from sidecall.auth.access import Authenticator
 from sidecall.core.context import ANONYMOUS, Caller, Toolset
 from sidecall.core.errors import RequestError, SidecallError
+from sidecall.later import Later
+
+tomllib = Later("tomllib")
 
 # Callers whose toolset need not be looked for again.
 _REMEMBERED = 1024
@@ -47,7 +49,7 @@ def _match(patterns: list[str], name: str) -> bool:
     return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-_FILE = TypeAdapter(dict[str, _Entry])
+_FILE = TypeAdapter(dict[str, _Entry], config=ConfigDict(defer_build=True))
 
 
 class Toolsets:

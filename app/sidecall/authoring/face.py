@@ -1,7 +1,7 @@
 """What LangChain's tools tell about themselves, as models and as JSON Schema."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, TypeAdapter, create_model
 from pydantic.errors import PydanticUserError
@@ -11,11 +11,16 @@ from sidecall.authoring.options import OptionFields
 from sidecall.core.errors import DefinitionError
 from sidecall.core.parameter import EMPTY
 from sidecall.core.tool import CompiledTool, Schema
+from sidecall.later import Later
 from sidecall.schema.by_model import ModelArgsSchema
 from sidecall.schema.injections import rebuild_annotation
 from sidecall.schema.models import ModelType
 from sidecall.schema.signature import read_signature
-from sidecall.schema.single_input import SingleInputArgsSchema
+
+if TYPE_CHECKING:
+    from sidecall.schema import single_input as _single_input
+else:
+    _single_input = Later("sidecall.schema.single_input")
 
 # Where the values of hidden parameters come from that LangChain shows in `args_schema` too.
 _SHOWN = ("context", "state", "call_id", "caller")
@@ -35,7 +40,7 @@ def make_args_model(tool: CompiledTool, *, with_hidden: bool) -> Any:
         A model; the JSON Schema where that is what describes the arguments.
     """
     schema = tool.args_schema
-    if isinstance(schema, SingleInputArgsSchema):
+    if isinstance(schema, _single_input.SingleInputArgsSchema):
         fields: Fields = {"tool_input": (str, Field())}
     elif isinstance(schema, ModelArgsSchema):
         fields = dict(_list_fields(schema))
@@ -114,7 +119,7 @@ class ToolFace(OptionFields):
     @property
     def args(self) -> Schema:
         """The arguments that a model may send, by name, as JSON Schema."""
-        if isinstance(self.compiled.args_schema, SingleInputArgsSchema):
+        if isinstance(self.compiled.args_schema, _single_input.SingleInputArgsSchema):
             return {"tool_input": {"type": "string"}}
         shown = self.tool_call_schema
         schema = shown if isinstance(shown, dict) else shown.model_json_schema()
@@ -165,5 +170,7 @@ def infer_args_schema_of(tool: ToolFace) -> Any:
     except DefinitionError:
         return None
     return (
-        None if isinstance(compiled.args_schema, SingleInputArgsSchema) else make_args_model(compiled, with_hidden=True)
+        None
+        if isinstance(compiled.args_schema, _single_input.SingleInputArgsSchema)
+        else make_args_model(compiled, with_hidden=True)
     )

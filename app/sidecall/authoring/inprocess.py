@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypedDict
 
 from pydantic import BaseModel, ValidationError
@@ -24,6 +24,7 @@ from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 # What lists the tools of a module. A process loads it by this name, when all that it stands on is there.

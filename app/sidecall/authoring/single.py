@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel
 
@@ -10,10 +10,15 @@ from sidecall.authoring.structured import StructuredTool
 from sidecall.core.errors import ToolException
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import ArgsSchema
+from sidecall.later import Later
 from sidecall.schema.injections import plan_injections
 from sidecall.schema.models import ModelType
 from sidecall.schema.signature import read_signature
-from sidecall.schema.single_input import SingleInputArgsSchema, refuse_many
+
+if TYPE_CHECKING:
+    from sidecall.schema import single_input as _single_input
+else:
+    _single_input = Later("sidecall.schema.single_input")
 
 
 class Tool(StructuredTool):
@@ -56,7 +61,7 @@ class Tool(StructuredTool):
         return super()._get_target()
 
     def _get_args_schema(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
-        return super()._get_args_schema() if self._has_fields() else SingleInputArgsSchema(self.name)
+        return super()._get_args_schema() if self._has_fields() else _single_input.SingleInputArgsSchema(self.name)
 
     def _has_fields(self) -> bool:
         return vars(self).get("args_schema") is not None
@@ -70,7 +75,7 @@ def _wrap(function: Callable[..., Any], name: str, *, has_fields: bool) -> Calla
     def split(values: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         given = [value for key, value in values.items() if key not in names]
         if len(given) != 1:
-            raise ToolException(refuse_many(name, given))
+            raise ToolException(_single_input.refuse_many(name, given))
         return given[0], {key: value for key, value in values.items() if key in names}
 
     def run(**values: Any) -> Any:

@@ -14,8 +14,9 @@ import typer
 from pydantic_core import from_json, to_json
 from rich.console import Console
 
-from sidecall.cli.options import Toolkits, Tools, load_registry, read_settings
+from sidecall.cli.options import Toolkits, Tools
 from sidecall.cli.remote import NoServer, place_of, reach, word_problem
+from sidecall.cli.starting.given import load_registry, read_settings
 from sidecall.core.errors import SEE_LOG, ToolCallFailed
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall

@@ -13,7 +13,8 @@ from sidecall.auth.toolsets import read_toolsets
 from sidecall.authoring.offers import tools_of
 from sidecall.cli.contract.lock import compare_with_lock, find_exit_code, print_changes
 from sidecall.cli.moved import find_unmet
-from sidecall.cli.options import Toolkits, Tools, load_registry, read_settings, write_count
+from sidecall.cli.options import Toolkits, Tools
+from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.cli.tokens import estimate_tokens
 from sidecall.executors.process.finder import Finder
 from sidecall.executors.process.home import find_unfit

@@ -14,7 +14,7 @@ from rich.table import Column, Table
 from sidecall.auth.key_file import KeyFile
 from sidecall.auth.keys import ApiKey, mint_key
 from sidecall.auth.scopes import CALL, SERVER_SCOPES
-from sidecall.cli.options import read_settings
+from sidecall.cli.starting.given import read_settings
 from sidecall.core.context import ANY_SCOPE
 from sidecall.core.errors import SidecallError
 from sidecall.core.store.tenant import DEFAULT_TENANT

@@ -1,21 +1,18 @@
-"""The commands of `sidecall`, and how their errors look."""
+"""The program `sidecall`, and how its errors look."""
 
 import sys
-from collections.abc import Iterator, MutableMapping
-from typing import Annotated, Any
 
-import typer
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
-from typer.core import TyperGroup
-from typer.main import get_group
 
+from sidecall.cli.starting.words import read_serve
 from sidecall.core.errors import SidecallError
 from sidecall.http.system_refusals import word_system_refusal
 from sidecall.later import Later
 from sidecall.loading import add_project
-from sidecall.version import __version__
 
+# What reads and explains all commands; to start a server takes neither.
+commands, serving = Later("sidecall.cli.commands"), Later("sidecall.cli.starting.serving")
 # Which takes as long to load as many of our rooms.
 console, markup = Later("rich.console"), Later("rich.markup")
 
@@ -24,101 +21,11 @@ _MOST_OF_VALUE = 200
 # Settings whose values are never said back.
 _UNSHOWN = frozenset(("WEBHOOK_SECRET", "SECRETS_KEY"))
 
-# Where each command is, in the order in which they are listed: a function, or the commands of a group.
-PLACES = {
-    "serve": ("serve", "serve"),
-    "mcp": ("mcp", "mcp"),
-    "tools": ("tools", "tools"),
-    "toolkits": ("built_in.toolkits", "toolkits"),
-    "call": ("call", "call"),
-    "agent": ("agents.talk", "agent"),
-    "status": ("status", "status"),
-    "audit": ("audit", "audit"),
-    "new": ("new", "new"),
-    "check": ("check", "check"),
-    "lock": ("contract.lock", "lock"),
-    "openapi": ("openapi", "openapi"),
-    "mcp-servers": ("mcp", "mcp_servers"),
-    "calls": ("calls", "calls"),
-    "approvals": ("approvals", "approvals"),
-    "workspace": ("built_in.workspace", "workspace"),
-    "keys": ("keys", "keys"),
-}
-
-
-class Commands(TyperGroup):
-    """The group of all commands, each loaded when it is asked for."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.commands = _Loaded()
-
-
-class _Loaded(MutableMapping[str, Any]):
-    """Makes a command when it is looked up."""
-
-    def __init__(self) -> None:
-        self._made: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            module, offered = PLACES[name]
-            self._made[name] = _make(name, getattr(Later(f"sidecall.cli.{module}"), offered))
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(PLACES)
-
-    def __len__(self) -> int:
-        return len(PLACES)
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._made[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._made[name]
-
-
-def _make(name: str, offered: Any) -> Any:
-    alone = typer.Typer(add_completion=False)
-    if isinstance(offered, typer.Typer):
-        alone.add_typer(offered, name=name)
-    else:
-        alone.command(name)(offered)
-    return get_group(alone).commands[name]
-
-
-cli = typer.Typer(
-    name="sidecall",
-    cls=Commands,
-    help="Run the tools of AI agents behind plain HTTP.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-)
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"sidecall {__version__}")
-        raise typer.Exit
-
-
-@cli.callback()
-def options(
-    version: Annotated[  # noqa: ARG001  its callback has done all
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
-    ] = False,
-) -> None:
-    """Run the tools of AI agents behind plain HTTP."""
-    # After our own imports, those of the command included, which nothing of the project's is to come between.
-    add_project()
-
 
 def main() -> None:
     """Run the program; what the author or operator has to mend is said in a sentence, with exit code 1."""
     try:
-        cli()
+        _run(sys.argv[1:])
     except SidecallError as error:
         _complain(error.message)
     except ValidationError as error:
@@ -130,6 +37,17 @@ def main() -> None:
             raise
         _complain(refusal)
     sys.exit(1)
+
+
+def _run(words: list[str]) -> None:
+    given = read_serve(words)
+    if given is None:
+        commands.cli()
+        return
+    serve = serving.serve
+    add_project()  # After our own imports, which nothing of the project's is to come between.
+    serve(**given)
+    sys.exit()
 
 
 def _word(item: ErrorDetails) -> str:

@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sidecall.cli.options import Toolkits, Tools, load_registry, read_settings, write_count
+from sidecall.cli.options import Toolkits, Tools
+from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.core.errors import SidecallError
 from sidecall.main import create_app
 from sidecall.mcp.pipes import PipeServer
@@ -63,7 +64,7 @@ async def _serve(settings: Settings, registry: Registry, sink: BinaryIO) -> None
     async with app.router.lifespan_context(app):
         # Many clients ask for the tools once, so those of other servers had better be there.
         await app.state.upstream.wait_until_tried(_WAIT)
-        await PipeServer(app.state.mcp, sys.stdin.buffer, sink).serve()
+        await PipeServer(app.state.mcp.parts, sys.stdin.buffer, sink).serve()
 
 
 @mcp_servers.command(name="list")

@@ -1,12 +1,8 @@
 """Options that several commands share."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-
-from sidecall.discovery import discover
-from sidecall.registry import Registry
-from sidecall.settings import Settings
 
 Tools = Annotated[
     list[str] | None,
@@ -26,20 +22,3 @@ Toolkits = Annotated[
         help="A toolkit to offer as well: see `sidecall toolkits`. Repeatable. [default: SIDECALL_TOOLKITS, else none]",
     ),
 ]
-
-
-def read_settings(**given: Any) -> Settings:
-    """Read the settings; what was given on the command line, if it is not empty, beats the environment."""
-    for name in ("tools", "toolkits"):
-        given[name] = tuple(value for value in given.get(name) or () if value)
-    return Settings(**{name: value for name, value in given.items() if value not in (None, "", ())})
-
-
-def load_registry(settings: Settings) -> Registry:
-    """Load the tools that the settings name."""
-    return Registry(discover(settings.places, use_entry_points=settings.entry_points))
-
-
-def write_count(number: int, noun: str) -> str:
-    """Write a number with its noun, such as `1 tool` and `2 tools`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

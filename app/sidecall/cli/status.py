@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from sidecall.cli.call_rows import clean, write_time
-from sidecall.cli.options import write_count
 from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, reach
+from sidecall.cli.starting.given import write_count
 
 _GOOD, _BAD, _FAIR = "green", "bold red", "yellow"
 # Minutes of which the calls are summed up, and as many rows of what fails.
@@ -51,6 +51,7 @@ def _write_rows(found: dict[str, Any]) -> Iterator[_Row]:
         yield "requests", Text(f"{process['requests_in_flight']} in flight, {process['connections']} connections")
     yield "store", _write_store(found["store"])
     yield "history", _write_history(found["history"])
+    yield "workspaces", _write_workspaces(found["workspaces"])
     for server in found["mcp_servers"]:
         yield f"MCP {clean(server['name'])}", _write_mcp_server(server)
     yield "calls", _write_queue(found["calls"])
@@ -58,6 +59,8 @@ def _write_rows(found: dict[str, Any]) -> Iterator[_Row]:
     yield from ((pool, _write_executor(found["executors"][name])) for name, pool in _POOLS)
     if process["log_lines_dropped"]:
         yield "log", Text(f"{process['log_lines_dropped']} lines dropped, since nobody read them", _FAIR)
+    if process["spans_dropped"]:
+        yield "traces", Text(f"{process['spans_dropped']} spans lost, since the collector did not take them", _FAIR)
     minutes = [*found["minutes"], found["this_minute"]]
     yield from ((name, _write_minutes(minutes[-most:])) for most, name in _SPANS)
     yield from _write_failing(minutes)
@@ -75,6 +78,12 @@ def _write_history(history: dict[str, Any]) -> Text:
         return Text("off")
     lost = (f", {history['dropped']} calls left out", _FAIR) if history["dropped"] else ""
     return Text.assemble(_write_store(history), lost)
+
+
+def _write_workspaces(found: dict[str, Any]) -> Text:
+    free = "" if found["free_bytes"] is None else f", {found['free_bytes'] / 1e9:.1f} GB free"
+    text = Text(f"{found['kept']} of {found['most']}{free} in {clean(found['place'])}")
+    return text if found["trouble"] is None else Text.assemble(text, (f": {clean(found['trouble'])}", _BAD))
 
 
 def _write_mcp_server(server: dict[str, Any]) -> Text:

@@ -2,12 +2,19 @@
 
 import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sidecall.core.overload import StoreUnfit
+from sidecall.later import Later
 from sidecall.ledger.opening import IN_MEMORY, sqlite_path
-from sidecall.ledger.sql.sqlite.file import StoreOutOfReach
-from sidecall.ledger.sql.sqlite.opened import try_file
 from sidecall.settings import Settings
+
+if TYPE_CHECKING:
+    from sidecall.ledger.sql.sqlite import file as _file
+    from sidecall.ledger.sql.sqlite import opened as _opened
+else:
+    _file = Later("sidecall.ledger.sql.sqlite.file")
+    _opened = Later("sidecall.ledger.sql.sqlite.opened")
 
 logger = logging.getLogger("sidecall")
 
@@ -24,14 +31,17 @@ def choose_store(settings: Settings) -> Settings:
         StoreUnfit: The store cannot be used by this program, or not by so many workers.
     """
     if settings.store is not None:
-        _require_fit(settings.store, settings.workers)
+        try:
+            _require_fit(settings.store, settings.workers)
+        except _file.StoreWithoutRoom:
+            return settings  # It is used as soon as there is room; until then what needs it is refused.
         return settings
     if settings.workers > 1:
         return _forgetful(settings, "a file is for one worker; several can share a PostgreSQL (SIDECALL_STORE)")
     try:
         _make_folder()
         _require_fit(_DEFAULT, 1)
-    except StoreOutOfReach as error:
+    except _file.StoreOutOfReach as error:
         return _forgetful(settings, error.message)
     except OSError as error:
         return _forgetful(settings, f"{_FOLDER.absolute()} cannot be written ({error.strerror})")
@@ -47,7 +57,7 @@ def _require_fit(url: str, workers: int) -> None:
             f"SIDECALL_STORE is {url}, a file for one process, and there are {workers} workers: leave out --workers, "
             f"or write memory://, with which each worker remembers for itself."
         )
-    try_file(path)
+    _opened.try_file(path)
 
 
 def _forgetful(settings: Settings, reason: str) -> Settings:

@@ -7,7 +7,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sidecall.cli.options import Toolkits, Tools, load_registry, read_settings, write_count
+from sidecall.cli.options import Toolkits, Tools
+from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.cli.tokens import estimate_tokens
 from sidecall.core.tool import CompiledTool
 from sidecall.schema.describe import describe

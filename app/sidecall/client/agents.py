@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypedDict, Unpack, cast
 
 from agents import FunctionTool, RunContextWrapper
@@ -17,6 +17,7 @@ from sidecall.client.blocking import Sidecall
 from sidecall.client.blocks import MediaBlock, read_blocks
 from sidecall.client.failures import ApprovalNeeded
 from sidecall.client.options import AskPerson, CallOptions, ToolFilters, require_options
+from sidecall.records import dataclass
 
 OfRun = Callable[[RunContextWrapper[Any]], Any]
 

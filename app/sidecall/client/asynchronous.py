@@ -4,7 +4,6 @@ import asyncio
 import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from typing import Any, Self, TypeVar, Unpack
 
 import httpx
@@ -16,6 +15,7 @@ from sidecall.client.options import CallOptions, ToolFilters
 from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
 from sidecall.client.streams import follow_call, stream_batch, stream_call
 from sidecall.client.turns import Turn, find_final, read_turn, run_turn
+from sidecall.records import dataclass
 
 T = TypeVar("T")
 

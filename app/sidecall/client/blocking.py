@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any, Self, TypeVar, Unpack
 
 import httpx
@@ -15,6 +14,7 @@ from sidecall.client.options import CallOptions, ToolFilters
 from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
 from sidecall.client.streams import follow_call, stream_batch, stream_call
 from sidecall.client.turns import Turn, read_turn, run_turn
+from sidecall.records import dataclass
 
 T = TypeVar("T")
 

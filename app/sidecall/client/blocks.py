@@ -3,8 +3,9 @@
 import json
 import mimetypes
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from sidecall.records import dataclass
 
 _KINDS: Mapping[str, str] = {
     "image": "image",

@@ -4,7 +4,7 @@ import json
 import re
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import unquote
 
@@ -25,6 +25,7 @@ from sidecall.client.options import (
 from sidecall.client.plain import make_plain, write_body
 from sidecall.client.remembered import JSON_BODY, Remembered, escape
 from sidecall.client.steps import Sending, Steps
+from sidecall.records import dataclass
 
 _UNREAD = re.compile(r"\*=\d+")
 

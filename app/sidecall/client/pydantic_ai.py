@@ -1,7 +1,7 @@
 """The tools of a server as a toolset of Pydantic AI: `Agent(model, toolsets=[ServerToolset(server)])`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic_ai import ModelRetry, RunContext, ToolReturn
@@ -14,6 +14,7 @@ from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.failures import ApprovalNeeded
 from sidecall.client.options import CallOptions, ToolFilters
+from sidecall.records import dataclass
 
 # The server checks the arguments, and words what is wrong for the model.
 _ANY_ARGUMENTS = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))

@@ -1,7 +1,7 @@
 """What a server remembers, as steps: calls that run on, and approvals."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import quote
 
@@ -12,6 +12,7 @@ from sidecall.client.failures import ApprovalNeeded
 from sidecall.client.options import CallOptions
 from sidecall.client.plain import write_body
 from sidecall.client.steps import Asking, Pausing, Persistence, Sending, Steps, send
+from sidecall.records import dataclass
 
 # The server bounds its own waiting too (SIDECALL_MAX_WAIT); longer waits are several requests.
 _LONG_POLL = 30.0

@@ -2,12 +2,13 @@
 
 import random
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, TypeVar
 
 import httpx
 
 from sidecall.client.failures import RequestRefused, ServerUnreachable, read_refusal
+from sidecall.records import dataclass
 
 T = TypeVar("T")
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import quote
 
@@ -13,6 +13,7 @@ from sidecall.client.failures import ServerUnreachable, make_refusal
 from sidecall.client.options import OF_MANY, CallOptions, beside, limit_time, require_options
 from sidecall.client.plain import make_plain, write_body
 from sidecall.client.steps import Giving, Pausing, Persistence, Sending, Steps, Taking, send
+from sidecall.records import dataclass
 
 _EVENTS = {"Accept": "text/event-stream"}
 _HEADERS = {**_EVENTS, "Content-Type": "application/json"}

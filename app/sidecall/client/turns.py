@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
@@ -11,6 +11,7 @@ from sidecall.client.operations import Operations
 from sidecall.client.options import OF_TURNS, CallOptions, require_options
 from sidecall.client.plain import make_plain
 from sidecall.client.steps import Steps
+from sidecall.records import dataclass
 
 # What the SDKs' own parsers add to what the model said, and the providers do not take back.
 _PARSED = frozenset(("parsed", "parsed_arguments", "parsed_output"))

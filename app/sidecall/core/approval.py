@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Self
 
@@ -15,7 +14,9 @@ from sidecall.core.errors import ApprovalConflict, SidecallError
 from sidecall.core.jsonable import to_text
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
+from sidecall.core.run.workspaces import name_conversation
 from sidecall.core.secrecy.user_tokens import SignIn
+from sidecall.records import dataclass
 
 ApprovalStatus = Literal["pending", "approved", "rejected"]
 
@@ -52,6 +53,10 @@ class ApprovalState(BaseModel, defer_build=True):
     id: str = Field(description="A UUIDv7.")
     status: ApprovalStatus = "pending"
     requested_by: str = Field(description="Who sent the call.")
+    conversation_id: str | None = Field(
+        default=None,
+        description="The conversation of the call, whose files its tool works on; null where it names none.",
+    )
     created_at: datetime
     expires_at: datetime = Field(description="When the approval is forgotten, decided or not.")
     decided_at: datetime | None = None
@@ -208,6 +213,7 @@ class ApprovalRecord(BaseModel, defer_build=True):
             id=str(uuid7()),
             tool_call=asked,
             requested_by=call.caller.subject,
+            conversation_id=name_conversation(call.headers, call.context),
             created_at=now,
             expires_at=now + timedelta(seconds=ttl),
             preview=preview.shown,
@@ -277,13 +283,8 @@ class ApprovalRecord(BaseModel, defer_build=True):
 
     def reopen(self, preview: Preview | None = None) -> Self:
         """Take the decision back; with a preview it waits for something else than before."""
-        undecided: dict[str, Any] = {
-            "decided_at": None,
-            "decided_by": None,
-            "reason": None,
-            "asked_args": None,
-            "always": False,
-        }
+        undecided: dict[str, Any] = dict.fromkeys(("decided_at", "decided_by", "reason", "asked_args"))
+        undecided["always"] = False
         if preview is not None:
             undecided |= {"preview": preview.shown, "preview_error": preview.error, "sign_in": preview.sign_in}
             undecided |= {"description": preview.description, "payload": preview.payload}

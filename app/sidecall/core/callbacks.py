@@ -4,11 +4,12 @@ import inspect
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from uuid import UUID
 
 from sidecall.core.errors import InvalidToolOption
+from sidecall.records import dataclass
 
 EVENTS = ("on_tool_start", "on_tool_end", "on_tool_error")
 

@@ -3,7 +3,7 @@
 import dataclasses
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import GenericAlias
 from typing import Any, ClassVar, Literal
 
@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from sidecall.core.errors import ToolOutputError
 from sidecall.core.messages import Status
+from sidecall.records import dataclass
 
 # What LangGraph's add_messages takes for "all messages so far"; nothing is left to be answered then.
 _REMOVE_ALL = "__remove_all__"

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from sidecall.core.context import Caller
@@ -11,6 +10,7 @@ from sidecall.core.coroutines import WouldWait, await_on, finish_on
 from sidecall.core.errors import UnknownContent
 from sidecall.core.overload import Overloaded
 from sidecall.core.results.own_contents import BYTES, ContentBody, ContentNotKept, NoSuchContent
+from sidecall.records import dataclass
 
 T = TypeVar("T")
 

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Generic, Protocol
 
@@ -16,6 +16,7 @@ from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.run.usage import Usage
 from sidecall.core.store.protocol import Store
 from sidecall.core.store.tenant import DEFAULT_TENANT
+from sidecall.records import dataclass
 
 # The scope that stands for all scopes.
 ANY_SCOPE = "*"

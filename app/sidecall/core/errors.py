@@ -181,11 +181,11 @@ class ToolNotFound(ToolFailure):
 
     kind = "unknown_tool"
 
-    def __init__(self, name: str, available: Sequence[str], nearest: Sequence[str]) -> None:
-        # LangGraph's ToolNode says exactly this, and models have learnt to repair from it.
+    def __init__(self, name: str, available: Sequence[str], nearest: Sequence[str], meant: str | None = None) -> None:
+        # LangGraph's ToolNode says exactly this, and models repair from it; what they are asked about, they take.
         shown = name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
-        meant = f" Did you mean {nearest[0]}?" if nearest else ""
-        super().__init__(f"Error: {shown} is not a valid tool, try one of [{', '.join(available)}].{meant}")
+        hint = f" Did you mean {meant}?" if meant else ""
+        super().__init__(f"Error: {shown} is not a valid tool, try one of [{', '.join(available)}].{hint}")
         self.nearest = nearest
 
 

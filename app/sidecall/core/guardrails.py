@@ -3,11 +3,12 @@
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, Literal, Self, TypeVar, get_args, overload
 
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import InvalidToolOption
+from sidecall.records import dataclass
 
 Verdict = Literal["allow", "reject_content", "raise_exception", "replace"]
 

@@ -1,7 +1,6 @@
 """Mark the parameters that the caller or the server fills in, never the model."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
@@ -13,6 +12,7 @@ from sidecall.core.pointer import format_path
 from sidecall.core.run.sandbox import CommandSandbox, PythonSandbox, Sandbox
 from sidecall.core.secrecy.places import SecretOwner
 from sidecall.core.store.protocol import Store
+from sidecall.records import dataclass
 
 
 class InjectedToolArg:

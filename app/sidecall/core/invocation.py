@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from sidecall.core.secrecy.places import OwnSecrets, SecretOwner
 from sidecall.core.secrecy.user_tokens import UserTokens
 from sidecall.core.store.protocol import Store, SyncStore, pick_tenant
 from sidecall.core.tool import CompiledTool
+from sidecall.records import dataclass
 
 
 @dataclass(slots=True)
@@ -34,14 +35,13 @@ class CallRequest:
     """A ToolCall and what its sender, never the model, supplies beside it.
 
     `approved` says that a person has approved the call, where its tool requires that, and `rule` is the one that has
-    decided about it, if one has; `rejection` are a person's words
-    about what the tool wanted to do itself, and has to do without. `resumed` is what a tool wanted back that has asked
-    a person, and `reply` what they have said. `resumes` is the id of the approval with which the call waited before it
-    went on. `listener` hears of its progress. `deadline` is when the sender wants an answer; it only ever shortens what
-    the tool has. `id` is that of
-    the invocation, where the call has one already; `is_counted` says that its caller's quota was asked before, and
-    `is_remembered` that the call is written down elsewhere. `holder` is under what the result counts until the sender
-    releases it; without one it counts while it is made. `pinned` are the hashes of which the tool has to have one.
+    decided about it, if one has; `rejection` are a person's words about what the tool wanted to do itself, and has to
+    do without. `resumed` is what a tool wanted back that has asked a person, and `reply` what they have said. `resumes`
+    is the id of the approval with which the call waited before it went on. `listener` hears of its progress. `deadline`
+    is when the sender wants an answer; it only ever shortens what the tool has. `id` is that of the invocation, where
+    the call has one already; `is_counted` says that its caller's quota was asked before, and `is_remembered` that the
+    call is written down elsewhere. `holder` is under what the result counts until the sender releases it; without one
+    it counts while it is made. `pinned` are the hashes of which the tool has to have one.
     """
 
     call: ToolCall
@@ -148,6 +148,7 @@ class Invocation:
     message: ToolMessage | None = None  # format_output, format_failure; budget cuts its content
     error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
     share: Share | None = None  # whoever first finds the result to be large
+    trace_id: str = ""  # whoever makes spans
     _context: ToolContext | None = None  # whoever asks first
 
     @property
@@ -248,9 +249,7 @@ class Invocation:
     def _find_secret(self, name: str, of: SecretOwner) -> str | None:
         """Find a secret, which is masked from now on in all that leaves the server; None if there is none."""
         found = None if of == "server" else self.own_secrets.get(name)
-        if found is None and of != "caller":
-            found = self.surroundings.secrets(name)
-        return self._mask(found)
+        return self._mask(self.surroundings.secrets(name) if found is None and of != "caller" else found)
 
     def _find_token(self, provider: str) -> str | None:
         """Find a person's token, which is masked as a secret is; None if there is none."""

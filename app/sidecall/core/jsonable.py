@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, ItemsView, KeysView, ValuesVie
 from types import GeneratorType
 from typing import Any
 
-from pydantic import TypeAdapter
-from pydantic_core import PydanticSerializationError, from_json, to_jsonable_python
+from pydantic_core import PydanticSerializationError, SchemaSerializer, from_json, to_jsonable_python
+from pydantic_core.core_schema import any_schema
 
 from sidecall.core.errors import ToolFailure, ToolOutputError
 
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-_anything: TypeAdapter[Any] = TypeAdapter(Any)
+_anything = SchemaSerializer(any_schema())
 
 # An encoder takes ten times as long for a number that has no second form.
 _PLAIN = 2**63
@@ -68,7 +68,7 @@ def _reduce(value: Any) -> Any:
         return to_jsonable_python(value, bytes_mode="base64", by_alias=True, fallback=_reduce_unknown)
     except (PydanticSerializationError, UnicodeDecodeError):
         # A model says its bytes as text, which not all are; here they are still bytes.
-        apart = _anything.dump_python(value, by_alias=True, fallback=_reduce_unknown)
+        apart = _anything.to_python(value, by_alias=True, fallback=_reduce_unknown)
         return to_jsonable_python(apart, bytes_mode="base64", by_alias=True, fallback=_reduce_unknown)
 
 

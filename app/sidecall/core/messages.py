@@ -1,5 +1,6 @@
 """ToolCall in, ToolMessage out, with LangChain's keys."""
 
+from functools import cache
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -99,6 +100,12 @@ _set_extra = BaseModel.__dict__["__pydantic_extra__"].__set__
 _set_private = BaseModel.__dict__["__pydantic_private__"].__set__
 
 
+@cache
+def _list_fields(kind: type[BaseModel]) -> set[str]:
+    """Return the names of all fields; one set is enough for all of a kind, since whatever is set later is in it."""
+    return set(kind.model_fields)
+
+
 def make_unchecked(kind: type[M], fields: dict[str, Any]) -> M:
     """Make a model of all its fields, in their order, of values that are known to be right.
 
@@ -106,7 +113,7 @@ def make_unchecked(kind: type[M], fields: dict[str, Any]) -> M:
     """
     model = _new(kind)
     _set_dict(model, fields)
-    _set_fields_set(model, set(fields))
+    _set_fields_set(model, _list_fields(kind))
     _set_extra(model, None)
     _set_private(model, None)
     return model

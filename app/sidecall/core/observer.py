@@ -16,7 +16,7 @@ class Observer(Protocol):
     def begin(self, invocation: Invocation) -> Any:
         """Note that a call begins; what this returns is handed to `end`, which is called in the same task."""
 
-    def end(self, begun: Any, outcome: Outcome) -> None:
+    def end(self, invocation: Invocation, begun: Any, outcome: Outcome) -> None:
         """Note how it ended."""
 
     def refuse(self, request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
@@ -29,7 +29,7 @@ class Unobserved:
     def begin(self, _invocation: Invocation) -> None:
         """Do nothing."""
 
-    def end(self, _begun: Any, _outcome: Outcome) -> None:
+    def end(self, _invocation: Invocation, _begun: Any, _outcome: Outcome) -> None:
         """Do nothing."""
 
     def refuse(self, _request: CallRequest, _outcome: Outcome, _tool: CompiledTool | None = None) -> None:

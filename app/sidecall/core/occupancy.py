@@ -1,6 +1,6 @@
 """How full an executor is."""
 
-from dataclasses import dataclass
+from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

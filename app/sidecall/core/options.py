@@ -1,7 +1,7 @@
 """What an author may say about a tool besides its function."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -13,6 +13,7 @@ from sidecall.core.quota import Rate
 from sidecall.core.results.cache import Cache
 from sidecall.core.retry import Retry
 from sidecall.core.run.command_line import CommandLine
+from sidecall.records import dataclass
 
 ResponseFormat = Literal["content", "content_and_artifact"]
 ExecutorName = Literal["inline", "thread", "process", "sandbox"]
@@ -119,6 +120,9 @@ class ToolOptions:
     command: CommandLine | None = None
     # Whether every caller may see it.
     is_for_all: bool = field(init=False)
+    # Whether each of its calls is remembered, whatever its sender wants.
+    is_remembered: bool = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_for_all", self.is_enabled is True and not self.scopes)
+        object.__setattr__(self, "is_remembered", self.background or self.idempotency is not None)

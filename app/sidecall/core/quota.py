@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, Protocol, Self
+
+from sidecall.records import dataclass
 
 _SECONDS: Mapping[str, int] = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 _RATE = re.compile(r"([1-9][0-9]{0,8})/(second|minute|hour|day)")

@@ -1,8 +1,7 @@
 """When a failed call of a tool is tried again."""
 
-from dataclasses import dataclass
-
 from sidecall.core.errors import InvalidToolOption, ToolException
+from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

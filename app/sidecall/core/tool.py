@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from sidecall.core.callbacks import Hook
@@ -15,6 +15,7 @@ from sidecall.core.options import ExecutorName, ToolOptions
 from sidecall.core.parameter import FREE, Parameter
 from sidecall.core.run.outputs import read_outputs
 from sidecall.core.run.sandbox import SandboxUse
+from sidecall.records import dataclass
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 

@@ -1,10 +1,10 @@
 """Images and PDFs of a workspace, as blocks that a model sees."""
 
 import base64
-from dataclasses import dataclass
 
 from sidecall.core.errors import ToolException
 from sidecall.core.messages import ContentBlock
+from sidecall.records import dataclass
 from sidecall.workspace.workspace import Workspace
 
 # Of an image the providers count the bytes in base64, of a document its own.

@@ -69,10 +69,9 @@ class Memory:
     def delete(self, path: str) -> str:
         """Delete a file, or a folder with all that is in it."""
         with _naming():
-            if _locate(path) == _PLACE:
-                raise ToolException("Cannot delete the /memories directory itself")
+            place = locate_deletable(path)
             try:
-                self._workspace.delete(_locate(path))
+                self._workspace.delete(place)
             except WorkspaceError as error:
                 if error.problem == "missing":
                     raise ToolException(f"The path {path} does not exist") from None
@@ -105,6 +104,18 @@ class Memory:
     def _require_file(self, path: str) -> None:
         if self._is_folder(path):
             raise ToolException(f"The path {path} is not a file.")
+
+
+def locate_deletable(path: str) -> str:
+    """Return where in the workspace a path of the memory leads that may be deleted, if there is one.
+
+    Raises:
+        ToolException: It never may.
+    """
+    place = _locate(path)
+    if place == _PLACE:
+        raise ToolException("Cannot delete the /memories directory itself")
+    return place
 
 
 def _locate(path: str) -> str:

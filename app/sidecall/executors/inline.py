@@ -31,8 +31,12 @@ class InlineExecutor:
         """Call the function here, and wait until what it returns is complete."""
         self._busy += 1
         try:
-            positional, keywords = invocation.tool.bind(invocation.values)
-            result = invocation.tool.function(*positional, **keywords)
+            tool, values = invocation.tool, invocation.values
+            if tool.takes_positional:
+                positional, keywords = tool.bind(values)
+                result = tool.function(*positional, **keywords)
+            else:
+                result = tool.function(**values)
             if type(result) is CoroutineType:  # Here rather than there, since most tools are async and return a value.
                 result = await result
             if type(result) in COMPLETE:

@@ -2,17 +2,27 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+from typing import TYPE_CHECKING
 
 from sidecall.core.options import ExecutorName
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.base import Executor
 from sidecall.executors.inline import InlineExecutor
-from sidecall.executors.process.environment import choose_variables
-from sidecall.executors.process.executor import ProcessExecutor
-from sidecall.executors.sandbox.executor import SandboxExecutor
+from sidecall.executors.late import LateExecutor
 from sidecall.executors.sandbox.local import LocalSandbox
 from sidecall.executors.thread import ThreadExecutor
+from sidecall.later import Later
+from sidecall.records import dataclass
+
+if TYPE_CHECKING:
+    from sidecall.executors.process import environment as _environment
+    from sidecall.executors.process import executor as _executor
+    from sidecall.executors.sandbox import executor as _sandbox_executor
+else:
+    _environment = Later("sidecall.executors.process.environment")
+    _executor = Later("sidecall.executors.process.executor")
+    _sandbox_executor = Later("sidecall.executors.sandbox.executor")
 
 Executors = Mapping[ExecutorName, Executor]
 
@@ -37,19 +47,33 @@ class ExecutorSettings:
     sandbox: LocalSandbox = field(default_factory=lambda: LocalSandbox())
 
 
-def _make_process(settings: ExecutorSettings) -> ProcessExecutor:
-    return ProcessExecutor(
+def _make_process(settings: ExecutorSettings) -> "_executor.ProcessExecutor":
+    return _executor.ProcessExecutor(
         settings.processes,
         settings.tools_of,
         settings.memory_limit_mb,
         max_result_bytes=settings.max_result_bytes,
         traces=settings.traces,
-        env=choose_variables(os.environ, settings.process_env, traces=settings.traces),
+        env=_environment.choose_variables(os.environ, settings.process_env, traces=settings.traces),
     )
 
 
-def _make_sandbox(settings: ExecutorSettings) -> SandboxExecutor:
-    return SandboxExecutor(
+class LateSandboxExecutor(LateExecutor):
+    """The one for a sandbox, which tools use also where none runs there."""
+
+    def __init__(self, settings: ExecutorSettings) -> None:
+        """Prepare; nothing is tried."""
+        self.sandbox = settings.sandbox
+        super().__init__(settings.processes, lambda: _make_sandbox(settings))
+
+    async def close(self) -> None:
+        """Release what there is, the sandbox included."""
+        await super().close()
+        await self.sandbox.close()
+
+
+def _make_sandbox(settings: ExecutorSettings) -> "_sandbox_executor.SandboxExecutor":
+    return _sandbox_executor.SandboxExecutor(
         settings.sandbox,
         settings.processes,
         settings.tools_of,
@@ -62,15 +86,15 @@ def _make_sandbox(settings: ExecutorSettings) -> SandboxExecutor:
 EXECUTORS: Mapping[ExecutorName, Callable[[ExecutorSettings], Executor]] = {
     "inline": lambda _: InlineExecutor(),
     "thread": lambda settings: ThreadExecutor(settings.threads),
-    "process": _make_process,
-    "sandbox": _make_sandbox,
+    "process": lambda settings: LateExecutor(settings.processes, lambda: _make_process(settings)),
+    "sandbox": LateSandboxExecutor,
 }
 
 
 def sandbox_of(executors: Executors) -> LocalSandbox | None:
     """Return the sandbox of which one of them runs tools, None where none does."""
     found = executors.get("sandbox")
-    return found.sandbox if isinstance(found, SandboxExecutor) else None
+    return found.sandbox if isinstance(found, LateSandboxExecutor) else None
 
 
 def build_all(settings: ExecutorSettings) -> Executors:

@@ -6,13 +6,13 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.results.room import SMALL, estimate_size
 from sidecall.executors.results import complete, drain
+from sidecall.records import dataclass
 
 # Results that are never large.
 _SMALL = frozenset((int, float, bool, type(None)))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ from pydantic_core import from_json
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallStatus, to_datetime
 from sidecall.core.messages import ToolMessage
 from sidecall.history.showing import read_shown
+from sidecall.records import dataclass
 
 # Calls of one block, and the milliseconds between the first and the last of its ids.
 MOST_CALLS = 256

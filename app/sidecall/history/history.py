@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import islice
 
 from sidecall.core.calls.entry import OPEN, CallEntry, CallFilter, CallPage
-from sidecall.core.calls.errors import CallNotKept, HistoryOff, UnknownCall
+from sidecall.core.calls.errors import CallNotKept, UnknownCall
 from sidecall.core.context import Caller
 from sidecall.core.messages import ToolCall
 from sidecall.core.overload import StoreUnavailable
@@ -193,47 +193,3 @@ def _look_at(task: asyncio.Task[None]) -> None:
     """Keep asyncio from reporting an error where whoever waited has gone."""
     if not task.cancelled():
         task.exception()
-
-
-class NoHistory:
-    """Keep nothing."""
-
-    note: Note | None = None
-    dropped = 0
-    database = None
-
-    async def open(self) -> None:
-        """Do nothing."""
-
-    async def close(self) -> None:
-        """Do nothing."""
-
-    async def list(self, _wanted: CallFilter, _limit: int, _cursor: str | None) -> CallPage:
-        """Find none."""
-        return CallPage([])
-
-    async def get(self, _call_id: str, _tenant: str) -> CallEntry:
-        """Find none.
-
-        Raises:
-            UnknownCall: Always.
-        """
-        raise UnknownCall
-
-    async def get_sent(self, _call_id: str, _tenant: str) -> CallRecord:
-        """Find none.
-
-        Raises:
-            UnknownCall: Always.
-        """
-        raise UnknownCall
-
-    async def summarize(
-        self, _tenant: str, _by: SummaryPart, _since: float | None, _until: float | None
-    ) -> CallSummary:
-        """Refuse.
-
-        Raises:
-            HistoryOff: Always.
-        """
-        raise HistoryOff

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallPage
 from sidecall.history.blocks import SPAN, Heads, find_piece, make_entry, read_heads, unpack_body
 from sidecall.history.packing import to_milliseconds
 from sidecall.history.places import Blocks, BlockSearch
 from sidecall.ledger.sql.clauses import first_id
+from sidecall.records import dataclass
 
 # Blocks that are looked at first, and at most, at once.
 _FEW = 4

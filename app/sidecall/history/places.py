@@ -1,13 +1,15 @@
 """Where blocks and sums are kept."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sidecall.core.calls.entry import CallFilter
 from sidecall.history.blocks import Block, Piece, mark
-from sidecall.history.sums import FoundSum, Sum, SummaryPart
 from sidecall.ledger.sql.database import Database
+from sidecall.records import dataclass
+
+if TYPE_CHECKING:
+    from sidecall.history import sums as _sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Blocks(Protocol):
     async def close(self) -> None:
         """Finish what was begun, for a bounded time."""
 
-    async def keep(self, blocks: Sequence[Block], sums: Sequence[Sum]) -> None:
+    async def keep(self, blocks: Sequence[Block], sums: "Sequence[_sums.Sum]") -> None:
         """Keep blocks, and add to sums; once this returns they outlive this process, if anything here does."""
 
     async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
@@ -68,7 +70,7 @@ class Blocks(Protocol):
     async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
         """Return these parts of what blocks keep of their calls, by their last ids; without blocks that are gone."""
 
-    async def sum_up(self, tenant: str, by: SummaryPart, first: int, before: int) -> Sequence[FoundSum]:
+    async def sum_up(self, tenant: str, by: "_sums.SummaryPart", first: int, before: int) -> "Sequence[_sums.FoundSum]":
         """Return the sums of these hours, of which none is older than what is kept."""
 
     async def forget(self, now: float) -> bool:

@@ -22,12 +22,14 @@ def write_search(search: BlockSearch) -> tuple[str, str, list[Any]]:
     values: list[Any] = [search.wanted.tenant, search.last, search.first, search.before]
     groups = search.list_marks()
     driver = groups.pop(0) if groups and len(groups[0]) == 1 else None
-    clauses = ["b.tenant = $1", "b.last_id < $2", "b.last_id >= $3", "b.first_id < $4"]
-    place, marks = "b.last_id", []
+    place, marks = "b.last_id", list[str]()
     if driver is not None:
         values.append(driver[0])
-        clauses += ["m.tenant = $1", "m.mark = $5", "m.last_id = b.last_id", "m.last_id < $2", "m.last_id >= $3"]
         place, marks = "m.last_id", ["m"]
+    # Of a block that a mark leads to no range is named, or all blocks of that might be read for each mark.
+    clauses = ["b.tenant = $1", f"{place} < $2", f"{place} >= $3", "b.first_id < $4"]
+    if driver is not None:
+        clauses += ["m.tenant = $1", "m.mark = $5", "b.last_id = m.last_id"]
     if groups:
         clauses.append(_write_groups(groups, place, marks, values))
     values.append(search.most)

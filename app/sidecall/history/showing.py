@@ -1,11 +1,13 @@
 """How arguments and answers are kept: without secrets, and no longer than they may be."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json, to_json
 
+from sidecall.core.decisions.fingerprint import read_args
+from sidecall.core.messages import ToolCall
 from sidecall.telemetry.redact import REDACTED, Redaction
 
 # What a value takes beside its texts when it is measured, about.
@@ -128,3 +130,16 @@ def read_shown(text: str | bytes) -> Any:
         return from_json(text)
     except ValueError:
         return json.loads(text)
+
+
+def show_with(redaction: Redaction) -> Callable[[ToolCall], str | None]:
+    """Return what writes the arguments of a call as they may be shown."""
+    showing = Showing(redaction, redaction.longest)
+
+    def show(call: ToolCall) -> str | None:
+        args = call.args
+        if type(args) is dict and showing.measure_if_plain(args) is not None:
+            return to_json(args, inf_nan_mode="strings").decode()  # Most have nothing to hide, and are short.
+        return to_json(redaction.redact(read_args(args))).decode()
+
+    return show

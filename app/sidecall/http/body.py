@@ -1,7 +1,6 @@
 """Read a request's JSON, within limits."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
@@ -9,8 +8,9 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
 from sidecall.core.collector import pause_collector
-from sidecall.core.errors import BodyTooLarge, MalformedJSON, UnsupportedMediaType
+from sidecall.core.errors import BodyTooLarge, MalformedJSON, RequestError, UnsupportedMediaType
 from sidecall.core.json_text import holds_more, parse_json
+from sidecall.records import dataclass
 
 _DIGITS = 18
 # Bytes from which on a body is parsed in the way that is quickest for large ones.
@@ -35,11 +35,18 @@ class Bounds:
         return body
 
 
-def is_plain(headers: Mapping[bytes, bytes], bounds: Bounds) -> bool:
-    """Return whether a body is JSON of a length that is known and within bounds, so that `read_plain` can read it."""
+def is_plain(headers: Mapping[bytes, bytes], came: int, bounds: Bounds) -> bool:
+    """Return whether a body is JSON of a length that is known and within bounds, so that `read_plain` can read it.
+
+    Args:
+        headers: The headers of its request.
+        came: How many came; where one came twice, others look whether it is one that may.
+        bounds: How large it may be.
+    """
     length = headers.get(b"content-length", b"")
     return (
-        headers.get(b"content-type") == b"application/json"
+        len(headers) == came
+        and headers.get(b"content-type") == b"application/json"
         and b"content-encoding" not in headers
         and 0 < len(length) < _DIGITS
         and length.isdigit()
@@ -108,9 +115,10 @@ async def read_body(request: Request, bounds: Bounds) -> bytes:
 
     Raises:
         UnsupportedMediaType: It is not, or is compressed.
+        RequestError: It is declared twice.
         BodyTooLarge: It is longer than the bounds, and the rest is not read; or holds too many values.
     """
-    _refuse_coded(request)
+    _require_clear(request)
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json" and not (
         media_type.startswith("application/") and media_type.endswith("+json")
@@ -125,13 +133,17 @@ async def read_bytes(request: Request, bounds: Bounds) -> bytes:
 
     Raises:
         UnsupportedMediaType: It is compressed.
+        RequestError: It is declared twice.
         BodyTooLarge: It is longer than the bounds, and the rest is not read.
     """
-    _refuse_coded(request)
+    _require_clear(request)
     return await _read(request, bounds.size)
 
 
-def _refuse_coded(request: Request) -> None:
+def _require_clear(request: Request) -> None:
+    declared = len(request.headers.getlist("content-type"))
+    if declared > 1:  # Whoever looks at the request in front of this server may have gone by another one.
+        raise RequestError(f"`Content-Type` came {declared} times; send it once.")
     coding = request.headers.get("content-encoding", "identity").strip().lower()
     if coding not in ("", "identity"):
         raise UnsupportedMediaType("The body must be sent as it is, without a `Content-Encoding`.")

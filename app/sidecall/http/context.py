@@ -1,7 +1,7 @@
 """What a request is about, whatever stands in its body: built once, and handed on."""
 
 from collections.abc import Collection, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from starlette.datastructures import Headers
@@ -11,6 +11,7 @@ from sidecall.auth.middleware import caller_of
 from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.deadline import Deadline
 from sidecall.http.presence import DisconnectListener, Sweep
+from sidecall.records import dataclass
 
 T = TypeVar("T")
 

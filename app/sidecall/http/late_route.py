@@ -1,30 +1,55 @@
-"""A route that the framework builds when it is first needed, since most servers are never asked for most of them."""
+"""Routes that the framework builds when they are first needed: most servers are never asked for most of them."""
 
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 from fastapi.routing import APIRoute
 from starlette.routing import compile_path, get_name
 
 
-class LateRoute(APIRoute):
-    """Knows what it is found by, and reads its signature and its models at its first request, or for the document."""
+class _Unbuilt(APIRoute):
+    """Knows what a route is found by, and takes over all of it from the one that is built when more is asked for.
 
-    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        self.path, self.endpoint = path, endpoint
+    It is built at its first request, or for the document. Where files have run out, and something has to be loaded, it
+    stays as it is, and the next request may have more luck.
+    """
+
+    def __init__(self, path: str, name: str, methods: set[str], build: Callable[[], APIRoute]) -> None:
+        self.path, self.name, self.methods = path, name, methods
         self.path_regex, self.path_format, self.param_convertors = compile_path(path)
-        self.name = options.get("name") or get_name(endpoint)
-        self.methods = {method.upper() for method in options.get("methods") or ("GET",)}
-        self._options = options
+        self._build: Callable[[], APIRoute] | None = build
 
     def __getattr__(self, name: str) -> Any:
-        """Build it, which gives it all that it lacks by now."""
-        options = self.__dict__.pop("_options", None)
-        if options is None:
+        build = self.__dict__.get("_build")
+        if build is None:
             raise AttributeError(name)
-        try:
-            super().__init__(self.path, self.endpoint, **options)
-        except OSError:  # Files have run out, and something has to be loaded: the next request may have more luck.
-            self._options = options
-            raise
+        # Whoever comes between the two builds another, of which each is as good.
+        self.__dict__.update(vars(build()))
+        self._build = None
         return getattr(self, name)
+
+
+class LateRoute(_Unbuilt):
+    """Reads its signature and its models when it is first needed."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        self.endpoint = endpoint
+        methods = {method.upper() for method in options.get("methods") or ("GET",)}
+        name = options.get("name") or get_name(endpoint)
+        super().__init__(path, name, methods, partial(APIRoute, path, endpoint, **options))
+
+
+class NamedRoute(_Unbuilt):
+    """Loads the module whose router has it when it is first needed."""
+
+    def __init__(self, module: str, method: str, path: str, name: str) -> None:
+        super().__init__(path, name, {method}, partial(_find_route, module, name))
+
+
+def _find_route(module: str, name: str) -> APIRoute:
+    (route,) = (route for route in import_module(module).router.routes if route.name == name)
+    assert isinstance(route, APIRoute)
+    _ = route.dependant  # It may be late, too.
+    return route

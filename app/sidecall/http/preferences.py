@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from starlette.datastructures import Headers
 
 from sidecall.core.errors import RequestError
+from sidecall.records import dataclass
 
 # The draft has a quoted string; most clients send it bare.
 _KEY = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"|([\x21\x23-\x7e][\x20-\x7e]{0,254})')
@@ -35,7 +35,7 @@ PINS: dict[str, Any] = {
 
 
 class InvalidPreference(RequestError):
-    """The header `Prefer` cannot be understood."""
+    """What `Prefer` or `Idempotency-Key` asks for cannot be had, or not for this request."""
 
 
 class InvalidKey(RequestError):
@@ -61,10 +61,15 @@ class Preferences:
     @property
     def applied(self) -> dict[str, str]:
         """The header that says what was heeded."""
-        said = ["respond-async"] if self.is_async else []
-        if self.wait is not None:
-            said.append(f"wait={self.wait:g}")
-        return {"Preference-Applied": ", ".join(said)} if said else {}
+        if not self.is_async and self.wait is None:
+            return {}
+        return {"Preference-Applied": _write_applied(self.is_async, self.wait)}
+
+
+@lru_cache(maxsize=64)
+def _write_applied(is_async: bool, wait: float | None) -> str:
+    said = ["respond-async"] if is_async else []
+    return ", ".join(said if wait is None else [*said, f"wait={wait:g}"])
 
 
 PLAIN = Preferences()
@@ -125,8 +130,8 @@ def refuse_for_events(preferences: Preferences) -> None:
     """
     if not preferences.is_plain:
         raise InvalidPreference(
-            "`Prefer` and `Idempotency-Key` do not go with `Accept: text/event-stream`. Send the call without that, "
-            "with `Prefer: respond-async`, and ask for it at GET /tool_calls/{id}."
+            f"{_name_sent(preferences, 'does', 'do')} not go with `Accept: text/event-stream`. Send the call without "
+            "that, with `Prefer: respond-async`, and ask for it at GET /tool_calls/{id}."
         )
 
 
@@ -137,9 +142,16 @@ def refuse_for_batch(preferences: Preferences) -> None:
         InvalidPreference: There is something.
     """
     if not preferences.is_plain:
-        raise InvalidPreference(
-            "`Prefer` and `Idempotency-Key` are for one call: send the calls of a batch one by one."
-        )
+        sent = _name_sent(preferences, "is", "are")
+        raise InvalidPreference(f"{sent} for one call: send the calls of a batch one by one.")
+
+
+def _name_sent(preferences: Preferences, one: str, both: str) -> str:
+    """Name the headers that were sent, with the verb that goes with one of them or with both."""
+    if preferences.key is None:
+        return f"`Prefer` {one}"
+    is_alone = preferences.wait is None and not preferences.is_async
+    return f"`Idempotency-Key` {one}" if is_alone else f"`Prefer` and `Idempotency-Key` {both}"
 
 
 PREFER: dict[str, Any] = {

@@ -1,12 +1,17 @@
 """An answer in JSON that is ready to be sent, by the framework or in front of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
+from types import MappingProxyType
 
 from starlette.responses import Response
 
+from sidecall.records import dataclass
+
 _NOT_MODIFIED = 304
+# For answers that have none of their own, since to make an empty one takes longer than to write it.
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _JSON = (b"content-type", b"application/json")
 # Names of headers that are kept as they are sent; answers have few.
 _NAMES = 256

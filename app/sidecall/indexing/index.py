@@ -4,13 +4,14 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sidecall.indexing.cutting import cut_text
 from sidecall.indexing.filters import MOST_ATTRIBUTES, Attribute, is_attribute, list_attributes, write_filter
 from sidecall.indexing.ranking import spread, to_share
 from sidecall.indexing.words import WORTH, strip_ending, write_piece_words, write_words
+from sidecall.records import dataclass
 
 _TABLES = """
 CREATE TABLE files (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, attributes TEXT NOT NULL);

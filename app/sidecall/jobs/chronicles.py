@@ -6,13 +6,13 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import to_json
 
 from sidecall.core.calls.entry import CallEntry, CallStatus
 from sidecall.core.jsonable import to_plain
+from sidecall.records import dataclass
 
 # What is kept of one call; beyond that the oldest that its tool has said is forgotten.
 _MOST = 256

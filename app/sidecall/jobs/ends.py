@@ -30,6 +30,9 @@ class Ends:
         self._waiting.setdefault(call_id, []).append(news)
         return news
 
+    def __contains__(self, call_id: str) -> bool:
+        return call_id in self._waiting
+
     def leave(self, call_id: str, news: News) -> None:
         """Listen no more."""
         listeners = self._waiting[call_id]

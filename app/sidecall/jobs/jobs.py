@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from sidecall.core.approval import Approval, ApprovalRequired, Decision
+from sidecall.core.calls.accepted import AcceptedCall
 from sidecall.core.calls.entry import Acceptance, CallEntry, CallFilter, CallPage
 from sidecall.core.calls.errors import CallEnded, CallNotKept, TooManyJobs
 from sidecall.core.calls.keys import CallKey
@@ -108,33 +109,33 @@ class Jobs:
             raise TooManyJobs(None if lacks_place else _FULL)
         record = CallRecord.of(request, new_invocation_id())
         try:
-            entry = await self._accept(record, how, begins=begins)
+            accepted = await self._accept(record, how, begins=begins)
         except StoreUnavailable:
             # What cannot be written can perhaps be read.
             if (known := await self._find_known(how.key)) is not None:
                 return Submitted(known, is_new=False)
             raise
-        if entry is not None:
-            return Submitted(entry, is_new=True)
+        if accepted is not None:
+            return Submitted(accepted, is_new=True)
         known = await self._find_known(how.key)
         # Its key may have expired in this very moment, or its call been refused.
         return await self.submit(request, how) if known is None else Submitted(known, is_new=False)
 
-    async def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> CallEntry | None:
+    def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> asyncio.Future[AcceptedCall | None]:
         """Write a call down, and begin or queue it; None where one with its key is remembered already."""
         owner = self._ledger.owner if begins else None
         acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of, how.callback_url)
         if begins:
             runs_first = how.may_end_first and may_repeat(self._find(record.tool_call.name))
-            return await self._runner.accept(record, acceptance, Terms(how.waits, how.hears_end, runs_first))
+            return self._runner.accept(record, acceptance, Terms(how.waits, how.hears_end, runs_first))
         # Its client may hang up while it is written down.
-        return await asyncio.shield(self._queue(record, acceptance))
+        return asyncio.shield(self._queue(record, acceptance))
 
-    async def _queue(self, record: CallRecord, acceptance: Acceptance) -> CallEntry | None:
-        entry = await self._calls.accept(record, acceptance)
-        if entry is not None:
+    async def _queue(self, record: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
+        accepted = await self._calls.accept(record, acceptance)
+        if accepted is not None:
             self._upkeep.add()
-        return entry
+        return accepted
 
     async def wait(
         self, entry: CallEntry, seconds: float | None, done: Callable[[CallEntry], bool] = lambda _: False

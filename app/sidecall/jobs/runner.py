@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from sidecall.core.approval import ApprovalRequired
-from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, ClaimedCall, end_entry
+from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, ClaimedCall
 from sidecall.core.calls.places import Calls
 from sidecall.core.context import EventListener
 from sidecall.core.coroutines import await_rest, cancel_from_outside
@@ -67,7 +67,7 @@ class Runner:
     def accept(self, call: CallRecord, acceptance: Acceptance, terms: Terms) -> Accepted:
         """Write a new call down as one that this server runs, and run it whether its client is still there or not.
 
-        What is returned has its entry once it is durable; None where one with its key is remembered already.
+        What is returned has the call once it is durable; None where one with its key is remembered already.
         """
         loop = asyncio.get_running_loop()
         accepted = loop.create_future()
@@ -122,32 +122,31 @@ class Runner:
     async def _accept_late(self, running: RunningCall, acceptance: Acceptance, accepted: Accepted) -> bool:
         """Write down a call that has begun; False where that cannot be done, and so nobody is to hear of its end."""
         try:
-            running.entry = await self._calls.accept(running.claimed.record, acceptance)
+            running.accepted = await self._calls.accept(running.claimed.record, acceptance)
         except StoreUnavailable as error:
             answer_sender(accepted, error)
         else:
-            answer_sender(accepted, running.entry)
-        return running.entry is not None
+            answer_sender(accepted, running.accepted)
+        return running.accepted is not None
 
     async def _carry_out_new(self, call: CallRecord, acceptance: Acceptance, accepted: Accepted, terms: Terms) -> None:
         try:
-            entry = await self._calls.accept(call, acceptance)
+            written = await self._calls.accept(call, acceptance)
         except BaseException as error:
             answer_sender(accepted, error if isinstance(error, Exception) else StoreUnavailable())
             return
         finally:
             task = self._expected.pop(call.id)
-        if entry is None or not terms.hears_end:
-            answer_sender(accepted, entry)
-        if entry is not None:
-            running = self._running[call.id] = RunningCall(
-                ClaimedCall(call, 1), entry, terms.waits, task, sender=accepted
-            )
+        if written is None or not terms.hears_end:
+            answer_sender(accepted, written)
+        if written is not None:
+            running = RunningCall(ClaimedCall(call, 1), written, terms.waits, task=task, sender=accepted)
+            self._running[call.id] = running
             await self._carry_out(running)
 
     def begin(self, claimed: ClaimedCall, entry: CallEntry) -> None:
         """Run a call that this server has claimed."""
-        running = self._running[entry.id] = RunningCall(claimed, entry, waits=False)
+        running = self._running[entry.id] = RunningCall(claimed, None, waits=False, entry=entry)
         running.task = asyncio.get_running_loop().create_task(self._carry_out(running))
 
     def cancel(self, call_id: str) -> bool:
@@ -193,16 +192,16 @@ class Runner:
             except StopIteration as done:
                 write = done.value
             else:
-                answer_sender(running.sender, running.entry)
+                answer_sender(running.sender, running.accepted)
                 write = await await_rest(work, awaited)
             running.has_ended = True
             if running.end is None:
-                answer_sender(running.sender, running.entry)
+                answer_sender(running.sender, running.accepted)
             await self._insist(running.id, write)
         except BaseException as error:
             self._drop(running, error)
         finally:
-            answer_sender(running.sender, running.entry)
+            answer_sender(running.sender, running.accepted)
             self._leave(running, teller)
 
     def _drop(self, running: RunningCall, error: BaseException) -> None:
@@ -288,12 +287,14 @@ class Runner:
         self._ends.tell(running.id, error)
 
     async def _finish(self, running: RunningCall, end: CallEnd) -> None:
-        entry = running.entry
+        accepted = running.accepted
         try:
             at = await self._calls.finish(running.id, running.claimed.attempt, end)
         except StoreUnavailable:
-            answer_sender(running.sender, entry)  # Its end is heard of later.
+            answer_sender(running.sender, accepted)  # Its end is heard of later.
             raise
-        ended = None if at is None or entry is None else end_entry(entry, end, at)
-        answer_sender(running.sender, ended or entry)
-        self._ends.tell(running.id, ended)
+        if at is not None and accepted is not None:
+            accepted.end, accepted.ended_at = end, at
+        answer_sender(running.sender, accepted)
+        if running.id in self._ends:
+            self._ends.tell(running.id, None if at is None else running.describe_end(end, at))

@@ -1,13 +1,14 @@
 """A call that this server runs, and how it has ended."""
 
 import asyncio
-from dataclasses import dataclass
 
-from sidecall.core.calls.entry import CallEnd, CallEntry, ClaimedCall
+from sidecall.core.calls.accepted import AcceptedCall
+from sidecall.core.calls.entry import CallEnd, CallEntry, ClaimedCall, end_entry
 from sidecall.core.errors import RequestError
+from sidecall.records import dataclass
 
-# The entry of a call as soon as it is durable; None where one with its key is remembered already.
-Accepted = asyncio.Future[CallEntry | None]
+# A call as soon as it is durable; None where one with its key is remembered already.
+Accepted = asyncio.Future[AcceptedCall | None]
 
 
 @dataclass(slots=True)
@@ -28,14 +29,16 @@ class Terms:
 class RunningCall:
     """A call that this server runs.
 
-    `waits` says that a client waits for it who is told when there is no room; others wait until there is. `entry` is
-    None until it is written down. `has_ended` says that only what became of it has to be written down: `end`, where it
-    has one, or `refusal`, where it did not begin. `sender` is told of its end, or as soon as it waits for something.
+    `waits` says that a client waits for it who is told when there is no room; others wait until there is. `accepted` is
+    None until it is written down; one that was queued has its `entry` instead. `has_ended` says that only what became
+    of it has to be written down: `end`, where it has one, or `refusal`, where it did not begin. `sender` is told of its
+    end, or as soon as it waits for something.
     """
 
     claimed: ClaimedCall
-    entry: CallEntry | None
+    accepted: AcceptedCall | None
     waits: bool
+    entry: CallEntry | None = None
     task: asyncio.Task[None] | None = None
     is_unwanted: bool = False
     has_ended: bool = False
@@ -48,8 +51,14 @@ class RunningCall:
         """The invocation's id."""
         return self.claimed.record.id
 
+    def describe_end(self, end: CallEnd, at: float) -> CallEntry | None:
+        """Return what is known of it once it has ended then, in seconds since 1970."""
+        if self.accepted is not None:
+            return self.accepted.entry
+        return None if self.entry is None else end_entry(self.entry, end, at)
 
-def answer_sender(accepted: Accepted | None, outcome: CallEntry | Exception | None) -> None:
+
+def answer_sender(accepted: Accepted | None, outcome: AcceptedCall | Exception | None) -> None:
     """Let whoever has sent a call know what became of that, unless they are gone or do."""
     if accepted is None or accepted.done():
         return

@@ -4,7 +4,7 @@ from pydantic import Field
 from pydantic_settings import BaseSettings
 
 
-class JobSettings(BaseSettings):
+class JobSettings(BaseSettings, defer_build=True):
     """How many remembered calls run, wait and are kept, and for how long."""
 
     max_running_jobs: int = Field(

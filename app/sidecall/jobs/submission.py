@@ -1,11 +1,12 @@
 """What is said of a call beside its request, and how many calls are taken."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from sidecall.core.calls.entry import CallEntry
+from sidecall.core.calls.accepted import AcceptedCall
+from sidecall.core.calls.entry import CallEnd, CallEntry
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.messages import ToolCall
+from sidecall.records import dataclass
 
 # Writes the arguments of a call as JSON text that may be shown; None where they are nobody's business.
 Show = Callable[[ToolCall], str | None]
@@ -51,7 +52,17 @@ class Submission:
 
 @dataclass(slots=True)
 class Submitted:
-    """A call that was accepted, or the one of the same key that was accepted before."""
+    """A call that was accepted, or what is known of the one of the same key that was accepted before."""
 
-    entry: CallEntry
+    call: AcceptedCall | CallEntry
     is_new: bool
+
+    @property
+    def entry(self) -> CallEntry:
+        """What is known of it."""
+        return self.call if isinstance(self.call, CallEntry) else self.call.entry
+
+    @property
+    def end(self) -> CallEnd | None:
+        """Its end, where it is new and has ended."""
+        return self.call.end if isinstance(self.call, AcceptedCall) else None

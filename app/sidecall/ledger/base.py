@@ -1,6 +1,6 @@
 """What one server remembers, wherever it is kept."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 from uuid import uuid4
 
@@ -18,6 +18,7 @@ from sidecall.ledger.memory.secrets import MemorySecrets
 from sidecall.ledger.sql.callbacks import SqlCallbacks
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.heartbeat import Heartbeat
+from sidecall.records import dataclass
 
 StoreKind = Literal["memory", "sqlite", "postgres"]
 

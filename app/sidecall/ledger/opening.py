@@ -1,27 +1,38 @@
 """Which ledger a setting asks for."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall.core.overload import StoreUnfit
+from sidecall.later import Later
 from sidecall.ledger.base import Ledger
+from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.ledger.memory.audit import MemoryAudit
 from sidecall.ledger.memory.contents import MemoryContents
 from sidecall.ledger.memory.items import MemoryItems
+from sidecall.ledger.memory.late_database import LateDatabase
 from sidecall.ledger.memory.room import Room
 from sidecall.ledger.memory.rules import MemoryRules
 from sidecall.ledger.memory.secrets import MemorySecrets
-from sidecall.ledger.sql.approvals import MakeAnswer
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.database import Database
-from sidecall.ledger.sql.ledger import DatabaseLedger, LedgerBounds
-from sidecall.ledger.sql.sqlite.file import FILES, HISTORY
-from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.records import dataclass
+
+if TYPE_CHECKING:
+    from sidecall.ledger.sql import approvals as _approvals
+    from sidecall.ledger.sql import ledger as _ledger
+    from sidecall.ledger.sql.sqlite import file as _file
+    from sidecall.ledger.sql.sqlite import opened as _opened
+else:
+    _ledger = Later("sidecall.ledger.sql.ledger")
+    _file = Later("sidecall.ledger.sql.sqlite.file")
+    _opened = Later("sidecall.ledger.sql.sqlite.opened")
+
 
 IN_MEMORY = "memory://"
 _SQLITE = "sqlite:///"
@@ -43,10 +54,10 @@ _CALLS_IN_MEMORY = 32 * 1024 * 1024
 class _Wanted:
     url: str
     bounds: LedgerBounds
-    make_answer: MakeAnswer
+    make_answer: "_approvals.MakeAnswer"
 
 
-def open_ledger(url: str, bounds: LedgerBounds, make_answer: MakeAnswer) -> Ledger:
+def open_ledger(url: str, bounds: LedgerBounds, make_answer: "_approvals.MakeAnswer") -> Ledger:
     """Make the ledger that a URL names; it is opened when the server starts.
 
     Args:
@@ -75,7 +86,7 @@ def open_history(url: str) -> Database | None:
     """
     path = sqlite_path(url)
     if path is not None:
-        return SqliteDatabase(path.with_name(f"{path.stem}.history{path.suffix}"), purpose=HISTORY)
+        return _opened.SqliteDatabase(path.with_name(f"{path.stem}.history{path.suffix}"), purpose=_file.HISTORY)
     if url == IN_MEMORY:
         return None
     database: Database = _load_postgres().PostgresDatabase(url, readers=1, writers=1)
@@ -93,9 +104,9 @@ def open_file_store(url: str) -> Database:
     """
     path = sqlite_path(url)
     if path is not None:
-        return SqliteDatabase(path.with_name(f"{path.stem}.files{path.suffix}"), purpose=FILES)
+        return _opened.SqliteDatabase(path.with_name(f"{path.stem}.files{path.suffix}"), purpose=_file.FILES)
     if url == IN_MEMORY:
-        return SqliteDatabase(purpose=FILES)
+        return _opened.SqliteDatabase(purpose=_file.FILES)
     database: Database = _load_postgres().PostgresDatabase(url, readers=2, writers=1, patience=_LONG)
     return database
 
@@ -120,7 +131,7 @@ def sqlite_path(url: str) -> Path | None:
 def _make_in_memory(wanted: _Wanted) -> Ledger:
     if wanted.url != IN_MEMORY:
         raise StoreUnfit(f"SIDECALL_STORE is {wanted.url}; what is kept in memory has no name, write {IN_MEMORY}.")
-    bounds, database = wanted.bounds, SqliteDatabase()
+    bounds, database = wanted.bounds, LateDatabase()
     calls = replace(bounds.calls, most_bytes=min(bounds.calls.most_bytes, _CALLS_IN_MEMORY))
     return Ledger(
         approvals=MemoryApprovals(bounds.approval_ttl, bounds.max_approvals, room=Room(bounds.max_waiting_bytes)),
@@ -138,12 +149,12 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
 
 
 def _make_sqlite(wanted: _Wanted) -> Ledger:
-    return DatabaseLedger(SqliteDatabase(sqlite_path(wanted.url)), wanted.bounds, wanted.make_answer)
+    return _ledger.DatabaseLedger(_opened.SqliteDatabase(sqlite_path(wanted.url)), wanted.bounds, wanted.make_answer)
 
 
 def _make_postgres(wanted: _Wanted) -> Ledger:
     database = _load_postgres().PostgresDatabase(wanted.url)
-    return DatabaseLedger(database, wanted.bounds, wanted.make_answer)
+    return _ledger.DatabaseLedger(database, wanted.bounds, wanted.make_answer)
 
 
 def _load_postgres() -> Any:

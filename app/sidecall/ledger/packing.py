@@ -1,7 +1,6 @@
 """Approvals as bytes: in Python's objects the same JSON takes up to fifty times as much."""
 
 import json
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +9,7 @@ from pydantic_core import to_json
 from sidecall.core.approval import ApprovalRecord, ApprovalState
 from sidecall.core.decisions.listed import ListedApproval, ListedCall
 from sidecall.core.messages import ToolMessage
+from sidecall.records import dataclass
 
 # Arguments and answers up to this length are shown in lists.
 _LISTED = 4096

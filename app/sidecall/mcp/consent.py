@@ -98,7 +98,8 @@ def _make_form(approval: Approval, tool: CompiledTool | None) -> dict[str, Any]:
     shown = json.dumps(call.args, ensure_ascii=False)
     if len(shown) > _SHOWN:
         shown = f"{shown[:_SHOWN]}… {len(shown) - _SHOWN} more characters"
-    text = f"Run {call.name} with {shown}?"
+    where = "" if approval.conversation_id is None else f" in the conversation {approval.conversation_id}"
+    text = f"Run {call.name} with {shown}{where}?"
     if approval.preview is not None:
         preview = approval.preview
         text += f" It would do this: {preview if isinstance(preview, str) else json.dumps(preview)}"

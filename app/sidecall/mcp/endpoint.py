@@ -110,7 +110,7 @@ class McpEndpoint:
 
     async def _read(self, scope: Scope, receive: Receive) -> RpcMessage:
         bounds = self._parts.bounds
-        if is_plain(scope[HEADERS], bounds):
+        if is_plain(scope[HEADERS], len(scope["headers"]), bounds):
             body = await read_plain(receive, bounds)
         else:
             body = await read_body(Request(scope, receive), bounds)

@@ -1,13 +1,14 @@
 """What is known of whoever sends a message, whatever way it came."""
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from sidecall.auth.scopes import DECIDE, DECIDE_OWN
 from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence
 from sidecall.mcp.revisions import CAPABILITIES_KEY
 from sidecall.mcp.wire import RpcMessage
+from sidecall.records import dataclass
 
 # Makes what hears of a call's progress, given the token under which its client wants to be told.
 Tell = Callable[[str | int], EventListener]

@@ -1,7 +1,7 @@
 """What the methods of MCP work with."""
 
 from collections.abc import Awaitable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sidecall.auth.audit import Auditor
 from sidecall.core.contents import Contents
@@ -17,6 +17,7 @@ from sidecall.mcp.changes import ListChanges
 from sidecall.mcp.listing import ToolPages
 from sidecall.mcp.sessions import Sessions
 from sidecall.pipeline.pipeline import Pipeline
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 from sidecall.schema.forms.structures import Structures
 

@@ -6,11 +6,12 @@ They are kept in this process, so they are given only where one process answers 
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from secrets import token_urlsafe
 
 from sidecall.core.context import Caller
 from sidecall.mcp.wire import INVALID_REQUEST, Id, RpcError
+from sidecall.records import dataclass
 
 # The header that names a session.
 HEADER = "Mcp-Session-Id"

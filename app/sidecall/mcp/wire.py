@@ -1,11 +1,11 @@
 """JSON-RPC as MCP speaks it: messages are read, and answers written."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import to_json
 
 from sidecall.core.errors import SidecallError
+from sidecall.records import dataclass
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

@@ -4,13 +4,13 @@ import time
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import httpcore
 import httpx
 
 from sidecall.outgoing.moments import ending_at
 from sidecall.outgoing.refusals import OutgoingRefused
+from sidecall.records import dataclass
 
 _GZIP = ("gzip", "x-gzip")
 _PIECE = 64 * 1024

@@ -1,9 +1,26 @@
 """Hosts whose names HTTPX takes, and fails at later."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx
+
+from sidecall.outgoing.addresses import read_address
+
+_NAME = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?", re.I)
+_MOST_PORT = 65_535
+
+
+def names_host(address: str) -> bool:
+    """Return whether an address with http:// or https:// says at which host it is, as far as its text can tell."""
+    try:
+        url = httpx.URL(address)
+        host = url.host and url.raw_host.decode("ascii")
+    except (httpx.InvalidURL, UnicodeError):
+        return False
+    is_host = _NAME.fullmatch(host) is not None or read_address(host) is not None
+    return url.scheme in ("http", "https") and is_host and (url.port is None or 0 < url.port <= _MOST_PORT)
 
 
 @contextmanager
@@ -19,7 +36,7 @@ def refuse_nameless() -> Iterator[None]:
         raise httpx.InvalidURL(f"Invalid IDNA hostname: {error}") from None
 
 
-def drop_nameless(headers: httpx.Headers) -> httpx.Headers:
+def drop_nameless(headers: "httpx.Headers") -> "httpx.Headers":
     """Return the headers of an answer without where it leads, if nothing can lead there.
 
     HTTPX reads that even where nobody follows it.

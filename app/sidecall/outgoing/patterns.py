@@ -3,11 +3,11 @@
 import ipaddress
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 from typing import Self
 
 from sidecall.outgoing.addresses import read_address
+from sidecall.records import dataclass
 
 _ENTRY = re.compile(r"(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?", re.ASCII | re.I)
 PORT_NUMBERS = range(1, 65_536)

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import httpx
 
 from sidecall.outgoing.addresses import is_public, read_address
 from sidecall.outgoing.patterns import HostPattern, normalize_host
 from sidecall.outgoing.refusals import OutgoingRefused
+from sidecall.records import dataclass
 
 USUAL_PORTS = {"http": 80, "https": 443}
 _MOST_ADDRESSES = 3

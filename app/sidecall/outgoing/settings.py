@@ -1,13 +1,22 @@
 """What an operator may set about where tools send requests."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import httpx
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from sidecall.later import Later
 from sidecall.lists import SPLIT, Texts
-from sidecall.outgoing.patterns import parse_hosts
+
+if TYPE_CHECKING:
+    from sidecall.outgoing import names as _names
+    from sidecall.outgoing import patterns as _patterns
+else:
+    _names = Later("sidecall.outgoing.names")
+    _patterns = Later("sidecall.outgoing.patterns")
+
+# Which only a setting that is an address needs.
+httpx = Later("httpx")
 
 
 class OutgoingSettings(BaseSettings):
@@ -43,14 +52,13 @@ class OutgoingSettings(BaseSettings):
     @field_validator("outgoing_hosts", "outgoing_private_hosts")
     @classmethod
     def _are_outgoing_hosts(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
-        parse_hosts(entries)
+        if entries:
+            _patterns.parse_hosts(entries)
         return entries
 
     @field_validator("outgoing_proxy")
     @classmethod
     def _is_outgoing_proxy(cls, text: str | None) -> str | None:
-        if text is not None:
-            url = httpx.URL(text)
-            if url.scheme not in ("http", "https") or not url.host:
-                raise ValueError("write a URL such as http://proxy.corp:3128")
+        if text is not None and not _names.names_host(text):
+            raise ValueError("write a URL such as http://proxy.corp:3128")
         return text

@@ -1,13 +1,13 @@
 """Apply the hunks of a patch to a text."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from sidecall.patching.hunks import Hunk
 from sidecall.patching.indents import Reindent
 from sidecall.patching.places import HunkFinder, HunkPlace
 from sidecall.patching.text_lines import TextLine, join_lines, split_text
+from sidecall.records import dataclass
 
 _BOM = "\ufeff"
 

@@ -1,11 +1,11 @@
 """Patches of several files, between `*** Begin Patch` and `*** End Patch`, and those of one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from sidecall.patching.hunks import Hunk, number_lines, read_hunks, read_new_text
 from sidecall.patching.refusal import PatchRefused, quote_line
+from sidecall.records import dataclass
 
 PatchKind = Literal["add", "update", "delete"]
 

@@ -1,11 +1,11 @@
 """What a patch would do to the files it names: all of it is worked out before anything is changed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sidecall.patching.applying import apply_hunks
 from sidecall.patching.envelope import FilePatch
 from sidecall.patching.refusal import PatchRefused
+from sidecall.records import dataclass
 
 ReadText = Callable[[str], str | None]
 

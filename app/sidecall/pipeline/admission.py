@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections import Counter
-from dataclasses import dataclass
 
 from sidecall.core.context import Caller
 from sidecall.core.deadline import Deadline
@@ -16,6 +15,7 @@ from sidecall.core.quota import Rate
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.pipeline.turns import CallerKey, Turns
+from sidecall.records import dataclass
 
 # Seconds after which a caller that was sent away may try again; an overload is over soon, or lasts.
 _RETRY_AFTER = 1
@@ -82,6 +82,7 @@ class Admission:
     def __init__(self, limits: Limits, quotas: Quotas | None = None) -> None:
         """Admit calls within limits; without `quotas` they are counted by the rate of one caller, if there is one."""
         self._limits = limits
+        self._most_of_caller = limits.per_caller
         self._server: Semaphores = () if limits.concurrency is None else (_Semaphore(limits.concurrency),)
         self._own: dict[str, _Semaphore] = {}
         self._callers: dict[tuple[str, str], int] = {}
@@ -139,8 +140,8 @@ class Admission:
         for semaphore in semaphores:
             if semaphore.running >= semaphore.most or semaphore.waiting.callers:
                 return False
-        if self._limits.per_caller is not None:
-            self._count(caller, self._limits.per_caller)
+        if self._most_of_caller is not None:
+            self._count(caller, self._most_of_caller)
         for semaphore in semaphores:
             semaphore.running += 1
         self.running += 1
@@ -157,8 +158,8 @@ class Admission:
         """
         if self.enter_at_once(semaphores, caller):
             return 0.0
-        if self._limits.per_caller is not None:
-            self._count(caller, self._limits.per_caller)
+        if self._most_of_caller is not None:
+            self._count(caller, self._most_of_caller)
         try:
             waited = await self._queue(semaphores, _key(caller), deadline)
         except BaseException:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_jsonable_python
 
@@ -16,11 +16,17 @@ from sidecall.core.messages import ToolCall
 from sidecall.core.native.items import CHECKS, DECISION, wants_acknowledgement
 from sidecall.core.record import CallRecord
 from sidecall.core.tool import CompiledTool
-from sidecall.pipeline.execution.preview import make_preview, show_question
+from sidecall.later import Later
 from sidecall.pipeline.hooks import HookFailed, call_hook, patience
-from sidecall.schema.forms.definitions import hash_definition
 from sidecall.schema.signature import unwrap
 from sidecall.telemetry import log_hook_failure
+
+if TYPE_CHECKING:
+    from sidecall.pipeline.execution import preview as _preview
+    from sidecall.schema.forms import definitions as _definitions
+else:
+    _preview = Later("sidecall.pipeline.execution.preview")
+    _definitions = Later("sidecall.schema.forms.definitions")
 
 
 def takes_user_tokens(tool: CompiledTool) -> bool:
@@ -111,7 +117,7 @@ class Rules:
         if self._rules is None:
             return
         caller, tool = invocation.request.caller, invocation.tool
-        rule = await self._rules.find(caller, tool.name, hash_definition(tool))
+        rule = await self._rules.find(caller, tool.name, _definitions.hash_definition(tool))
         if rule is None:
             return
         if rule.decision == "approve":
@@ -138,7 +144,7 @@ class Approve:
             TooManyApprovals: Too many calls wait already.
         """
         if not invocation.request.approved and await is_required(invocation):
-            preview = await make_preview(invocation)
+            preview = await _preview.make_preview(invocation)
             if wants_acknowledgement(invocation.call):  # Each time.
                 preview = _show_checks(invocation.call, preview)
             else:
@@ -183,7 +189,7 @@ class ApproveInside:
         if wanted.state is None:  # What somebody has decided about all calls answers no question.
             await self._rules.follow(invocation)
         raise (
-            await ask_person(self._approvals, invocation, await show_question(invocation, wanted))
+            await ask_person(self._approvals, invocation, await _preview.show_question(invocation, wanted))
         ).as_error() from None
 
     async def _ask(self, invocation: Invocation, wanted: ToolCall) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from uuid_utils import uuid7
@@ -25,6 +25,7 @@ from sidecall.pipeline.batch import run_isolated
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.gate import Ticket
 from sidecall.pipeline.pipeline import Pipeline
+from sidecall.records import dataclass
 from sidecall.schema.forms.definitions import hash_definition
 
 _NOT_KEPT = "Error: the call was answered, but its answer was too large to be kept; it may have had effects."

@@ -1,11 +1,19 @@
 """Make the arguments a JSON object, whatever form the model wrote them in."""
 
+from typing import TYPE_CHECKING
+
 from sidecall.core.errors import MalformedArguments
 from sidecall.core.invocation import Invocation
 from sidecall.core.json_text import name_json_type
 from sidecall.core.tool import Schema
-from sidecall.schema.describe import list_keys
-from sidecall.schema.repair.text import parse_arguments
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.schema import describe as _describe
+    from sidecall.schema.repair import text as _text
+else:
+    _describe = Later("sidecall.schema.describe")
+    _text = Later("sidecall.schema.repair.text")
 
 # How the parser begins to say that the text is at its end and the value is not.
 _CUT_OFF = "EOF"
@@ -27,7 +35,7 @@ def _decode(text: str, schema: Schema, repaired: list[str]) -> dict[str, object]
     if not text.strip():
         return {}
     try:
-        value = parse_arguments(text, repaired)
+        value = _text.parse_arguments(text, repaired)
     except ValueError as error:
         reason = str(error)
         said = "the text ends before the JSON does, as if it was cut off" if reason.startswith(_CUT_OFF) else reason
@@ -41,6 +49,6 @@ def _decode(text: str, schema: Schema, repaired: list[str]) -> dict[str, object]
 
 
 def _make_failure(said: str, schema: Schema) -> MalformedArguments:
-    keys = list_keys(schema)
+    keys = _describe.list_keys(schema)
     text = f"{said}: {keys}."
     return MalformedArguments(text, [{"loc": [], "type": "json_invalid", "msg": text, "expected": keys}])

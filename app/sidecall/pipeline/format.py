@@ -48,9 +48,11 @@ def format_output(invocation: Invocation) -> Awaitable[None] | None:
     tool, output = invocation.tool, invocation.output
     if type(output) in _SIMPLE and tool.options.response_format == "content":
         try:
-            text = replace_surrogates(output) if type(output) is str else to_text(output)
+            text = output if type(output) is str else to_text(output)
         except ValueError as error:  # Python writes no number of more than 4,300 digits.
             raise no_json_form(tool.name, output) from error
+        if not text.isascii():
+            text = replace_surrogates(text)
         metadata = _make_metadata(invocation)
         invocation.message = write_text_message(text, invocation.request.call.id, tool.name, invocation.id, metadata)
         return None
@@ -228,8 +230,8 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
         # In whole microseconds; round() would take as long as all else that is made here.
         "duration_ms": int((time.monotonic() - invocation.started) * 1e6 + 0.5) / 1000,
         "return_direct": invocation.tool.options.return_direct,
-        "ignored_args": [*invocation.ignored],
-        "repaired": [*invocation.repaired],
+        "ignored_args": invocation.ignored,
+        "repaired": invocation.repaired,
     }
     if invocation.verdicts:
         said["guardrails"] = list(invocation.verdicts)

@@ -1,8 +1,7 @@
 """What stands before the stages: a call is looked up, counted, seen and let in, once."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from sidecall.core.calls.errors import ContractChanged
@@ -10,7 +9,7 @@ from sidecall.core.context import Caller
 from sidecall.core.errors import MissingContext, ToolNotFound
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
-from sidecall.core.mistakes.resemblance import find_nearest
+from sidecall.core.mistakes.resemblance import find_nearest, find_resembling
 from sidecall.core.native.kinds import tell_member
 from sidecall.core.observer import Observer
 from sidecall.core.overload import QuotaExceeded
@@ -22,6 +21,7 @@ from sidecall.pipeline.format import refuse
 from sidecall.pipeline.outcome import find_outcome_of_error
 from sidecall.pipeline.plan import Plan, Plans
 from sidecall.pipeline.visible import ask_visible, is_surely_visible, visible
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 
@@ -38,8 +38,13 @@ class Ticket:
     admission: Admission
     is_left: bool = False
 
+    def hand_over(self) -> None:
+        """Leave the place to whoever takes the call through its stages."""
+        assert not self.is_left
+        self.is_left = True
+
     def leave(self) -> None:
-        """Return the place, unless that has been done."""
+        """Return the place, unless that has been done, or is for another to do."""
         if not self.is_left:
             self.is_left = True
             self.admission.leave(self.plan.semaphores, self.request.caller)
@@ -60,8 +65,8 @@ class Gate:
         self._plans = plans
         self._admission = admission
         self._quotas = admission.quotas
-        self.has_quotas = self._quotas is not None  # Without them no call of any tool is counted.
-        self._has_rate = admission.quotas is not None and admission.quotas.rate is not None
+        # Whether calls of every tool are counted.
+        self.has_rate = admission.quotas is not None and admission.quotas.rate is not None
         self._observer = observer
         self._deny = deny
 
@@ -75,15 +80,16 @@ class Gate:
             MissingContext: Whether the tool is enabled depends on what the caller has left out.
             ContractChanged: The tool is not what the call is pinned to.
         """
-        entered = self.begin(request)
-        return entered if isinstance(entered, Ticket) else await entered
+        begun = self.begin(request)
+        return Ticket(request, begun, 0.0, self._admission) if isinstance(begun, Plan) else await begun
 
     def begin(
         self, request: CallRequest, tool: CompiledTool | None = None
-    ) -> Ticket | Coroutine[Any, Any, Ticket | ToolMessage]:
-        """Return a ticket at once, or else what has to be awaited for it; most calls have nothing to wait for.
+    ) -> Plan | Coroutine[Any, Any, Ticket | ToolMessage]:
+        """Let a call in at once, and return its plan, or else what has to be awaited; most have nothing to wait for.
 
-        `tool` is what was found for the call just now, if whoever asks has looked.
+        With a plan comes a place, without a ticket: whoever takes the call through its stages gives it back. `tool` is
+        what was found for the call just now, if whoever asks has looked.
 
         Raises:
             QuotaExceeded: The caller has made as many calls as it may.
@@ -95,7 +101,7 @@ class Gate:
         if tool is None:
             tool = self._registry.get(request.call.name)
         # A call that was remembered was counted when it came.
-        if self._has_rate and not request.is_counted:
+        if self.has_rate and not request.is_counted:
             waits = self._count(request, tool)
             if waits is not None:
                 return self._enter_when_counted(waits, request, tool)
@@ -113,7 +119,7 @@ class Gate:
         except BaseException as error:
             self._observer.refuse(request, find_outcome_of_error(error), tool)
             raise
-        return Ticket(request, plan, 0.0, self._admission)
+        return plan
 
     async def _enter_when_counted(
         self, waits: Awaitable[None], request: CallRequest, tool: CompiledTool | None
@@ -199,7 +205,7 @@ class Gate:
 
     def counts(self, tool: CompiledTool | None) -> bool:
         """Return whether calls of a tool are counted, for all of its caller's calls or for themselves."""
-        return self._has_rate or (self._quotas is not None and tool is not None and tool.options.rate is not None)
+        return self.has_rate or (self._quotas is not None and tool is not None and tool.options.rate is not None)
 
     def quotas_of(self, caller: Caller, tool: str | None = None) -> tuple[Quota, ...]:
         """Return what a caller has left, where that is counted."""
@@ -215,6 +221,10 @@ class Gate:
         toolset = (request.call.item or {}).get("toolset_name")
         if toolset is not None:
             members = [tell_member(toolset, tool.name) for tool in seen if tool.options.toolset == toolset]
-            return ToolNotFound(name, members or [tool.name for tool in seen], find_nearest(name, members))
+            return _make_not_found(name, members or [tool.name for tool in seen], members)
         names = [tool.name for tool in seen]
-        return ToolNotFound(name, names, find_nearest(name, names))
+        return _make_not_found(name, names, names)
+
+
+def _make_not_found(name: str, available: Sequence[str], choices: Sequence[str]) -> ToolNotFound:
+    return ToolNotFound(name, available, find_nearest(name, choices), find_resembling(name, choices))

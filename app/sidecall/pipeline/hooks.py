@@ -11,8 +11,9 @@ from typing import Any
 from sidecall.core.callbacks import Hook
 from sidecall.core.invocation import Invocation
 from sidecall.executors.results import hand_over
-from sidecall.pipeline.execution.bounded import DeadlinePassed, within
+from sidecall.pipeline.execution.bounded import DeadlinePassed
 from sidecall.pipeline.execution.deadline import seconds_left
+from sidecall.pipeline.execution.first_step import within
 
 # Seconds after which a call goes on without a function that hangs.
 PATIENCE = 5.0

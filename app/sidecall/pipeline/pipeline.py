@@ -2,8 +2,9 @@
 
 from collections.abc import Awaitable, Coroutine, Iterable, Mapping
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sidecall.core.calls.nothing import NOTHING
 from sidecall.core.context import Caller
 from sidecall.core.decisions.rules import ApprovalRule, ApprovedByRule
 from sidecall.core.errors import MissingContext, RequestError, ToolFailure
@@ -13,19 +14,25 @@ from sidecall.core.native.items import settle_item
 from sidecall.core.observer import Observer, Unobserved
 from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.tool import CompiledTool
+from sidecall.later import Later
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.batch import run_isolated
-from sidecall.pipeline.check import try_arguments
 from sidecall.pipeline.gate import Gate, Ticket
 from sidecall.pipeline.inject import inject
 from sidecall.pipeline.outcome import find_outcome
 from sidecall.pipeline.plan import Plan, Plans
-from sidecall.pipeline.rehearse import Rehearsal, rehearse
 from sidecall.pipeline.secrecy.look_up import look_up_secrets, takes_own_secrets
 from sidecall.pipeline.stage import Stages, Step
 from sidecall.pipeline.visible import NO_CONTEXT, is_visible, visible
 from sidecall.pipeline.workspaces.opening import require_conversation, takes_workspace
 from sidecall.registry import Registry
+
+if TYPE_CHECKING:
+    from sidecall.pipeline import check as _check
+    from sidecall.pipeline import rehearse as _rehearse
+else:
+    _check = Later("sidecall.pipeline.check")
+    _rehearse = Later("sidecall.pipeline.rehearse")
 
 # An answer that is there already, or what has to be awaited for it.
 Answering = ToolMessage | Coroutine[Any, Any, ToolMessage]
@@ -48,6 +55,7 @@ class Pipeline:
         self._default_timeout = default_timeout
         self._surroundings = surroundings
         self._observer: Observer = observer or Unobserved()
+        self._admission = admission
         self._plans = Plans(stages, admission)
         self.gate = Gate(registry, self._plans, admission, self._observer, surroundings.deny)
 
@@ -71,7 +79,10 @@ class Pipeline:
         call just now, if whoever asks has looked. It raises what `run` does.
         """
         begun = self.gate.begin(request, tool)
-        return self._answer(begun) if isinstance(begun, Ticket) else self._enter_and_answer(begun)
+        if not isinstance(begun, Plan):
+            return self._enter_and_answer(begun)
+        invocation = new_invocation(request, begun.tool, self._default_timeout, self._surroundings)
+        return self._take(begun, invocation, self._admission)
 
     async def _enter_and_answer(self, begun: Awaitable[Ticket | ToolMessage]) -> ToolMessage:
         entered = await begun
@@ -84,14 +95,11 @@ class Pipeline:
 
     async def answer(self, ticket: Ticket) -> ToolMessage:
         """Answer a call that has passed the gate, and leave; raises what `run` does, but Overloaded."""
-        came = self._answer(ticket)
-        return came if isinstance(came, ToolMessage) else await came
-
-    def _answer(self, ticket: Ticket) -> Answering:
-        plan = ticket.plan
-        invocation = new_invocation(ticket.request, plan.tool, self._default_timeout, self._surroundings)
+        invocation = self._accept(ticket.request, ticket.plan.tool)
         invocation.waited = ticket.waited
-        return self._take(plan, invocation, ticket)
+        ticket.hand_over()
+        came = self._take(ticket.plan, invocation, ticket.admission)
+        return came if isinstance(came, ToolMessage) else await came
 
     async def invoke(self, tool: CompiledTool, request: CallRequest) -> Invocation:
         """Take a call of this tool through the stages; the invocation it returns has its message."""
@@ -104,8 +112,11 @@ class Pipeline:
     def _accept(self, request: CallRequest, tool: CompiledTool) -> Invocation:
         return new_invocation(request, tool, self._default_timeout, self._surroundings)
 
-    def _take(self, plan: Plan, invocation: Invocation, ticket: Ticket | None = None) -> Answering:
-        """Take a call through its stages; from the first that waits on, in what is returned."""
+    def _take(self, plan: Plan, invocation: Invocation, admission: Admission | None = None) -> Answering:
+        """Take a call through its stages; from the first that waits on, in what is returned.
+
+        With an admission it holds a place there, which it gives back.
+        """
         waits: Awaitable[None] | None = None
         try:
             begun = self._observer.begin(invocation)
@@ -114,15 +125,15 @@ class Pipeline:
                 for step in steps:
                     waits = step(invocation)
                     if waits is not None:
-                        return self._take_rest(plan, invocation, ticket, begun, waits, steps)
+                        return self._take_rest(plan, invocation, admission, begun, waits, steps)
             except BaseException as error:
                 invocation.fail(error)
                 waits = _fail_over(plan, invocation)
-                return self._take_rest(plan, invocation, ticket, begun, waits)
+                return self._take_rest(plan, invocation, admission, begun, waits)
             return self._end(invocation, begun)
         finally:
-            if waits is None and ticket is not None:
-                ticket.leave()
+            if waits is None and admission is not None:
+                admission.leave(plan.semaphores, invocation.request.caller)
                 # Its traceback holds the frames in which the invocation stands, and would so hold itself.
                 invocation.error = None
 
@@ -130,7 +141,7 @@ class Pipeline:
         self,
         plan: Plan,
         invocation: Invocation,
-        ticket: Ticket | None,
+        admission: Admission | None,
         begun: Any,
         waits: Awaitable[None],
         steps: Iterable[Step] = (),
@@ -148,18 +159,18 @@ class Pipeline:
                 await _fail_over(plan, invocation)
             return self._end(invocation, begun)
         finally:
-            if ticket is not None:
-                ticket.leave()
+            if admission is not None:
+                admission.leave(plan.semaphores, invocation.request.caller)
                 invocation.error = None
 
     def _end(self, invocation: Invocation, begun: Any) -> ToolMessage:
         """Let those who watch know how a call has ended, and return its answer or raise its error."""
         message = invocation.message
-        if invocation.share is not None or (
-            message is not None and (message.additional_kwargs or invocation.request.call.item is not None)
-        ):
+        said = NOTHING if message is None else message.__dict__  # At once, since a model looks far for each attribute.
+        if invocation.share is not None or said.get("additional_kwargs") or invocation.request.call.item is not None:
             _settle(invocation)
-        self._observer.end(begun, find_outcome(invocation))
+        is_success = invocation.error is None and said.get("status") == "success"
+        self._observer.end(invocation, begun, "success" if is_success else find_outcome(invocation))
         if message is None:
             raise invocation.pop_error()
         return message
@@ -181,16 +192,16 @@ class Pipeline:
         waits = look_up_secrets(invocation) if takes_own_secrets(tool) else None
         if waits is not None:
             await waits
-        return try_arguments(invocation)
+        return _check.try_arguments(invocation)
 
-    async def rehearse(self, request: CallRequest) -> Rehearsal:
+    async def rehearse(self, request: CallRequest) -> "_rehearse.Rehearsal":
         """Return what a call would do; raises what `run` does, but ApprovalRequired."""
         entered = await self.gate.enter(request)
         if not isinstance(entered, Ticket):
-            return Rehearsal(message=entered)
+            return _rehearse.Rehearsal(message=entered)
         invocation = self._accept(request, entered.plan.tool)
         try:
-            return await rehearse(invocation, entered.plan.success)
+            return await _rehearse.rehearse(invocation, entered.plan.success)
         except BaseException as error:
             invocation.fail(error)
             await _take_failure(entered.plan, invocation)
@@ -198,7 +209,7 @@ class Pipeline:
             entered.leave()
         if invocation.message is None:
             raise invocation.pop_error()
-        return Rehearsal(message=invocation.message)
+        return _rehearse.Rehearsal(message=invocation.message)
 
     async def find_missing(self, request: CallRequest) -> MissingContext | None:
         """Return what a call would be refused for because its caller, not the model, left it out; None if nothing."""
@@ -238,7 +249,7 @@ async def _take_again(plan: Plan, invocation: Invocation, rule: ApprovalRule) ->
     """Take a call from the top that a rule has approved when it was on its way."""
     request, surroundings = replace(invocation.request, approved=True, rule=rule), invocation.surroundings
     fresh = Invocation(invocation.id, request, invocation.tool, invocation.started, invocation.deadline, surroundings)
-    fresh.waited, fresh.share = invocation.waited, invocation.share
+    fresh.waited, fresh.share, fresh.trace_id = invocation.waited, invocation.share, invocation.trace_id
     for field in fields(Invocation):  # The same object, which is watched.
         setattr(invocation, field.name, getattr(fresh, field.name))
     try:

@@ -1,13 +1,13 @@
 """What the calls of one tool go through, worked out once."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from inspect import isfunction
 from typing import Any
 
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.admission import Admission, Semaphores
 from sidecall.pipeline.stage import Stage, Stages, Step
+from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

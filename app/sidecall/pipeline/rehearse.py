@@ -1,7 +1,7 @@
 """What a call would do, without doing it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRequired, Preview
@@ -13,6 +13,7 @@ from sidecall.pipeline.execution.preview import make_preview
 from sidecall.pipeline.signing_in.ask import find_missing_provider
 from sidecall.pipeline.stage import Step
 from sidecall.pipeline.validate import validate
+from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """One step of a call's way."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
+from sidecall.records import dataclass
 
 # A step that never waits is a plain function; what another returns is awaited.
 Step = Callable[[Invocation], Awaitable[None] | None]

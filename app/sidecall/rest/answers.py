@@ -1,12 +1,13 @@
 """Turn the body of a request into the bytes of its answer, whichever way it came."""
 
 from collections.abc import Awaitable, Coroutine, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.contents import JSON
+from sidecall.core.context import Caller
 from sidecall.core.errors import MissingContext, NotAToolCall, RequestError
 from sidecall.core.invocation import CallRequest
 from sidecall.core.jsonable import is_bulky
@@ -17,20 +18,30 @@ from sidecall.http.cache import cache_headers
 from sidecall.http.context import RequestContext
 from sidecall.http.preferences import PLAIN, Preferences
 from sidecall.http.quota import quota_headers
-from sidecall.http.reply import Reply
-from sidecall.pipeline.batch import keep, run_batch
+from sidecall.http.reply import NO_HEADERS, Reply
+from sidecall.later import Later
 from sidecall.pipeline.isolate import answer_for
-from sidecall.pipeline.rehearse import Rehearsal
-from sidecall.pipeline.visible import is_visible
-from sidecall.rest.dialects import read_call_text, write_answer
-from sidecall.rest.native.received import DialectName, ReceivedCall
-from sidecall.rest.native.writing import name_failure
+from sidecall.pipeline.visible import is_surely_visible, is_visible
+from sidecall.rest.native.received import DialectName, ReceivedCall, make_plain_request, make_request
 from sidecall.rest.parts import Parts
+from sidecall.rest.plain_calls import read_other_call, read_plain_call, write_answer
 from sidecall.rest.remembered import answer_remembered, has_to_be_remembered
-from sidecall.rest.served import name_served
 from sidecall.rest.waiting import waiting_headers
-from sidecall.rest.wire import DryRun
-from sidecall.rest.writing import write_openai
+
+if TYPE_CHECKING:
+    from sidecall.pipeline import batch as _batch
+    from sidecall.pipeline import rehearse as _rehearse
+    from sidecall.rest import wire as _wire
+    from sidecall.rest import writing as _writing
+    from sidecall.rest.document import served as _served
+    from sidecall.rest.native import writing as _native_writing
+else:
+    _batch = Later("sidecall.pipeline.batch")
+    _rehearse = Later("sidecall.pipeline.rehearse")
+    _served = Later("sidecall.rest.document.served")
+    _native_writing = Later("sidecall.rest.native.writing")
+    _wire = Later("sidecall.rest.wire")
+    _writing = Later("sidecall.rest.writing")
 
 
 async def answer_call(
@@ -62,18 +73,26 @@ def begin_answer(
     Raises:
         RequestError: The calling program has to mend something.
     """
+    plain = read_plain_call(body)
+    if plain is not None and preferences is PLAIN and form is None:
+        said = plain.__dict__  # At once, since a model looks far for each attribute.
+        tool = parts.registry.get(said["name"])
+        if tool is not None and not tool.options.is_remembered:
+            return _begin(parts, make_plain_request(plain, said, context), "langchain", context, tool)
     try:
-        sent = read_call_text(body, parts.registry)
+        sent = read_other_call(body, plain, parts.registry)
     except NotAToolCall as error:
-        name_served(error, parts.registry, context.caller)
+        _served.name_served(error, parts.registry, context.caller)
         raise
     if form is not None:
         sent.dialect = form
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
     if tool is not None and (preferences is not PLAIN or has_to_be_remembered(tool, sent)):
+        if is_surely_visible(tool, request.caller):
+            return answer_remembered(parts, request, tool, preferences, sent.dialect, sent)
         return _remember(parts, sent, request, context, tool, preferences)
-    return _begin_plain(parts, sent, request, context, tool)
+    return _begin(parts, request, sent.dialect, context, tool)
 
 
 async def _remember(
@@ -87,82 +106,86 @@ async def _remember(
     if await is_visible(tool, request.caller, request.context):
         return await answer_remembered(parts, request, tool, preferences, sent.dialect, sent)
     # Tools may have been loaded again in the meantime.
-    came = _begin_plain(parts, sent, request, context, parts.registry.get(sent.call.name))
+    came = _begin(parts, request, sent.dialect, context, parts.registry.get(sent.call.name))
     return came if isinstance(came, Reply) else await came
 
 
-def _begin_plain(
-    parts: Parts, sent: ReceivedCall, request: CallRequest, context: RequestContext, tool: CompiledTool | None
+def _begin(
+    parts: Parts, request: CallRequest, dialect: DialectName, context: RequestContext, tool: CompiledTool | None
 ) -> Reply | Coroutine[Any, Any, Reply]:
     try:
         came = parts.pipeline.begin(request, tool)
         if not isinstance(came, ToolMessage):
-            return _go_on(parts, sent, came, context, tool)
+            return _go_on(parts, request, dialect, came, context, tool)
         said = came.__dict__  # At once, since a model looks far for each attribute.
-        if said["artifact"] is not None or sent.dialect == "openai":
-            return _go_on(parts, sent, came, context, tool)
-        is_common = sent.dialect == "langchain" and not said["additional_kwargs"]
-        answer = to_json(came if is_common else write_answer(came, sent.dialect))
+        if said["artifact"] is not None or dialect == "openai":
+            return _go_on(parts, request, dialect, came, context, tool)
+        is_common = dialect == "langchain" and not said["additional_kwargs"]
+        # Its values are plain, so that nothing else becomes of the model, which takes longer.
+        answer = to_json(said, inf_nan_mode="null") if is_common else to_json(write_answer(came, dialect))
     except BaseException as error:
-        reply = _answer_instead(parts, sent, context, error)
+        reply = _answer_instead(parts, request, context, error)
         if reply is None:
             raise
         return reply
     if parts.results.shares:
         parts.results.release(context.presence)
-    gate = parts.pipeline.gate
-    if is_common and "cache" not in said["response_metadata"] and not (gate.has_quotas and gate.counts(tool)):
-        return Reply(answer)
-    return Reply(answer, 200, _make_headers(parts, sent, came, context, tool))
+    # As `_make_headers` finds out for the others.
+    is_counted = parts.pipeline.gate.has_rate or tool is None or tool.options.rate is not None
+    if is_common and not is_counted and "cache" not in said["response_metadata"]:
+        return Reply(answer, 200, NO_HEADERS)
+    return Reply(answer, 200, _make_headers(parts, request, dialect, came, tool))
 
 
 async def _go_on(
     parts: Parts,
-    sent: ReceivedCall,
+    request: CallRequest,
+    dialect: DialectName,
     came: ToolMessage | Awaitable[ToolMessage],
     context: RequestContext,
     tool: CompiledTool | None,
 ) -> Reply:
-    dialect = sent.dialect
     try:
         message = came if isinstance(came, ToolMessage) else await came
         whole = write_answer(message, dialect) if dialect != "openai" else await _write_text(parts, message, context)
         answer = to_json(whole) if message.artifact is None else await write_json(parts, whole, message.artifact)
     except BaseException as error:
-        reply = _answer_instead(parts, sent, context, error)
+        reply = _answer_instead(parts, request, context, error)
         if reply is None:
             raise
         return reply
     if parts.results.shares:
         parts.results.release(context.presence)
-    return Reply(answer, 200, _make_headers(parts, sent, message, context, tool))
+    return Reply(answer, 200, _make_headers(parts, request, dialect, message, tool))
 
 
-def _answer_instead(parts: Parts, sent: ReceivedCall, context: RequestContext, error: BaseException) -> Reply | None:
+def _answer_instead(parts: Parts, request: CallRequest, context: RequestContext, error: BaseException) -> Reply | None:
     """Return what a call is answered that has no message; None where that is an error to be raised."""
     if parts.results.shares:
         parts.results.release(context.presence)
     if isinstance(error, ApprovalRequired):
-        location = {"Location": f"/approvals/{error.approval.id}"}
-        return Reply(to_json(error.approval), 202, location | _quota_headers(parts, context, sent))
+        headers = _quota_headers(parts, request.caller, request.call.name)
+        return Reply(to_json(error.approval), 202, {"Location": f"/approvals/{error.approval.id}"} | headers)
     if isinstance(error, RequestError):
-        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(context.caller, sent.call.name)
+        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(request.caller, request.call.name)
     return None
 
 
 def _make_headers(
-    parts: Parts, sent: ReceivedCall, message: ToolMessage, context: RequestContext, tool: CompiledTool | None
+    parts: Parts, request: CallRequest, dialect: DialectName, message: ToolMessage, tool: CompiledTool | None
 ) -> dict[str, str]:
-    headers = _quota_headers(parts, context, sent) if parts.pipeline.gate.counts(tool) else {}
+    is_counted = parts.pipeline.gate.counts(tool)
+    headers = _quota_headers(parts, request.caller, request.call.name) if is_counted else {}
     if message.additional_kwargs or "cache" in message.response_metadata:
-        headers |= _tell(message, sent.dialect)
+        headers |= _tell(message, dialect)
     return headers
 
 
 def _tell(message: ToolMessage, dialect: DialectName) -> dict[str, str]:
     """Return the headers that say what the form of an answer may have no place for."""
     cached = message.response_metadata.get("cache")
-    return name_failure(message, dialect) | ({} if cached is None else cache_headers(cached))
+    failure = _native_writing.name_failure(message, dialect) if message.additional_kwargs else {}
+    return failure | ({} if cached is None else cache_headers(cached))
 
 
 async def answer_calls(
@@ -172,7 +195,7 @@ async def answer_calls(
     requests = [make_request(sent, context) for sent in calls]
     dialects = [form or sent.dialect for sent in calls]
     try:
-        messages = await run_batch(parts.run, parts.registry.get, requests, keep)
+        messages = await _batch.run_batch(parts.run, parts.registry.get, requests, _batch.keep)
         answers: list[Any] = [
             await _write_text(parts, message, context) if dialect == "openai" else write_answer(message, dialect)
             for message, dialect in zip(messages, dialects, strict=True)
@@ -180,7 +203,7 @@ async def answer_calls(
         body = await write_json(parts, answers, messages)
     finally:
         parts.results.release(context.presence)
-    return Reply(body, 200, waiting_headers(messages) | _quota_headers(parts, context))
+    return Reply(body, 200, waiting_headers(messages) | _quota_headers(parts, context.caller))
 
 
 async def write_json(parts: Parts, answer: Any, large: Any) -> bytes:
@@ -219,7 +242,8 @@ async def rehearse_call(
     except RequestError as error:
         error.quotas = error.quotas or parts.pipeline.gate.quotas_of(context.caller, sent.call.name)
         raise
-    return Reply(to_json(_write_rehearsal(sent, rehearsal, form)), 200, _quota_headers(parts, context, sent))
+    headers = _quota_headers(parts, context.caller, sent.call.name)
+    return Reply(to_json(_write_rehearsal(sent, rehearsal, form)), 200, headers)
 
 
 async def rehearse_calls(
@@ -232,14 +256,14 @@ async def rehearse_calls(
         try:
             rehearsal = await parts.pipeline.rehearse(request)
         except RequestError as error:
-            rehearsal = Rehearsal(message=answer_for(request, error))
+            rehearsal = _rehearse.Rehearsal(message=answer_for(request, error))
         rehearsed.append(_write_rehearsal(sent, rehearsal, form))
-    return Reply(to_json(rehearsed), 200, _quota_headers(parts, context))
+    return Reply(to_json(rehearsed), 200, _quota_headers(parts, context.caller))
 
 
-def _write_rehearsal(sent: ReceivedCall, rehearsal: Rehearsal, form: DialectName | None) -> DryRun:
+def _write_rehearsal(sent: ReceivedCall, rehearsal: "_rehearse.Rehearsal", form: DialectName | None) -> "_wire.DryRun":
     message = rehearsal.message
-    return DryRun(
+    return _wire.DryRun(
         would_run=rehearsal.would_run,
         name=sent.call.name,
         tool_call_id=sent.call.id,
@@ -258,9 +282,9 @@ def _write_rehearsal(sent: ReceivedCall, rehearsal: Rehearsal, form: DialectName
 async def _write_text(parts: Parts, message: ToolMessage, context: RequestContext) -> dict[str, Any]:
     """Write a message of Chat Completions; what it has no form for is kept where the program finds it."""
     if not holds_media(message.content):
-        return write_openai(message)
+        return _writing.write_openai(message)
     content_id = await parts.contents.keep(to_json(message.content), context.caller, JSON)
-    return write_openai(message, content_url(content_id))
+    return _writing.write_openai(message, content_url(content_id))
 
 
 def content_url(content_id: str | None) -> str | None:
@@ -268,22 +292,6 @@ def content_url(content_id: str | None) -> str | None:
     return None if content_id is None else f"/contents/{content_id}"
 
 
-def _quota_headers(parts: Parts, context: RequestContext, sent: ReceivedCall | None = None) -> dict[str, str]:
+def _quota_headers(parts: Parts, caller: Caller, tool: str | None = None) -> dict[str, str]:
     """Return what is left of all calls, and of those of the tool of a single one."""
-    return quota_headers(parts.pipeline.gate.quotas_of(context.caller, None if sent is None else sent.call.name))
-
-
-def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:
-    """Put a call, what stood beside it, and what its request is about together."""
-    return CallRequest(
-        sent.call,
-        context.caller,
-        sent.state,
-        sent.context,
-        context.headers,
-        # By place, since each name would cost as much as a stage.
-        context.presence,
-        context.deadline,
-        context.presence,
-        context.pinned if sent.hash is None else (sent.hash,),
-    )
+    return quota_headers(parts.pipeline.gate.quotas_of(caller, tool))

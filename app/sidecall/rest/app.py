@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from fastapi import FastAPI
-from pydantic import BaseModel
+from fastapi.telemetry import TelemetryConfig
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -16,7 +15,7 @@ from sidecall.auth.audit import Auditor
 from sidecall.auth.browser import PageRule, Welcome
 from sidecall.auth.hosts import OwnHosts
 from sidecall.auth.middleware import CALLER, Authentication, Refuse, permit_all
-from sidecall.auth.oauth.rounds import CALLBACK, START
+from sidecall.auth.oauth.paths import CALLBACK, START
 from sidecall.auth.resource import WELL_KNOWN
 from sidecall.core.errors import RequestError
 from sidecall.http import problems
@@ -25,65 +24,21 @@ from sidecall.http.cors import share_with
 from sidecall.http.door import NO_WAYS, Door
 from sidecall.http.head import HeadAsGet
 from sidecall.http.request_id import RequestId, RequestIdHeader
+from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.registry import Registry
-from sidecall.rest import explorer, openapi
-from sidecall.rest.examples import ANSWERS, APPROVAL
-from sidecall.rest.native.calls import ITEM_CALLS
+from sidecall.rest import explorer
 from sidecall.rest.parts import Parts
-from sidecall.rest.routes import (
-    approvals,
-    audit,
-    calls,
-    contents,
-    files,
-    health,
-    metadata,
-    metrics,
-    openapi_tools,
-    replays,
-    rules,
-    search,
-    secrets,
-    signing_in,
-    status,
-    tool_calls,
-    tools,
-    user_tokens,
-    vector_stores,
-    whoami,
-    workspaces,
-)
+from sidecall.rest.route_table import FILE_ROUTES, METRICS_ROUTES, ROUTES, STATUS_ROUTES, make_routes
+from sidecall.rest.routes import health
 from sidecall.rest.routes.permissions import permit
-from sidecall.rest.security_schemes import add_security
-from sidecall.rest.served import show_served
 from sidecall.rest.shortcuts import make_shortcuts
-from sidecall.rest.vector_stores.forms import REQUESTS
-from sidecall.rest.wire import (
-    AnthropicToolUse,
-    Batch,
-    GeminiFunctionCallPart,
-    LangChainToolCall,
-    OpenAIToolCall,
-    ResponsesFunctionCall,
-)
-from sidecall.rest.workspaces.shown import WorkspaceTerm
 from sidecall.version import __version__
+
+_document = Later("sidecall.rest.document.making")
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
-_REQUEST_MODELS: list[type[BaseModel]] = [
-    LangChainToolCall,
-    OpenAIToolCall,
-    ResponsesFunctionCall,
-    AnthropicToolUse,
-    GeminiFunctionCallPart,
-    *ITEM_CALLS,
-    Batch,
-    approvals.ApprovalDecision,
-    replays.ReplayWish,
-    secrets.SecretValue,
-    WorkspaceTerm,
-]
 _PROBES = frozenset({"/healthz", "/readyz"})
 # Browsers of persons have no credential; what leads them there, and back, proves whose they are.
 _OPEN = _PROBES | {"/", "/docs", "/openapi.json", START, CALLBACK}
@@ -115,6 +70,8 @@ class Pages:
 
 
 _ALL_PAGES = Pages()
+# Spans of requests would be missing on the short way that most calls take; calls have spans of their own.
+_NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
 
 
 def build_api(
@@ -152,55 +109,44 @@ def build_api(
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
         lifespan=lifespan,
-        # Its spans of requests would be missing on the short way that most calls take; calls have spans of their own.
-        telemetry={"tracing": False, "metrics": False, "logs": False},
+        telemetry=_NO_TELEMETRY,
     )
     app.state.parts = parts
     app.state.access = access
-    models = _add_routes(app, pages, ways, has_files=parts.vector_stores is not None)
+    _add_routes(app, pages, ways, has_files=parts.vector_stores is not None)
     problems.install(app)
-    is_for_all = partial(_is_open, with_metrics=pages.metrics == "open")
-    secure = partial(add_security, is_open=is_for_all, is_proved=is_proved)
     # Where callers are told apart it is for everybody, and says nothing of what some see.
-    show = partial(show_served, registry=parts.registry if access is None else Registry())
-    openapi.install(app, models, ANSWERS | APPROVAL, _PROBES, show, secure)
+    shown = parts.registry if access is None else Registry()
+    is_for_all = partial(_is_open, with_metrics=pages.metrics == "open")
+    has_files = parts.vector_stores is not None
+    describe = partial(_describe, app, shown, is_for_all, is_proved=is_proved, has_files=has_files)
+    app.openapi = describe  # type: ignore[method-assign]  # FastAPI documents this as the way to extend it
     return app
 
 
-def _add_routes(
-    app: Application, pages: Pages, ways: Mapping[str, ASGIApp], *, has_files: bool
-) -> list[type[BaseModel]]:
-    """Add what is served, and return the models of its requests."""
-    for routes in (
-        search,
-        tools,
-        openapi_tools,
-        tool_calls,
-        calls,
-        replays,
-        contents,
-        workspaces,
-        rules,
-        approvals,
-        audit,
-        secrets,
-        user_tokens,
-        signing_in,
-        whoami,
-        metadata,
-        health,
-        status,
-    ):
-        # As they are: including a router builds every route of it again, at the first request.
-        app.router.routes.extend(routes.router.routes)
-    app.router.routes.extend(Route(path, way, include_in_schema=False) for path, way in ways.items())
+def _describe(
+    app: Application, registry: Registry, is_open: Callable[[str], bool], *, is_proved: bool, has_files: bool
+) -> dict[str, Any]:
+    """Describe what is served, with examples about present tools."""
+    if app.openapi_schema is None:
+        app.openapi_schema = _document.make_document(app, _PROBES, is_open, is_proved=is_proved, has_files=has_files)
+    shown: dict[str, Any] = _document.show_served(app.openapi_schema, registry)
+    return shown
+
+
+def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp], *, has_files: bool) -> None:
+    # As they are: including a router builds every route of it again, at the first request.
+    add = app.router.routes.extend
+    add(make_routes(ROUTES))
+    add(health.router.routes)
+    add(make_routes(STATUS_ROUTES))
+    add(Route(path, way, include_in_schema=False) for path, way in ways.items())
     if has_files:
-        app.router.routes.extend([*files.router.routes, *vector_stores.router.routes])
+        add(make_routes(FILE_ROUTES))
     if pages.metrics != "off":
-        app.router.routes.extend(metrics.router.routes)
+        add(make_routes(METRICS_ROUTES))
     if pages.docs:
         explorer.install(app)
-    return [*_REQUEST_MODELS, *REQUESTS] if has_files else _REQUEST_MODELS
 
 
 def _wrappers(

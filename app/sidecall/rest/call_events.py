@@ -14,9 +14,9 @@ from sidecall.http.events import KEEP_ALIVE, STILL_WORKING, write_event
 from sidecall.http.pieces import PIECE
 from sidecall.http.shutdown import shutdown_problem
 from sidecall.jobs.watching import Sights
-from sidecall.rest.dialects import write_answer
 from sidecall.rest.native.received import DialectName
 from sidecall.rest.parts import Parts
+from sidecall.rest.plain_calls import write_answer
 
 # The number of every call's answer, so that any server knows who has it.
 LAST = 999_999_999

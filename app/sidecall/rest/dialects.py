@@ -1,19 +1,18 @@
 """Understand a call in each provider's form, and answer in the same."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any
+from dataclasses import field
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.json_schema import SkipJsonSchema
+from pydantic import BaseModel, ValidationError
 
 from sidecall.core.errors import NotAToolCall
-from sidecall.core.json_text import is_finite, name_json_type
+from sidecall.core.json_text import name_json_type
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.mistakes.resemblance import find_misspelt
 from sidecall.core.native.items import ITEM
 from sidecall.core.native.kinds import NAMES
-from sidecall.http.body import LARGE, parse_body
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 from sidecall.rest.native.aiming import aim
 from sidecall.rest.native.body import CallBody
@@ -84,53 +83,6 @@ class Shared:
         sent.context = {**self.context, **sent.context} if self.context else sent.context
         sent.callback_url = sent.callback_url or self.callback_url
         return sent
-
-
-class _Plain(ToolCall):
-    """A LangChain ToolCall as most programs send it, read from JSON text in one step."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    args: dict[str, Any]
-    item: SkipJsonSchema[None] = None
-    state: Any = None
-    context: dict[str, Any] | None = None
-    hash: Annotated[str, Field(max_length=128)] | None = None
-
-
-_read_plain = _Plain.__pydantic_validator__.validate_json
-# With what words begin that pydantic takes for numbers; where they stand in a text, the long way finds out. As numbers,
-# since to look for one in bytes takes a tenth of the time.
-_N, _I = b"NI"
-
-
-def read_call_text(body: bytes, registry: Registry) -> ReceivedCall:
-    """Understand JSON text as one call of a tool of this registry.
-
-    Raises:
-        MalformedJSON: It is not JSON.
-        NotAToolCall: It is no call.
-    """
-    # It is quicker for large bodies, too, of which pydantic makes a tree of its own before it makes ours.
-    if len(body) > LARGE or ((_N in body or _I in body) and (b"NaN" in body or b"Infinity" in body)):
-        return read_call(parse_body(body), registry)
-    try:
-        plain: _Plain = _read_plain(body)
-    except ValidationError:
-        return read_call(
-            parse_body(body), registry
-        )  # Another dialect, or one of the many things that it knows how to explain.
-    # pydantic takes numbers that round to infinity.
-    sent = plain.__dict__  # At once, since a model looks far for each attribute.
-    state, context = sent["state"], sent["context"]
-    for value in sent["args"].values():
-        if type(value) is not str and not is_finite(value):
-            return read_call(parse_body(body), registry)
-    if state is context is None:
-        return ReceivedCall(plain, "langchain", None, {}, None, False, sent["hash"])
-    if not is_finite([state, context]):
-        return read_call(parse_body(body), registry)
-    return ReceivedCall(plain, "langchain", state, context or {}, None, False, sent["hash"])
 
 
 def read_call(body: Any, registry: Registry) -> ReceivedCall:

@@ -96,6 +96,7 @@ _WAITING = {
     "status": "pending",
     "tool_call": {"name": "delete_order", "args": {"order": 7}, "id": "call_1", "type": "tool_call"},
     "requested_by": "anonymous",
+    "conversation_id": "chat-7",
     "created_at": "2026-11-21T10:00:00Z",
     "expires_at": "2026-11-21T11:00:00Z",
     "decided_at": None,

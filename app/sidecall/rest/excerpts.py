@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -13,6 +12,7 @@ from starlette.responses import Response
 from sidecall.core.contents import JSON, TEXT, KeptContent
 from sidecall.core.errors import InvalidParameter
 from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.rest.text_lines import ALL, MOST_CHARACTERS, cut_lines, find_lines, read_range
 
 json_paths = Later("sidecall.rest.json_paths")

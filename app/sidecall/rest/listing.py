@@ -1,10 +1,10 @@
 """Remember what `GET /tools` answers."""
 
 import hashlib
-from dataclasses import dataclass
 
 from sidecall.core.context import ANONYMOUS, Caller, Toolset
 from sidecall.http.reply import Reply
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 
 # Different queries of one server are few. Beyond them the oldest goes, so that whoever makes up queries costs others at

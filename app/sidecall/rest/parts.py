@@ -1,9 +1,9 @@
 """What the routes work with."""
 
 from collections.abc import Awaitable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
 
@@ -19,7 +19,7 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.results.room import ResultRoom
 from sidecall.core.tool import CompiledTool
-from sidecall.history.history import History, NoHistory
+from sidecall.history.no_history import NoHistory
 from sidecall.http.backlog import Backlog
 from sidecall.http.body import Bounds
 from sidecall.http.context import RequestContext, make_context
@@ -30,15 +30,19 @@ from sidecall.ledger.memory.audit import MemoryAudit
 from sidecall.ledger.memory.secrets import MemorySecrets
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.pipeline import Pipeline
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.excerpts import Excerpts
 from sidecall.rest.listing import Listings
-from sidecall.rest.status.reading import Operation
+from sidecall.rest.status.operation import Operation
 from sidecall.schema.forms.structures import Structures
 from sidecall.telemetry.metrics import Metrics
-from sidecall.vector_stores.stores import VectorStores
 from sidecall.workspace.places import Workspaces
+
+if TYPE_CHECKING:
+    from sidecall.history import history as _history
+    from sidecall.vector_stores import stores as _stores
 
 
 def _keep_none() -> SecretKeeper:
@@ -64,12 +68,12 @@ class Parts:
     backlog: Backlog = field(default_factory=Backlog)
     excerpts: Excerpts = field(default_factory=Excerpts)
     receivers: AllowedHosts = field(default_factory=lambda: AllowedHosts(()))
-    history: History | NoHistory = field(default_factory=NoHistory)
+    history: "_history.History | NoHistory" = field(default_factory=NoHistory)
     secrets: SecretKeeper = field(default_factory=_keep_none)
     results: ResultRoom = field(default_factory=lambda: ResultRoom(16 * 1024 * 1024))
     structures: Structures = field(default_factory=Structures)
     documents: OpenAPIDocuments = field(default_factory=OpenAPIDocuments)
-    vector_stores: VectorStores | None = None
+    vector_stores: "_stores.VectorStores | None" = None
     workspaces: Workspaces = field(default_factory=lambda: Workspaces(Path(".sidecall/workspaces")))
 
     @property

@@ -1,11 +1,11 @@
 """Answer calls that are remembered: those with a key, and those whose client does not wait to the end."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
 from sidecall.authoring.inprocess import new_call_id
-from sidecall.core.calls.entry import CallEntry
+from sidecall.core.calls.entry import CallEnd, CallEntry
 from sidecall.core.calls.errors import NotRepeatable
 from sidecall.core.errors import UnknownTool
 from sidecall.core.invocation import CallRequest
@@ -17,12 +17,18 @@ from sidecall.http.reply import Reply
 from sidecall.jobs.endings import may_repeat
 from sidecall.jobs.keys import make_call_key, make_replay_key
 from sidecall.jobs.submission import Submission, Submitted
+from sidecall.later import Later
 from sidecall.pipeline.visible import is_visible
-from sidecall.rest.dialects import write_answer
 from sidecall.rest.native.received import DialectName, ReceivedCall
-from sidecall.rest.native.writing import name_failure
 from sidecall.rest.parts import Parts
-from sidecall.rest.past_calls import find_sent
+from sidecall.rest.plain_calls import write_answer
+
+if TYPE_CHECKING:
+    from sidecall.rest import past_calls as _past_calls
+    from sidecall.rest.native import writing as _writing
+else:
+    _writing = Later("sidecall.rest.native.writing")
+    _past_calls = Later("sidecall.rest.past_calls")
 
 # Seconds after which to ask for the first time.
 _ASK_AFTER = "1"
@@ -41,13 +47,29 @@ async def answer_remembered(
     Raises:
         RequestError: The calling program has to mend something, or there is no room.
     """
-    entry, headers = await accept_call(
-        parts, request, tool, preferences, is_alone=goes_on_alone(sent), callback_url=sent.callback_url
-    )
-    return await write_entry(parts, entry, form, headers)
+    is_alone = goes_on_alone(sent)
+    submitted = await _submit(parts, request, tool, preferences, is_alone=is_alone, callback_url=sent.callback_url)
+    if submitted.end is not None:
+        return _write_end(submitted.end, form, _make_headers(parts, submitted, request, tool, preferences))
+    is_async = preferences.is_async or tool.options.background or is_alone
+    entry = await _wait(parts, submitted, preferences, is_async=is_async)
+    return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
 
 
 async def accept_call(
+    parts: Parts, request: CallRequest, tool: CompiledTool, preferences: Preferences
+) -> tuple[CallEntry, dict[str, str]]:
+    """Accept a call, and return what is known of it once its client waits no longer, and the headers that say so.
+
+    Raises:
+        RequestError: The calling program has to mend something, or there is no room.
+    """
+    submitted = await _submit(parts, request, tool, preferences)
+    entry = await _wait(parts, submitted, preferences, is_async=preferences.is_async or tool.options.background)
+    return entry, _make_headers(parts, submitted, request, tool, preferences)
+
+
+async def _submit(
     parts: Parts,
     request: CallRequest,
     tool: CompiledTool,
@@ -55,22 +77,17 @@ async def accept_call(
     *,
     is_alone: bool = False,
     callback_url: str | None = None,
-) -> tuple[CallEntry, dict[str, str]]:
-    """Accept a call, and return what is known of it once its client waits no longer, and the headers that say so.
-
-    Raises:
-        RequestError: The calling program has to mend something, or there is no room.
-    """
+) -> Submitted:
     if callback_url is not None:
         parts.receivers.find(callback_url)
     is_async = preferences.is_async or tool.options.background or is_alone
     patient = is_async or preferences.wait is not None
     key = make_call_key(request, tool, preferences.key, parts.jobs.limits.key_ttl)
-    await _count(parts, request, tool)
+    if tool.injections or request.pinned is not None or parts.pipeline.gate.counts(tool):
+        await _count(parts, request, tool)
     hears_end = not is_async or bool(preferences.wait)
     how = Submission(key, waits=not patient, callback_url=callback_url, hears_end=hears_end)
-    submitted = await parts.jobs.submit(request, how)
-    return await _wait(parts, submitted, request, tool, preferences, is_async=is_async)
+    return await parts.jobs.submit(request, how)
 
 
 async def answer_replay(
@@ -90,7 +107,7 @@ async def answer_replay(
         RequestError: It cannot be repeated, or there is no room.
     """
     limits = parts.jobs.limits
-    record = await find_sent(parts, call_id, context.caller.tenant)
+    record = await _past_calls.find_sent(parts, call_id, context.caller.tenant)
     name = record.tool_call.name
     tool = parts.registry.get(name)
     if tool is None or not await is_visible(tool, context.caller, record.context):
@@ -108,8 +125,8 @@ async def answer_replay(
     key = None if preferences.key is None else make_replay_key(request, call_id, preferences.key, limits.key_ttl)
     await _count(parts, request, tool)
     submitted = await parts.jobs.submit(request, Submission(key, replay_of=call_id))
-    entry, headers = await _wait(parts, submitted, request, tool, preferences, is_async=True)
-    return await write_entry(parts, entry, form, headers)
+    entry = await _wait(parts, submitted, preferences, is_async=True)
+    return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
 
 
 async def _count(parts: Parts, request: CallRequest, tool: CompiledTool) -> None:
@@ -124,23 +141,20 @@ async def _count(parts: Parts, request: CallRequest, tool: CompiledTool) -> None
         await gate.count(request, tool)
 
 
-async def _wait(
-    parts: Parts,
-    submitted: Submitted,
-    request: CallRequest,
-    tool: CompiledTool,
-    preferences: Preferences,
-    *,
-    is_async: bool,
-) -> tuple[CallEntry, dict[str, str]]:
+async def _wait(parts: Parts, submitted: Submitted, preferences: Preferences, *, is_async: bool) -> CallEntry:
     seconds = preferences.wait if preferences.wait is not None else (0.0 if is_async else None)
-    entry = await parts.jobs.wait(submitted.entry, seconds, _waits_for_person if preferences.wait is None else _never)
+    return await parts.jobs.wait(submitted.entry, seconds, _waits_for_person if preferences.wait is None else _never)
+
+
+def _make_headers(
+    parts: Parts, submitted: Submitted, request: CallRequest, tool: CompiledTool, preferences: Preferences
+) -> dict[str, str]:
     headers = preferences.applied
     if parts.pipeline.gate.counts(tool):
         headers |= quota_headers(parts.pipeline.gate.quotas_of(request.caller, request.call.name))
     if not submitted.is_new:
         headers["Idempotency-Replayed"] = "true"
-    return entry, headers
+    return headers
 
 
 def _waits_for_person(entry: CallEntry) -> bool:
@@ -151,10 +165,20 @@ def _never(_entry: CallEntry) -> bool:
     return False
 
 
+def _write_end(end: CallEnd, form: DialectName, headers: dict[str, str]) -> Reply:
+    """Write the answer of a call that has just ended, in the words in which it was written down where it can be."""
+    message = end.message
+    if form == "langchain" and not message.additional_kwargs:
+        return Reply(end.write(), 200, headers)
+    return Reply(to_json(write_answer(message, form)), 200, {**headers, **_writing.name_failure(message, form)})
+
+
 async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Reply:
     """Write the answer of a call that has ended, or what is known of one that has not."""
     if entry.message is not None:
-        return Reply(to_json(write_answer(entry.message, form)), 200, {**headers, **name_failure(entry.message, form)})
+        return Reply(
+            to_json(write_answer(entry.message, form)), 200, {**headers, **_writing.name_failure(entry.message, form)}
+        )
     if entry.status == "awaiting_approval" and entry.approval_id is not None:
         approval = (await parts.approvals.get(entry.approval_id)).approval
         return Reply(to_json(approval), 202, {**headers, "Location": f"/approvals/{approval.id}"})
@@ -176,8 +200,7 @@ def is_remembered(tool: CompiledTool) -> bool:
 
 def has_to_be_remembered(tool: CompiledTool, sent: ReceivedCall) -> bool:
     """Return whether a call is remembered for its tool's sake, or since it goes on alone."""
-    options = tool.options
-    return options.background or options.idempotency is not None or sent.is_async or sent.callback_url is not None
+    return tool.options.is_remembered or goes_on_alone(sent)
 
 
 def goes_on_alone(sent: ReceivedCall) -> bool:

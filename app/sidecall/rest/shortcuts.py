@@ -57,7 +57,7 @@ def _is_plain_call(scope: Scope, bounds: Bounds) -> bool:
         and not scope["query_string"]
         and b"if-match" not in headers
         and headers.get(b"accept", b"").lower().find(b"event-stream") < 0
-        and is_plain(headers, bounds)
+        and is_plain(headers, len(scope["headers"]), bounds)
     )
 
 

@@ -22,10 +22,10 @@ from sidecall.http.quota import quota_headers
 from sidecall.http.shutdown import shutdown_problem
 from sidecall.pipeline.batch import run_batch
 from sidecall.pipeline.gate import Ticket
-from sidecall.rest.answers import make_request, write_json
-from sidecall.rest.dialects import write_answer
-from sidecall.rest.native.received import DialectName, ReceivedCall
+from sidecall.rest.answers import write_json
+from sidecall.rest.native.received import DialectName, ReceivedCall, make_request
 from sidecall.rest.parts import Parts
+from sidecall.rest.plain_calls import write_answer
 
 _TOO_SLOW = "The events were not read in time."
 _CUT = (

@@ -22,7 +22,7 @@ def fill_hidden(invocation: Invocation) -> None:
         injection.fill(filled, supply)
 
 
-def check_arguments(invocation: Invocation) -> None:
+def validate(invocation: Invocation) -> None:
     """Turn JSON arguments into the annotated types, and add what was injected.
 
     Raises:

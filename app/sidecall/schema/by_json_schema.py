@@ -2,15 +2,22 @@
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.core.tool import Schema
-from sidecall.schema.judge_json import SchemaJudge, make_schema_judge
+from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.schema.references import Targets, inline_references, inline_root, resolve
-from sidecall.schema.repair.mend import mend
 from sidecall.schema.shape import strip_titles
+
+if TYPE_CHECKING:
+    from sidecall.schema import judge_json as _judge_json
+    from sidecall.schema.repair import mend as _mend
+else:
+    _judge_json = Later("sidecall.schema.judge_json")
+    _mend = Later("sidecall.schema.repair.mend")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +29,7 @@ class JsonArgsSchema:
 
     json_schema: Schema
     flat: Schema
-    judge: SchemaJudge
+    judge: "_judge_json.SchemaJudge"
     takes: frozenset[str] | None
     hidden: Mapping[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
@@ -45,7 +52,7 @@ class JsonArgsSchema:
         del injected  # A schema has no fields of its own to be injected.
         given: Any = dict(args)
         verdict = self.judge.judge(given)
-        checked = verdict.values if verdict.fits else mend(self.judge, given, verdict, repaired, ignored)
+        checked = verdict.values if verdict.fits else _mend.mend(self.judge, given, verdict, repaired, ignored)
         values: dict[str, Any] = _fill_defaults(checked, self.flat, self.flat) if self.fills else dict(checked)
         return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
 
@@ -86,7 +93,7 @@ def compile_json_args_schema(
     """
     flat = inline_references(schema, known)
     try:
-        judge = make_schema_judge(schema, flat, takes)
+        judge = _judge_json.make_schema_judge(schema, flat, takes)
     except ValueError as error:
         reason = str(error).partition("\n")[0]
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {reason}.") from error

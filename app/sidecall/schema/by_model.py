@@ -2,10 +2,10 @@
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import field
 from enum import Enum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import AliasChoices, AliasPath, BaseModel, ValidationError
 from pydantic.errors import PydanticUserError
@@ -16,13 +16,21 @@ from pydantic_core.core_schema import LiteralSchema
 
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import Schema
+from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.schema.catch_all import CatchAll, make_catch_all
-from sidecall.schema.judge import ModelJudge
 from sidecall.schema.references import inline_references
-from sidecall.schema.repair.mend import mend
-from sidecall.schema.repair.strays import find_strays
 from sidecall.schema.shape import require_tags, shape_arguments, strip_titles
 from sidecall.schema.walk import walk
+
+if TYPE_CHECKING:
+    from sidecall.schema import judge as _judge
+    from sidecall.schema.repair import mend as _mend
+    from sidecall.schema.repair import strays as _strays
+else:
+    _judge = Later("sidecall.schema.judge")
+    _mend = Later("sidecall.schema.repair.mend")
+    _strays = Later("sidecall.schema.repair.strays")
 
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -58,6 +66,8 @@ class ModelArgsSchema:
     json_mode: JsonMode
     renamed: Mapping[str, str] = field(default_factory=dict)
     catch_all: CatchAll | None = None
+    # What `_check` does for most models, without a look at how; None for the others.
+    check_plainly: Callable[..., BaseModel] | None = None
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Name values by parameter as a model names its arguments."""
@@ -82,8 +92,8 @@ class ModelArgsSchema:
             sent = (self._place_injected(name, injected[name]) for name in self.hidden.keys() & injected.keys())
             given = {**given, **dict(sent)}
         try:
-            if self.json_mode == "never" and self.unknown == "forbid":  # As `_check` does, for most models.
-                checked = self.model.__pydantic_validator__.validate_python(given, extra="forbid")
+            if self.check_plainly is not None:
+                checked = self.check_plainly(given, extra="forbid")
             else:
                 checked = self._check(given)
         except ValidationError as error:
@@ -98,10 +108,10 @@ class ModelArgsSchema:
     def _mend(
         self, given: Mapping[str, Any], error: ValidationError, repaired: list[str], ignored: list[str]
     ) -> BaseModel:
-        judge = ModelJudge(
+        judge = _judge.ModelJudge(
             self._check, self._check_known, self.closed, self.hidden.values(), walks=self.unknown == "walk"
         )
-        checked: BaseModel = mend(judge, given, judge.read(error, given), repaired, ignored)
+        checked: BaseModel = _mend.mend(judge, given, judge.read(error, given), repaired, ignored)
         return checked
 
     def _place_injected(self, field: str, value: Any) -> tuple[str, Any]:
@@ -114,7 +124,7 @@ class ModelArgsSchema:
 
     def _check(self, given: Mapping[str, Any]) -> BaseModel:
         """Make an instance, and refuse names that no field takes."""
-        if self.unknown == "walk" and not find_strays(given, self.closed):
+        if self.unknown == "walk" and not _strays.find_strays(given, self.closed):
             return self._check_known(given)
         validator = self.model.__pydantic_validator__
         text = None if self.json_mode == "never" else self._write_json(given)
@@ -207,6 +217,9 @@ def make_args_schema(
     shown = tuple(flat["properties"])
     drops = catch_all is None and _drops_unknown(model, drops_unknown)
     closed = {key: flat[key] for key in flat if key != "additionalProperties"} if drops else flat
+    json_mode = _choose_json_mode(repr(model.__pydantic_core_schema__))
+    unknown = _choose_unknown_mode(closed)
+    is_plain = json_mode == "never" and unknown == "forbid"
     return ModelArgsSchema(
         model=model,
         json_schema=json_schema,
@@ -217,8 +230,9 @@ def make_args_schema(
         hidden={field: names[field][0] for field in hidden},
         reserved=reserved,
         drops_unknown=drops,
-        unknown=_choose_unknown_mode(closed),
-        json_mode=_choose_json_mode(repr(model.__pydantic_core_schema__)),
+        unknown=unknown,
+        json_mode=json_mode,
+        check_plainly=model.__pydantic_validator__.validate_python if is_plain else None,
         catch_all=None if catch_all is None else make_catch_all(catch_all, accepted, forbidden, shown),
         renamed={name: names[field][0] for field, name in fields.items() if name not in names[field]},
     )

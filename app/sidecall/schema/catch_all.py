@@ -1,8 +1,7 @@
 """Read the arguments of `**kwargs`, however the model writes them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 from pydantic_core import to_json
@@ -11,7 +10,13 @@ from sidecall.core.errors import InvalidArguments
 from sidecall.core.mistakes.field_errors import FieldError
 from sidecall.core.mistakes.resemblance import find_misspelt
 from sidecall.core.parameter import EMPTY, FREE, Parameter
-from sidecall.schema.repair.entries import make_misnamed
+from sidecall.later import Later
+from sidecall.records import dataclass
+
+if TYPE_CHECKING:
+    from sidecall.schema.repair import entries as _entries
+else:
+    _entries = Later("sidecall.schema.repair.entries")
 
 # Free arguments that are compared with those that have a name.
 _MOST_COMPARED = 20
@@ -62,7 +67,7 @@ class CatchAll:
         free = [name for name in args if name not in self.named][:_MOST_COMPARED]
         meant = {name: other for name in free if (other := find_misspelt(name, unsent)) is not None}
         if meant:
-            raise InvalidArguments([make_misnamed((it,), (other,), self.order) for it, other in meant.items()])
+            raise InvalidArguments([_entries.make_misnamed((it,), (other,), self.order) for it, other in meant.items()])
 
     def _get_nested(self, args: Mapping[str, Any]) -> Mapping[str, Any]:
         nested: Mapping[str, Any] = args[self.name] if self._is_nested(args) else {}

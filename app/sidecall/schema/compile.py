@@ -3,8 +3,8 @@
 import inspect
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter
 
@@ -15,12 +15,11 @@ from sidecall.core.native.results import is_native_type
 from sidecall.core.options import ToolOptions
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import NAME, ArgsSchema, CompiledTool, Schema
-from sidecall.schema.adopt import adopt_args_schema
-from sidecall.schema.by_json_schema import make_json_args_schema
+from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.schema.docstring_lines import join_sentences
 from sidecall.schema.docstrings import parse_docstring
 from sidecall.schema.forms.mirrored import find_mirrored
-from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.infer import infer_args_schema
 from sidecall.schema.injections import plan_injections
 from sidecall.schema.models import adapt_annotations, open_model
@@ -29,6 +28,15 @@ from sidecall.schema.sections.parts import Docstring, DocstringStyle
 from sidecall.schema.shape import strip_titles
 from sidecall.schema.signature import Signature, find_source, read_signature, unwrap
 from sidecall.schema.web import refuse_web_parameters
+
+if TYPE_CHECKING:
+    from sidecall.schema import adopt as _adopt
+    from sidecall.schema import by_json_schema as _by_json_schema
+    from sidecall.schema.forms import strict as _strict
+else:
+    _adopt = Later("sidecall.schema.adopt")
+    _by_json_schema = Later("sidecall.schema.by_json_schema")
+    _strict = Later("sidecall.schema.forms.strict")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,17 +155,19 @@ def _make_args_schema(
     if given is not None and not isinstance(given, (dict, type)):
         return given
     if isinstance(given, dict):
-        return make_json_args_schema(
+        return _by_json_schema.make_json_args_schema(
             where, given, _list_accepted(signature.parameters, injected), forbid_unknown=is_closed
         )
     if given is not None:
-        return adopt_args_schema(where, open_model(given), signature.parameters, injected, forbid_unknown=is_closed)
+        return _adopt.adopt_args_schema(
+            where, open_model(given), signature.parameters, injected, forbid_unknown=is_closed
+        )
     described = docstring.parameters
     return infer_args_schema(where, signature.parameters, described, injected, forbid_unknown=is_closed)
 
 
 def _refuse_loose(where: str, schema: ArgsSchema, options: ToolOptions) -> None:
-    obstacles = find_strict_obstacles(schema.flat) if options.strict else []
+    obstacles = _strict.find_strict_obstacles(schema.flat) if options.strict else []
     if obstacles:
         reasons = "; ".join(obstacles)
         raise SchemaInferenceError(f"{where}: has strict=True, but cannot be said strictly: {reasons}. Leave it out.")

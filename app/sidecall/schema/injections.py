@@ -1,8 +1,9 @@
 """Find the parameters and fields that are injected, and plan how each is filled."""
 
+import sys
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
@@ -32,16 +33,13 @@ from sidecall.core.run.sandbox import CommandSandbox, PythonSandbox
 from sidecall.core.run.typed_context import plan_context
 from sidecall.core.secrecy.places import SecretOwner
 from sidecall.core.store.protocol import Store
+from sidecall.later import Later
 from sidecall.schema.foreign import ForeignType, match_marker, match_type
-from sidecall.schema.supplied import (
-    make_async_run,
-    make_callbacks,
-    make_config,
-    make_run,
-    make_sync_run,
-    plan_runtime,
-)
-from sidecall.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from sidecall.schema import supplied as _supplied
+else:
+    _supplied = Later("sidecall.schema.supplied")
 
 
 def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
@@ -51,7 +49,7 @@ def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
         return plan_context(annotation)
     if isinstance(plain, type) and plain in _SANDBOXES:
         return FromFunction(_SANDBOXES[plain])
-    if isinstance(plain, type) and issubclass(plain, Workspace):
+    if isinstance(plain, type) and _is_workspace(plain):
         return InjectedWorkspace()
     known = match_type(plain)
     if known is not None:
@@ -61,18 +59,27 @@ def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
     return next((marker for marker in found if type(marker) is not InjectedToolArg), found[0] if found else None)
 
 
+def _is_workspace(kind: type) -> bool:
+    """Return whether a parameter is a workspace; what nobody has imported, no annotation names."""
+    home = sys.modules.get("sidecall.workspace.workspace")
+    return home is not None and issubclass(kind, home.Workspace)
+
+
 # What a parameter of a type is given that its library fills in.
 _TYPED: Mapping[ForeignType, Callable[[Any], InjectedToolArg | type[ToolContext]]] = {
     "tool_context": plan_context,
-    "tool_runtime": plan_runtime,
-    "runnable_config": lambda _: FromFunction(make_config),
-    "run": lambda _: FromFunction(make_sync_run),
-    "async_run": lambda _: FromFunction(make_async_run),
-    "callbacks": lambda _: FromFunction(make_callbacks),
+    "tool_runtime": lambda wanted: _supplied.plan_runtime(wanted),
+    "runnable_config": lambda _: FromFunction(_supplied.make_config),
+    "run": lambda _: FromFunction(_supplied.make_sync_run),
+    "async_run": lambda _: FromFunction(_supplied.make_async_run),
+    "callbacks": lambda _: FromFunction(_supplied.make_callbacks),
 }
 _SANDBOXES: Mapping[Any, Callable[[Supply], Any]] = {CommandSandbox: find_commands, PythonSandbox: find_python}
 # What LangChain fills in by its name, where no type says otherwise.
-_NAMED: Mapping[str, Callable[[Supply], Any]] = {"run_manager": make_run, "callbacks": make_callbacks}
+_NAMED: Mapping[str, Callable[[Supply], Any]] = {
+    "run_manager": lambda supply: _supplied.make_run(supply),
+    "callbacks": lambda supply: _supplied.make_callbacks(supply),
+}
 
 
 def _read_marker(part: Any) -> InjectedToolArg | type[ToolContext] | None:

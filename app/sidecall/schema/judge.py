@@ -1,13 +1,13 @@
 """Ask a model of pydantic whether arguments fit, and which names in them no field takes."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
 from sidecall.core.tool import Schema
+from sidecall.records import dataclass
 from sidecall.schema.explain import list_details, word_errors
 from sidecall.schema.paths import reduce_to_data
 from sidecall.schema.repair.entries import Path

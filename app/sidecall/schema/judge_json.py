@@ -3,7 +3,6 @@
 import importlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from sidecall.core.errors import InvalidArguments
 from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
 from sidecall.core.tool import Schema
+from sidecall.records import dataclass
 from sidecall.schema.references import ANNOTATIONS
 from sidecall.schema.repair.entries import Path, make_misfit, make_missing, make_unknown
 from sidecall.schema.repair.mend import Reading

@@ -2,11 +2,11 @@
 
 import difflib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
 from sidecall.core.tool import CompiledTool, Schema
+from sidecall.records import dataclass
 from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.walk import walk
 

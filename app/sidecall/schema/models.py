@@ -1,7 +1,6 @@
 """The models of arguments that authors write, whichever pydantic they are of: the one door to pydantic 1."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, PydanticUserError, create_model
@@ -9,6 +8,7 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, PydanticUserError,
 from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.injection import Injection
 from sidecall.core.tool import ArgsSchema
+from sidecall.records import dataclass
 from sidecall.schema.by_model import ModelArgsSchema, make_args_schema
 from sidecall.schema.injections import plan_field_injections, rebuild_annotation
 from sidecall.schema.pydantic_1.model import V1Model, is_v1_model

@@ -1,9 +1,10 @@
 """Follow the references of JSON Schemas, and put their targets in place."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sidecall.core.pointer import follow, split_reference
 from sidecall.core.tool import Schema
+from sidecall.records import dataclass
 from sidecall.schema.walk import list_schemas, map_children
 
 

@@ -5,11 +5,11 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from sidecall.core.parameter import EMPTY, Bound, Parameter
+from sidecall.records import dataclass
 
 _UNFIT = "the arguments of functools.partial do not fit its function"
 

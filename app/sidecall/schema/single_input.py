@@ -1,11 +1,12 @@
 """The arguments of LangChain's Tool: one text under any name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from sidecall.core.errors import ToolException
 from sidecall.core.tool import Schema
+from sidecall.records import dataclass
 
 _SCHEMA: Schema = {"type": "object", "properties": {"__arg1": {"type": "string"}}, "required": ["__arg1"]}
 

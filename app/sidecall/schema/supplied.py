@@ -5,7 +5,7 @@ import sys
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -18,8 +18,13 @@ from sidecall.core.injection import FromFunction, Supply
 from sidecall.core.jsonable import to_text
 from sidecall.core.pointer import format_path
 from sidecall.core.run.child import AsyncCallbackManagerForToolRun, CallbackManager, CallbackManagerForToolRun
-from sidecall.core.run.conversation import revive_messages
 from sidecall.core.run.runtime import RunnableConfig, ToolRuntime
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.core.run import conversation as _conversation
+else:
+    _conversation = Later("sidecall.core.run.conversation")
 
 # Makes of what the caller sent what the tool wants.
 Read = Callable[[Any, ToolContext], Any]
@@ -91,7 +96,7 @@ def _choose_revival(annotation: Any) -> Callable[[Any], Any]:
     """Choose whose messages those of the state become: of LangChain where its ToolRuntime is asked for, else ours."""
     theirs = getattr(sys.modules.get("langchain_core.messages"), "convert_to_messages", None)
     is_ours = (typing.get_origin(annotation) or annotation).__module__.partition(".")[0] == "sidecall"
-    convert: Callable[[Any], Any] = revive_messages if is_ours or theirs is None else theirs
+    convert: Callable[[Any], Any] = _conversation.revive_messages if is_ours or theirs is None else theirs
 
     def revive(state: Any) -> Any:
         messages = state.get("messages") if isinstance(state, Mapping) else None

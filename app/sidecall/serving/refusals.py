@@ -1,7 +1,7 @@
 """The answers that no application gives: to what is not a request yet, and to what it does not get to finish."""
 
 from collections.abc import Iterable, MutableMapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,6 +11,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from sidecall.http import shutdown
 from sidecall.http.problems import problem
 from sidecall.http.request_id import make_request_id
+from sidecall.records import dataclass
 
 MAX_HEADER_BYTES = 32 * 1024
 # Of the length that ids have.

@@ -20,9 +20,12 @@ from sidecall.serving.lingering import LingeringTransport
 _FRAMING = frozenset((b"connection", b"transfer-encoding"))
 
 _OK = 200
-# What stands between the length of a plain answer and its id.
-_MIDDLE = b"\r\ncontent-type: application/json\r\n%b: %b\r\n%b: " % (*NOSNIFF, HEADER)
+# What stands behind the length of a plain answer, and what between the headers that it has of its own and its id.
+_TYPE = b"\r\ncontent-type: application/json"
+_NOSNIFF = b"\r\n%b: %b\r\n%b: " % (*NOSNIFF, HEADER)
 
+# Headers of answers that are kept as they are sent.
+_LINES = 256
 # Bytes from which on a copy of a body costs more than a second write.
 _LARGE = 256 * 1024
 
@@ -115,14 +118,20 @@ class Cycle(RequestResponseCycle, WholeExchange):
             or self.waiting_for_100_continue
             or self.disconnected
             or self.response_started
-            or reply.headers
             or reply.status != _OK
             or len(body) > _LARGE
         ):
             return False
+        more = b""  # Headers of its own, of which few answers have any.
+        for name, value in reply.headers.items():
+            line = _write_line(name, value)
+            if line is None:
+                return False
+            more += line
         self.response_started = self.response_complete = True
         head = _write_beginning(*self.default_headers)
-        self.transport.write(b"%b%d%b%b\r\n\r\n%b" % (head, len(body), _MIDDLE, request_id, body))
+        parts = (head, len(body), _TYPE, more, _NOSNIFF, request_id, body)
+        self.transport.write(b"%b%d%b%b%b%b\r\n\r\n%b" % parts)
         self.message_event.set()
         self.on_response()
         if self.flow.write_paused:
@@ -192,6 +201,16 @@ def _write_beginning(*headers: tuple[bytes, bytes]) -> bytes:
     """Write how all plain answers of one second begin, up to their length."""
     lines = [name + b": " + value + b"\r\n" for name, value in headers]
     return b"".join([STATUS_LINE[_OK], *lines, b"content-length: "])
+
+
+@lru_cache(_LINES)
+def _write_line(name: str, value: str) -> bytes | None:
+    """Write a header of its own that an answer has, unless it is for uvicorn to write, or to refuse."""
+    # Each is short, and most of them say the same each time.
+    written = name.lower().encode("latin-1")
+    line = b"\r\n%b: %b" % (written, value.encode("latin-1"))
+    is_smuggled = line.count(b"\n") + line.count(b"\r") + line.count(b"\0") != 2
+    return None if is_smuggled or written in _FRAMING or written == b"content-length" else line
 
 
 def disconnect(cycle: RequestResponseCycle) -> None:

@@ -6,11 +6,13 @@ by the signal it was sent. Here a load balancer has time to notice, every reques
 """
 
 import asyncio
+import errno
 import logging
+import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -43,14 +45,16 @@ def say_where(host: str, port: int) -> None:
 class Server(uvicorn.Server):
     """Serve, and end in order."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what a server is told once
         self,
         config: uvicorn.Config,
         lifecycle: Lifecycle,
         patience: Patience,
         max_connections: int,
         room: RequestRoom,
-        on_started: Callable[[], object] | None = None,
+        on_started: Callable[[], object],
+        *,
+        is_worker: bool = False,
     ) -> None:
         """Make a server.
 
@@ -60,10 +64,12 @@ class Server(uvicorn.Server):
             patience: How long to wait for whom.
             max_connections: How many to take at once.
             room: What their requests and answers share.
-            on_started: Given by the supervisor of a worker: to be told when it serves.
+            on_started: Called once it serves.
+            is_worker: Whether a supervisor has started it.
         """
         super().__init__(config)
         self._on_started = on_started
+        self._is_worker = is_worker
         self._lifecycle = lifecycle
         self._patience = patience
         self._connections = Connections(lifecycle, patience, max_connections, config.timeout_keep_alive, room)
@@ -91,8 +97,17 @@ class Server(uvicorn.Server):
             if not self.lifespan.should_exit:  # Then the application has said why.
                 say_where(self.config.host, self.config.port)
             raise
-        if self._on_started is not None:
+        except OSError:
+            await self.lifespan.shutdown()
+            raise
+        if self.started:
             self._on_started()
+
+    def _log_started_message(self, listeners: Sequence[socket.SocketType]) -> None:
+        """Log where it listens, if it does: asyncio passes over sockets that cannot be made for want of files."""
+        if not listeners:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        super()._log_started_message(listeners)
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until a signal comes and everything is answered."""
@@ -117,7 +132,7 @@ class Server(uvicorn.Server):
 
         Not so in a worker, which may get each signal twice: from a terminal or systemd, and from its supervisor.
         """
-        if self.should_exit and self._on_started is None and sig != HANG_UP:
+        if self.should_exit and not self._is_worker and sig != HANG_UP:
             say_last("ended at once by a second signal")
             leave_at_once(128 + sig)
         if self.should_exit:

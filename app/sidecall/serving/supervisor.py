@@ -11,12 +11,12 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from socket import socket
 from types import FrameType
 
+from sidecall.records import dataclass
 from sidecall.serving.leaving import HANG_UP, ending_signals
 from sidecall.telemetry.standard_streams import say_last
 
@@ -49,12 +49,16 @@ class Supervisor:
     The first is passed on as it came; a second ends them at once.
     """
 
-    def __init__(self, count: int, work: Work, sock: socket, seconds_to_end: float) -> None:
+    def __init__(
+        self, count: int, work: Work, sock: socket, seconds_to_end: float, on_started: Callable[[], object]
+    ) -> None:
+        """Run so many workers; `on_started` is called once all of them have served."""
         self._count = count
         self._work = work
         self._sock = sock
         self._address = sock.getsockname()
         self._seconds_to_end = seconds_to_end
+        self._on_started = on_started
         self._workers: list[_Worker] = []
         # When the next worker of a place that is empty starts, and which trial that is.
         self._empty: list[tuple[float, int]] = []
@@ -132,6 +136,7 @@ class Supervisor:
             if self._serving == self._count:
                 host, port, *_ = self._address
                 logger.info("%d workers running on http://%s:%d (Press CTRL+C to quit)", self._count, host, port)
+                self._on_started()
 
     def _bury(self, worker: _Worker) -> None:
         self._workers.remove(worker)

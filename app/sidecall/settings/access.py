@@ -3,12 +3,18 @@
 import re
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from sidecall.later import Later
 from sidecall.lists import SPLIT, Texts
+
+if TYPE_CHECKING:
+    from sidecall.outgoing import names as _names
+else:
+    _names = Later("sidecall.outgoing.names")
 
 # A name in ASCII, also one with a wildcard in front; IPv6, with or without brackets.
 _HOST = re.compile(
@@ -28,7 +34,7 @@ TokenAlgorithm = Literal[
 MetricsMode = Literal["on", "open", "off"]
 
 
-class AccessSettings(BaseSettings):
+class AccessSettings(BaseSettings, defer_build=True):
     """What an operator may set about who calls, and from where."""
 
     model_config = SettingsConfigDict(env_prefix="SIDECALL_", env_ignore_empty=True, frozen=True, extra="forbid")
@@ -144,7 +150,7 @@ class AccessSettings(BaseSettings):
     @field_validator("jwt_issuer", "jwt_keys_url")
     @classmethod
     def _is_safe(cls, address: str | None) -> str | None:
-        if address is not None and _SAFE.match(address) is None:
+        if address is not None and not (_SAFE.match(address) and _names.names_host(address)):
             raise ValueError("write an address with https://, or with http:// one on this machine")
         return address
 

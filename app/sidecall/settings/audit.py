@@ -4,7 +4,7 @@ from pydantic import Field
 from pydantic_settings import BaseSettings
 
 
-class AuditSettings(BaseSettings):
+class AuditSettings(BaseSettings, defer_build=True):
     """How much of it is kept, and for how long."""
 
     audit_ttl: float = Field(

@@ -6,7 +6,7 @@ from pydantic_settings import BaseSettings
 from sidecall.history.modes import HistoryMode
 
 
-class HistorySettings(BaseSettings):
+class HistorySettings(BaseSettings, defer_build=True):
     """How much of ended calls is kept, and for how long."""
 
     history: HistoryMode = Field(

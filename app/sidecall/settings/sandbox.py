@@ -7,7 +7,7 @@ from sidecall.core.run.sandbox import PythonTier
 from sidecall.lists import Texts
 
 
-class SandboxSettings(BaseSettings):
+class SandboxSettings(BaseSettings, defer_build=True):
     """What programs of models may take there, and which of them run unasked."""
 
     sandbox_memory_mb: int = Field(

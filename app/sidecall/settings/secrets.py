@@ -14,7 +14,7 @@ USUAL_SECRETS = Path("/run/secrets")  # Where orchestrators put them.
 _BYTES = 32
 
 
-class SecretSettings(BaseSettings):
+class SecretSettings(BaseSettings, defer_build=True):
     """Where they are, and with what those of callers are encrypted."""
 
     secrets_dir: Path = Field(

@@ -1,13 +1,22 @@
 """What an operator may set about the tools that ship; they read it from the environment, as tools do."""
 
+from typing import TYPE_CHECKING
+
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
 
+from sidecall.later import Later
 from sidecall.lists import Texts
-from sidecall.outgoing.patterns import parse_hosts
+
+if TYPE_CHECKING:
+    from sidecall.outgoing import names as _names
+    from sidecall.outgoing import patterns as _patterns
+else:
+    _names = Later("sidecall.outgoing.names")
+    _patterns = Later("sidecall.outgoing.patterns")
 
 
-class ShippedToolSettings(BaseSettings):
+class ShippedToolSettings(BaseSettings, defer_build=True):
     """Where they may go."""
 
     fetch_allowed_domains: Texts = Field(
@@ -58,14 +67,14 @@ class ShippedToolSettings(BaseSettings):
     @field_validator("images_url", "embeddings_url")
     @classmethod
     def _is_service(cls, text: str | None) -> str | None:
-        if text is not None and not text.startswith(("http://", "https://")):
+        if text is not None and not _names.names_host(text):
             raise ValueError("write the address of a service, such as https://api.openai.com/v1")
         return text
 
     @field_validator("fetch_allowed_domains", "fetch_blocked_domains")
     @classmethod
     def _are_domains(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in parse_hosts(entries):
+        for pattern in _patterns.parse_hosts(entries) if entries else ():
             if pattern.is_wildcard or pattern.network is not None or pattern.port is not None:
                 raise ValueError(f"{pattern.text!r} is no domain: write example.com, which stands for all below it")
         return entries

@@ -8,7 +8,7 @@ from sidecall.lists import Texts
 from sidecall.toolkits.choosing import find_files, find_toolkit
 
 
-class ToolSettings(BaseSettings):
+class ToolSettings(BaseSettings, defer_build=True):
     """Where the tools are that are offered."""
 
     tools: Texts = Field(

@@ -2,17 +2,23 @@
 
 import base64
 import binascii
+from typing import TYPE_CHECKING
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings
 
-from sidecall.jobs.webhooks.hosts import AllowedHost
+from sidecall.later import Later
 from sidecall.lists import Texts
+
+if TYPE_CHECKING:
+    from sidecall.jobs.webhooks import hosts as _hosts
+else:
+    _hosts = Later("sidecall.jobs.webhooks.hosts")
 
 _BYTES = range(24, 65)
 
 
-class WebhookSettings(BaseSettings):
+class WebhookSettings(BaseSettings, defer_build=True):
     """Where, and signed with what."""
 
     webhook_hosts: Texts = Field(
@@ -32,7 +38,7 @@ class WebhookSettings(BaseSettings):
     @classmethod
     def _are_receivers(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
         for entry in entries:
-            AllowedHost.parse(entry)
+            _hosts.AllowedHost.parse(entry)
         return entries
 
     @field_validator("webhook_secret")

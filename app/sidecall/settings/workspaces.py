@@ -6,7 +6,7 @@ from pydantic import Field
 from pydantic_settings import BaseSettings
 
 
-class WorkspaceSettings(BaseSettings):
+class WorkspaceSettings(BaseSettings, defer_build=True):
     """Where they are kept, how much, and for how long."""
 
     workspace_dir: Path = Field(

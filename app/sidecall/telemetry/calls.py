@@ -2,16 +2,20 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from sidecall.core.invocation import CallRequest, Invocation
 from sidecall.core.observer import Outcome
 from sidecall.core.tool import CompiledTool
-from sidecall.telemetry.current import CALL, ObservedCall
+from sidecall.telemetry.current import CALL
 from sidecall.telemetry.lines import CallLines
 from sidecall.telemetry.metrics import UNKNOWN, Metrics
 from sidecall.telemetry.protocol import Tracing
+from sidecall.telemetry.tally import Tally
 
 Note = Callable[[Invocation, Outcome, float], None]
+# Where a call is counted, within which other call it runs, and its span.
+_Begun = tuple[Tally, Invocation | None, Any]
 
 
 class CallTelemetry:
@@ -26,28 +30,31 @@ class CallTelemetry:
         self._tracing = tracing
         self._note = note
 
-    def begin(self, invocation: Invocation) -> ObservedCall:
+    @property
+    def spans_dropped(self) -> int | None:
+        """How many spans were lost on their way; None where none are sent from here."""
+        return None if self._tracing is None else self._tracing.dropped
+
+    def begin(self, invocation: Invocation) -> _Begun:
         """Watch a call that was accepted; what comes out is for `end`."""
         tally = self._metrics.tally(invocation.tool.name)
         tally.begun += 1
-        call = ObservedCall(invocation, tally, CALL.get())
-        CALL.set(call)
-        if self._tracing is not None:
-            self._tracing.begin(call)
-        return call
+        outer = CALL.get()
+        CALL.set(invocation)
+        return tally, outer, None if self._tracing is None else self._tracing.begin(invocation)
 
-    def end(self, call: ObservedCall, outcome: Outcome) -> None:
+    def end(self, invocation: Invocation, begun: _Begun, outcome: Outcome) -> None:
         """Stop watching a call, however it ended."""
-        invocation = call.invocation
+        tally, outer, traced = begun
         seconds = time.monotonic() - invocation.started
-        call.tally.end(outcome, seconds, invocation.waited)
+        tally.end(outcome, seconds, invocation.waited)
         if self._tracing is not None:
-            self._tracing.end(call, outcome)
+            self._tracing.end(invocation, traced, outcome)
         self._lines.log_end(invocation, outcome)
         if self._note is not None:
             self._note(invocation, outcome, seconds)
         # Set rather than reset, which fails when a call that was never finished is thrown away somewhere else.
-        CALL.set(call.outer)
+        CALL.set(outer)
 
     def headers(self) -> dict[str, str]:
         """Return headers that name the current span for another process; none where nothing is traced."""

@@ -1,36 +1,20 @@
 """What is being served where a log line is written, in whatever thread or library that is."""
 
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any
 
 from sidecall.core.context import cut_id
 from sidecall.core.invocation import Invocation
 from sidecall.core.secrecy.mask import SecretMask
-from sidecall.telemetry.tally import Tally
-
-
-@dataclass(slots=True)
-class ObservedCall:
-    """A call that is under way, and what is kept of it until its end."""
-
-    invocation: Invocation
-    tally: Tally
-    outer: "ObservedCall | None" = None
-    span: Any = None
-    span_token: Any = None
-    trace_id: str = ""
-
 
 # Context variables reach the threads and tasks that a tool starts.
-CALL: ContextVar[ObservedCall | None] = ContextVar("sidecall_call", default=None)
+CALL: ContextVar[Invocation | None] = ContextVar("sidecall_call", default=None)
 REQUEST_ID: ContextVar[str] = ContextVar("sidecall_request_id", default="")
 
 
 def get_mask() -> SecretMask | None:
     """Return what hides the secrets of the call that this code works for; None where it has none."""
     call = CALL.get()
-    return None if call is None else call.invocation.mask
+    return None if call is None else call.mask
 
 
 def get_request_keys() -> dict[str, str]:
@@ -38,8 +22,7 @@ def get_request_keys() -> dict[str, str]:
     keys: dict[str, str] = {}
     call = CALL.get()
     if call is not None:
-        invocation = call.invocation
-        keys = {"tool": invocation.tool.name, "call_id": cut_id(invocation.call.id), "invocation_id": invocation.id}
+        keys = {"tool": call.tool.name, "call_id": cut_id(call.call.id), "invocation_id": call.id}
         if call.trace_id:
             keys["trace_id"] = call.trace_id
     request_id = REQUEST_ID.get()

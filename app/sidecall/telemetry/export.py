@@ -14,10 +14,10 @@ from typing import Any
 from opentelemetry import trace
 from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from sidecall.telemetry.protocol import MissingExtra
 from sidecall.telemetry.redact import Redaction
+from sidecall.telemetry.span_losses import CountedBatches, SpanLosses
 from sidecall.telemetry.spans import Spans
 from sidecall.version import __version__
 
@@ -41,12 +41,15 @@ def open_spans(redaction: Redaction | None) -> Spans:
     """
     provider = trace.get_tracer_provider()
     if isinstance(provider, trace.ProxyTracerProvider):
-        provider = provider_from_environment()
+        losses: SpanLosses | None = SpanLosses()
+        provider = provider_from_environment(losses)
         trace.set_tracer_provider(provider)
-    return Spans(provider, redaction, partial(flush, provider))
+    else:
+        losses = None  # Whoever has made it knows them.
+    return Spans(provider, redaction, partial(flush, provider), losses)
 
 
-def provider_from_environment() -> TracerProvider:
+def provider_from_environment(losses: SpanLosses | None = None) -> TracerProvider:
     """Make a provider as the standard variables `OTEL_…` say.
 
     Raises:
@@ -58,14 +61,14 @@ def provider_from_environment() -> TracerProvider:
     names = list(_exporters())
     if _QUICK in names:
         _tell_of_endpoint()
-    exporters = [_load(name)() for name in names]
-    found = _make_call_provider(resource, exporters[0]) if names == [_QUICK] and not _is_measured() else None
+    exporters, losses = [_make_exporter(name) for name in names], losses or SpanLosses()
+    found = _make_call_provider(resource, exporters[0], losses) if names == [_QUICK] and not _is_measured() else None
     if found is not None:
         return found
     # Not shut down at exit, which may take half a minute; what is left is sent when the server ends.
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     for exporter in exporters:
-        provider.add_span_processor(BatchSpanProcessor(exporter))
+        provider.add_span_processor(CountedBatches(exporter, losses))
     return provider
 
 
@@ -76,10 +79,19 @@ def _tell_of_endpoint() -> None:
         logger.error("%s is no URL, so no span is sent: write one such as http://127.0.0.1:4318", name)
 
 
-def _make_call_provider(resource: Resource, exporter: Any) -> TracerProvider | None:
+def _make_exporter(name: str) -> Any:
+    exporter = _load(name)()
+    if name == _QUICK:
+        # By its name, since it needs what this exporter sends with.
+        bounding: Any = importlib.import_module("sidecall.telemetry.whole_timeout")
+        bounding.bound_requests(exporter)
+    return exporter
+
+
+def _make_call_provider(resource: Resource, exporter: Any, losses: SpanLosses) -> TracerProvider | None:
     # By its name, since it needs this exporter's package; others may do without.
     sending: Any = importlib.import_module("sidecall.telemetry.small_spans.sending")
-    provider: TracerProvider | None = sending.make_call_provider(resource, exporter)
+    provider: TracerProvider | None = sending.make_call_provider(resource, exporter, losses)
     return provider
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from sidecall.core.context import ANONYMOUS, cut_id
 from sidecall.core.errors import ToolExecutionError, ToolFailure, ToolOutputError
 from sidecall.core.invocation import CallRequest, Invocation
-from sidecall.telemetry.current import CALL, REQUEST_ID, ObservedCall
+from sidecall.telemetry.current import CALL, REQUEST_ID
 from sidecall.telemetry.json_lines import write_line
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.straight import StraightWay
@@ -72,9 +72,9 @@ class CallLines:
         """Log a call that has ended, with what it was asked and what it answered if the operator wants that."""
         if not logger.isEnabledFor(self._level):
             return
-        served, writer = CALL.get(), self._straight.find()
-        if writer is not None and served is not None and served.invocation is invocation and invocation.mask is None:
-            writer.write(write_line(self._spell(served, outcome)))
+        writer = self._straight.find()
+        if writer is not None and CALL.get() is invocation and invocation.mask is None:
+            writer.write(write_line(self._spell(invocation, outcome)))
             return
         keys = make_call_keys(invocation) | {"event": "tool call", "outcome": outcome, **_make_duration_key(invocation)}
         if self._with_content:
@@ -82,15 +82,15 @@ class CallLines:
             keys["result"] = redact_result(invocation, self._redaction)
         logger.log(self._level, "tool %s: %s (call %s)", keys["tool"], outcome, keys["call_id"], extra=keys)
 
-    def _spell(self, served: ObservedCall, outcome: str) -> dict[str, Any]:
+    def _spell(self, invocation: Invocation, outcome: str) -> dict[str, Any]:
         """Return what the formatter would make of a record, in one step."""
-        invocation = served.invocation
-        line = self._begin_line(invocation.tool.name, invocation.call.id)
+        line = self._begin_line(invocation.tool.name, invocation.request.call.id)
         line["invocation_id"] = invocation.id
         line["outcome"] = outcome
-        line["duration_ms"] = round((time.monotonic() - invocation.started) * 1000, 3)
-        if served.trace_id:
-            line["trace_id"] = served.trace_id
+        # In whole microseconds, as in answers; round() takes long.
+        line["duration_ms"] = int((time.monotonic() - invocation.started) * 1e6 + 0.5) / 1000
+        if invocation.trace_id:
+            line["trace_id"] = invocation.trace_id
         self._add_sender(line, invocation.request)
         if self._with_content:
             # As deep as they stand in the line.

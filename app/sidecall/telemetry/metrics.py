@@ -1,61 +1,28 @@
-"""What Prometheus is told."""
+"""What is counted of calls, and what else there is to be read of a server."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Protocol
-
-from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-    InfoMetricFamily,
-    Metric,
-)
-from prometheus_client.exposition import choose_encoder
-from prometheus_client.registry import Collector
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any
 
 from sidecall.core.occupancy import Occupancy
 from sidecall.core.options import ExecutorName
-from sidecall.telemetry.standard_streams import count_dropped
+from sidecall.later import Later
+from sidecall.telemetry.readings import HasOccupancy, Readings
 from sidecall.telemetry.tally import Tally
-from sidecall.version import __version__
+
+# Loaded with the first scrape, since what writes for Prometheus is large.
+scraping = Later("sidecall.telemetry.scraping")
 
 # What calls of tools that do not exist are counted as; what a model calls them is not ours to bound.
 UNKNOWN = "unknown"
 
 
-class HasOccupancy(Protocol):
-    """Whatever can be asked how full it is."""
-
-    @property
-    def occupancy(self) -> Occupancy:
-        """The numbers at this moment."""
-
-
-_OF_EXECUTORS = (
-    ("size", "Calls that an executor can run at the same time."),
-    ("busy", "Calls that an executor runs."),
-    ("waiting", "Calls that wait for an executor to be free."),
-)
-_DROPPED = "Lines of stderr and stdout that were dropped, since nobody read the ones before them."
-_ABANDONED = "Calls that run on although nobody waits for them any more."
-
-
-class Metrics(Collector):
+class Metrics:
     """Count the calls of one application, and read everything else when Prometheus asks."""
 
     def __init__(self, tools: Callable[[], Iterable[str]] = tuple) -> None:
-        self._tools = tools
-        self._tallies: dict[str, Tally] = {}
-        self._executors: Mapping[ExecutorName, HasOccupancy] = {}
-        self._abandoned: Mapping[ExecutorName, int] = {}
-        self._gauges: dict[str, tuple[str, Callable[[], float]]] = {}
-        self._counters: dict[str, tuple[str, Callable[[], float]]] = {}
-        self._families: dict[str, tuple[str, str, Callable[[], Mapping[str, float]]]] = {}
-        self._registry = CollectorRegistry()
-        self._registry.register(self)
-        for collector in (ProcessCollector, PlatformCollector, GCCollector):
-            collector(registry=self._registry)
+        self._readings = Readings(tools)
+        self._tallies = self._readings.tallies
 
     def tally(self, tool: str) -> Tally:
         """Find where the calls of a tool are counted; `tool` is the name of a registered one, or `UNKNOWN`."""
@@ -66,22 +33,22 @@ class Metrics(Collector):
 
     def add_gauge(self, name: str, documentation: str, read: Callable[[], float]) -> None:
         """Show a number that is read at each scrape; the name carries its unit."""
-        self._gauges[name] = (documentation, read)
+        self._readings.gauges[name] = (documentation, read)
 
     def add_gauge_of(self, name: str, documentation: str, label: str, read: Callable[[], Mapping[str, float]]) -> None:
         """Show numbers that are read at each scrape, one for each value of a label."""
-        self._families[name] = (documentation, label, read)
+        self._readings.families[name] = (documentation, label, read)
 
     def add_counter(self, name: str, documentation: str, read: Callable[[], float]) -> None:
         """Show a number that only rises, read at each scrape."""
-        self._counters[name] = (documentation, read)
+        self._readings.counters[name] = (documentation, read)
 
     def add_executors(
         self, executors: Mapping[ExecutorName, HasOccupancy], abandoned: Mapping[ExecutorName, int]
     ) -> None:
         """Show how full each executor is, and how many of its calls run on although they have been answered."""
-        self._executors = executors
-        self._abandoned = abandoned
+        self._readings.executors = executors
+        self._readings.abandoned = abandoned
 
     @property
     def tallies(self) -> Mapping[str, Tally]:
@@ -90,70 +57,16 @@ class Metrics(Collector):
 
     def read_executors(self) -> dict[ExecutorName, tuple[Occupancy, int]]:
         """Return how full each executor is, and how many of its calls run on although they have been answered."""
-        return {name: (one.occupancy, self._abandoned.get(name, 0)) for name, one in self._executors.items()}
+        return {
+            name: (one.occupancy, self._readings.abandoned.get(name, 0))
+            for name, one in self._readings.executors.items()
+        }
 
     def render(self, accept: str) -> tuple[bytes, str]:
         """Write everything down, with its media type, in the form that the header `Accept` asks for."""
-        encode, media_type = choose_encoder(accept)
-        return encode(self._registry), media_type
+        rendered: tuple[bytes, str] = self._scrape.render(accept)
+        return rendered
 
-    def collect(self) -> Iterator[Metric]:
-        """Read the numbers."""
-        yield InfoMetricFamily("sidecall_build", "The version that runs.", {"version": __version__})
-        names = list(self._tools())
-        yield GaugeMetricFamily("sidecall_tools", "Tools that are registered.", len(names))
-        for name in names:
-            self.tally(name).outcomes.setdefault("success", 0)
-        yield from _collect_calls(self._tallies)
-        yield from self._collect_occupancies()
-        yield CounterMetricFamily("sidecall_log_lines_dropped", _DROPPED, count_dropped())
-        for name, (documentation, read) in self._gauges.items():
-            yield GaugeMetricFamily(name, documentation, read())
-        for name, (documentation, read) in self._counters.items():
-            yield CounterMetricFamily(name, documentation, read())
-
-        for name, (documentation, label, family) in self._families.items():
-            gauge = GaugeMetricFamily(name, documentation, labels=[label])
-            for value, number in family().items():
-                gauge.add_metric([value], number)
-            yield gauge
-
-    def _collect_occupancies(self) -> Iterator[Metric]:
-        found = {name: executor.occupancy for name, executor in self._executors.items()}
-        for number, documentation in _OF_EXECUTORS:
-            gauge = GaugeMetricFamily(f"sidecall_executor_{number}", documentation, labels=["executor"])
-            for name, occupancy in found.items():
-                value = getattr(occupancy, number)
-                if value is not None:
-                    gauge.add_metric([name], value)
-            yield gauge
-        abandoned = GaugeMetricFamily("sidecall_executor_abandoned", _ABANDONED, labels=["executor"])
-        for name in found:
-            abandoned.add_metric([name], self._abandoned.get(name, 0))
-        yield abandoned
-        killed = CounterMetricFamily(
-            "sidecall_executor_killed", "Processes that an executor has killed.", labels=["executor"]
-        )
-        for name, occupancy in found.items():
-            killed.add_metric([name], occupancy.killed)
-        yield killed
-
-
-def _collect_calls(tallies: Mapping[str, Tally]) -> Iterator[Metric]:
-    calls = CounterMetricFamily("sidecall_calls", "Calls that have ended.", labels=["tool", "outcome"])
-    in_flight = GaugeMetricFamily("sidecall_calls_in_flight", "Calls that are under way.", labels=["tool"])
-    durations = HistogramMetricFamily(
-        "sidecall_call_duration_seconds", "Seconds from a call's arrival to its answer.", labels=["tool"]
-    )
-    waits = HistogramMetricFamily(
-        "sidecall_queue_wait_seconds", "Seconds of those in which a call waited for its turn.", labels=["tool"]
-    )
-    for tool, tally in tallies.items():
-        for outcome, count in tally.outcomes.items():
-            calls.add_metric([tool, outcome], count)
-        if not tally.begun:
-            continue  # A hundred tools that nobody calls would make every scrape slow.
-        in_flight.add_metric([tool], tally.in_flight)
-        durations.add_metric([tool], tally.durations, tally.seconds)
-        waits.add_metric([tool], tally.waits, tally.seconds_waited)
-    yield from (calls, in_flight, durations, waits)
+    @cached_property
+    def _scrape(self) -> Any:
+        return scraping.Scrape(self._readings)

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 
 from pydantic import BaseModel, Field
 
-from sidecall.telemetry.metrics import HasOccupancy, Metrics
+from sidecall.telemetry.metrics import Metrics
+from sidecall.telemetry.readings import HasOccupancy
 from sidecall.telemetry.tally import Tally
 
 # Two hours.

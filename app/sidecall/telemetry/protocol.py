@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Any, Protocol
 
 from sidecall.core.errors import SidecallError
-from sidecall.telemetry.current import ObservedCall
+from sidecall.core.invocation import Invocation
 
 
 class MissingExtra(SidecallError):
@@ -15,10 +15,10 @@ class MissingExtra(SidecallError):
 class Tracing(Protocol):
     """Follow calls with spans."""
 
-    def begin(self, call: ObservedCall) -> None:
-        """Begin a call's span."""
+    def begin(self, invocation: Invocation) -> Any:
+        """Begin a call's span, and name its trace in the invocation; what this returns is handed to `end`."""
 
-    def end(self, call: ObservedCall, outcome: str) -> None:
+    def end(self, invocation: Invocation, begun: Any, outcome: str) -> None:
         """End it."""
 
     def headers(self) -> dict[str, str]:
@@ -26,6 +26,10 @@ class Tracing(Protocol):
 
     def within(self, headers: Mapping[str, str]) -> AbstractContextManager[None]:
         """Make the spans of a `with` block children of the one that another process has named."""
+
+    @property
+    def dropped(self) -> int | None:
+        """How many spans were lost on their way; None where others send them."""
 
     async def close(self) -> None:
         """Send what has not been sent yet."""

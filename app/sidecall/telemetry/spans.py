@@ -3,6 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import Token
 from typing import Any
 
 from opentelemetry import context as contexts
@@ -11,18 +12,22 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanContext, SpanKind, TracerProvider
 
 from sidecall.core.context import cut_id
+from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
-from sidecall.telemetry.current import ObservedCall
 from sidecall.telemetry.lines import redact_arguments, redact_result
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.small_spans.call_provider import CallProvider
 from sidecall.telemetry.small_spans.call_span import CallSpan, Template, end_span
 from sidecall.telemetry.small_spans.propagation import TraceHeaders
+from sidecall.telemetry.span_losses import SpanLosses
 from sidecall.telemetry.text import shorten
 from sidecall.version import __version__
 
 _ARGUMENTS = "gen_ai.tool.call.arguments"
 _RESULT = "gen_ai.tool.call.result"
+
+# A span, and by what it is taken from where it is current.
+_Begun = tuple[Span, Token[Context]]
 
 # Ends that are no failures: the call goes on when a person has decided.
 _NO_ERRORS = frozenset(("success", "approval_required"))
@@ -36,17 +41,18 @@ class Spans:
         provider: TracerProvider,
         redaction: Redaction | None = None,
         flush: Callable[[], Awaitable[None]] | None = None,
+        losses: SpanLosses | None = None,
     ) -> None:
         """Take the provider of the spans, and a redaction if they are to tell arguments and results."""
+        self._losses = losses
         self._tracer = provider.get_tracer("sidecall", __version__)
         self._start = provider.start_call if isinstance(provider, CallProvider) else self._start_by_sdk
         self._headers = TraceHeaders()
         self._redaction = redaction
         self._flush = flush
 
-    def begin(self, call: ObservedCall) -> None:
+    def begin(self, invocation: Invocation) -> _Begun:
         """Begin a call's span, as a child of whatever its sender is doing."""
-        invocation = call.invocation
         context = contexts.get_current()
         parent = _find_parent(context) if context else None
         if parent is None:
@@ -54,13 +60,12 @@ class Spans:
             arrived = self._headers.extract(invocation.request.headers, context)
             if arrived is not context:
                 context, parent = arrived, _find_parent(arrived)
-        span = self._start(invocation.tool, cut_id(invocation.call.id), invocation.id, context, parent)
-        call.span = span
-        call.span_token = contexts.attach(trace.set_span_in_context(span, context))
+        span = self._start(invocation.tool, cut_id(invocation.request.call.id), invocation.id, context, parent)
         if isinstance(span, CallSpan):
-            call.trace_id = span.trace_id.hex()
+            invocation.trace_id = span.trace_id.hex()
         else:
-            call.trace_id = trace.format_trace_id(span.get_span_context().trace_id)
+            invocation.trace_id = trace.format_trace_id(span.get_span_context().trace_id)
+        return span, contexts.attach(trace.set_span_in_context(span, context))
 
     def _start_by_sdk(
         self, tool: CompiledTool, call_id: str, invocation_id: str, context: Context, _parent: SpanContext | None
@@ -69,16 +74,16 @@ class Spans:
         attributes = template.describe(call_id, invocation_id)
         return self._tracer.start_span(template.name, context, SpanKind.INTERNAL, attributes)
 
-    def end(self, call: ObservedCall, outcome: str) -> None:
+    def end(self, invocation: Invocation, begun: _Begun, outcome: str) -> None:
         """End a call's span."""
-        span: Span = call.span
-        contexts.detach(call.span_token)
+        span, token = begun
+        contexts.detach(token)
         failure = None if outcome in _NO_ERRORS else outcome
         if self._redaction is None and isinstance(span, CallSpan) and span.finish(failure):
             return
         if self._redaction is not None and span.is_recording():
-            span.set_attribute(_ARGUMENTS, _write_json(redact_arguments(call.invocation, self._redaction)))
-            span.set_attribute(_RESULT, _write_json(redact_result(call.invocation, self._redaction)))
+            span.set_attribute(_ARGUMENTS, _write_json(redact_arguments(invocation, self._redaction)))
+            span.set_attribute(_RESULT, _write_json(redact_result(invocation, self._redaction)))
         end_span(span, failure)
 
     def headers(self) -> dict[str, str]:
@@ -95,6 +100,11 @@ class Spans:
             yield
         finally:
             contexts.detach(token)
+
+    @property
+    def dropped(self) -> int | None:
+        """How many spans were lost on their way; None where others send them."""
+        return None if self._losses is None else self._losses.count
 
     async def close(self) -> None:
         """Send what has not been sent yet."""

@@ -1,8 +1,7 @@
 """The toolkits that ship, one small entry each; reading it loads none of them."""
 
-from dataclasses import dataclass
-
 from sidecall.core.run.sandbox import SandboxUse
+from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

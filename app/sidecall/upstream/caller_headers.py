@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sidecall.core.errors import MissingContext, ToolException
 from sidecall.core.injection import Supply
+from sidecall.records import dataclass
 
 _PLACE = re.compile(r"\$\{(secret|header):([^}]+)\}")
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from sidecall.core.errors import SidecallError
 from sidecall.core.pointer import format_path
+from sidecall.outgoing.names import names_host
 from sidecall.upstream.caller_headers import CallerHeaders, read_caller_headers
 from sidecall.variables import VariableMissing, expand_variables
 
@@ -25,7 +26,6 @@ _OF_OTHERS = frozenset(
     "alwaysAllow autoApprove autoStart dev disabledTools description displayName enabled envFile gallery icon id name"
     " trust version".split()
 )
-_NAMES = frozenset("http https".split())
 
 
 class McpServersUnfit(SidecallError):
@@ -66,8 +66,8 @@ class UpstreamEntry(BaseModel, defer_build=True):
     @field_validator("url")
     @classmethod
     def _is_address(cls, url: str | None) -> str | None:
-        if url is not None and url.partition("://")[0] not in _NAMES:
-            raise ValueError("write an address with http:// or https://")
+        if url is not None and not names_host(url):
+            raise ValueError("write an address with http:// or https:// and a host")
         return url
 
     @model_validator(mode="after")

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
+from sidecall.records import dataclass
 from sidecall.upstream.listed import ListedTool
 
 # Hears how far a call has come: done, of how much, and in which words.

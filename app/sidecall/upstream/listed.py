@@ -1,13 +1,14 @@
 """A tool as its MCP server lists it."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic_core import to_json
 
 from sidecall.core.options import ToolAnnotations
 from sidecall.core.tool import Schema
+from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

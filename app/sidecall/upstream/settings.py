@@ -6,7 +6,7 @@ from pydantic import Field
 from pydantic_settings import BaseSettings
 
 
-class UpstreamFields(BaseSettings):
+class UpstreamFields(BaseSettings, defer_build=True):
     """Which there are, and what they may do."""
 
     mcp_servers: str | None = Field(

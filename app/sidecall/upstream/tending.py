@@ -6,17 +6,17 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
-from typing import Any, Literal
+from typing import Any
 
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import ToolException
 from sidecall.upstream.entries import UpstreamEntry
 from sidecall.upstream.link import CallRefused, LinkLost, LinkNews, RemoteAnswer, UpstreamLink
 from sidecall.upstream.listed import ListedTool
+from sidecall.upstream.state import UpstreamState
 
 logger = logging.getLogger("sidecall")
 
-UpstreamState = Literal["connecting", "connected", "down"]
 
 # Seconds between two looks at a server without a connection that stands, and between attempts to connect.
 _LOOK = 30.0

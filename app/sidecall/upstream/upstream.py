@@ -5,23 +5,34 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall.core.errors import DefinitionError
 from sidecall.core.tool import CompiledTool
+from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.registry import Registry
-from sidecall.upstream.entries import McpServersUnfit, UpstreamEntry, read_entries
-from sidecall.upstream.link import LinkBounds, LinkNews
-from sidecall.upstream.listed import ListedTool
-from sidecall.upstream.names import name_remote_tools
-from sidecall.upstream.pins import PinFile, PinsUnfit
-from sidecall.upstream.tending import UpstreamServer
-from sidecall.upstream.tools import make_remote_tool
+
+if TYPE_CHECKING:
+    from sidecall.upstream import entries as _entries
+    from sidecall.upstream import link as _link
+    from sidecall.upstream import listed as _listed
+    from sidecall.upstream import names as _names
+    from sidecall.upstream import pins as _pins
+    from sidecall.upstream import tending as _tending
+    from sidecall.upstream import tools as _tools
+else:
+    _entries = Later("sidecall.upstream.entries")
+    _link = Later("sidecall.upstream.link")
+    _names = Later("sidecall.upstream.names")
+    _pins = Later("sidecall.upstream.pins")
+    _tending = Later("sidecall.upstream.tending")
+    _tools = Later("sidecall.upstream.tools")
 
 logger = logging.getLogger("sidecall")
 
@@ -42,7 +53,7 @@ _AT_ONCE = 20
 class UpstreamSettings:
     """What is bounded, and where pins are kept; None where tools may change as they like."""
 
-    bounds: LinkBounds = field(default_factory=LinkBounds)
+    bounds: "_link.LinkBounds" = field(default_factory=lambda: _link.LinkBounds())
     connect_timeout: float = 30.0
     pins: Path | None = None
 
@@ -58,7 +69,10 @@ class Upstream:
     """The servers, and the tools that are offered of them just now."""
 
     def __init__(
-        self, entries: Mapping[str, UpstreamEntry], registry: Registry, settings: UpstreamSettings | None = None
+        self,
+        entries: "Mapping[str, _entries.UpstreamEntry]",
+        registry: Registry,
+        settings: UpstreamSettings | None = None,
     ) -> None:
         self._settings = settings or UpstreamSettings()
         self._registry = registry
@@ -67,7 +81,7 @@ class Upstream:
         self._news = asyncio.Event()
         self._settled = asyncio.Event()
         self._made: dict[tuple[str, str], _Made] = {}
-        self._pins = None if self._settings.pins is None else PinFile(self._settings.pins)
+        self._pins = None if self._settings.pins is None else _pins.PinFile(self._settings.pins)
         self._stamp: object = None
         self._work: list[asyncio.Task[None]] = []
         self._tending: list[asyncio.Task[None]] = []
@@ -78,7 +92,7 @@ class Upstream:
         self.offered: dict[str, int] = dict.fromkeys(entries, 0)
         timeout = self._settings.connect_timeout
         self.servers = [
-            UpstreamServer(name, entry, partial(self._open_link, name, entry), self.rejoin, timeout)
+            _tending.UpstreamServer(name, entry, partial(self._open_link, name, entry), self.rejoin, timeout)
             for name, entry in entries.items()
         ]
 
@@ -130,7 +144,7 @@ class Upstream:
             return
         self._tending = [asyncio.create_task(server.run()) for server in self.servers]
 
-    def _open_link(self, name: str, entry: UpstreamEntry, news: LinkNews) -> Any:
+    def _open_link(self, name: str, entry: "_entries.UpstreamEntry", news: "_link.LinkNews") -> Any:
         return self._sdk.open_link(name, entry, self._settings.bounds, news, self._warden)
 
     async def _join_again_and_again(self) -> None:
@@ -152,7 +166,7 @@ class Upstream:
     async def _join(self) -> None:
         self._news.clear()  # First, so that what changes meanwhile is not passed over.
         listed = [(server, server.listed) for server in self.servers]
-        names = name_remote_tools(
+        names = _names.name_remote_tools(
             {server.name: (server.entry.prefix, [tool.name for tool in tools]) for server, tools in listed},
             self._registry.own_names,
         )
@@ -168,7 +182,7 @@ class Upstream:
             self._registry.put_source(_SOURCE, joined, gives_way=True)
             self._on_tools()
 
-    async def _compare(self, server: UpstreamServer, tools: tuple[ListedTool, ...]) -> None:
+    async def _compare(self, server: "_tending.UpstreamServer", tools: "tuple[_listed.ListedTool, ...]") -> None:
         """Find out which tools have to wait for an operator."""
         if self._pins is None:
             return
@@ -176,7 +190,7 @@ class Upstream:
         try:
             await asyncio.to_thread(self._pins.change, lambda pins: found.append(pins.compare(server.name, tools)))
             waits = found[0]
-        except PinsUnfit as error:
+        except _pins.PinsUnfit as error:
             logger.error("no tools of MCP server %s are offered: %s", server.name, error)
             waits = frozenset(tool.name for tool in tools)
         self._stamp = self._pins.stamp
@@ -191,7 +205,10 @@ class Upstream:
         self.waiting[server.name] = waits
 
     async def _make(
-        self, server: UpstreamServer, tools: tuple[ListedTool, ...], names: Mapping[tuple[str, str], str]
+        self,
+        server: "_tending.UpstreamServer",
+        tools: "tuple[_listed.ListedTool, ...]",
+        names: Mapping[tuple[str, str], str],
     ) -> list[CompiledTool]:
         """Make tools ready, those anew that have changed."""
         waits = self.waiting.get(server.name, frozenset())
@@ -208,10 +225,10 @@ class Upstream:
         return found
 
 
-def _make(server: UpstreamServer, listed: ListedTool, name: str) -> _Made:
+def _make(server: "_tending.UpstreamServer", listed: "_listed.ListedTool", name: str) -> _Made:
     tool = None
     try:
-        tool = make_remote_tool(server.name, server.entry, listed, name, server.call)
+        tool = _tools.make_remote_tool(server.name, server.entry, listed, name, server.call)
     except DefinitionError as error:
         logger.warning("a tool of MCP server %s is not offered: %s", server.name, error.message)
     return _Made(name, listed.fingerprint, tool)
@@ -224,9 +241,9 @@ def open_upstream(setting: str | None, registry: Registry, settings: UpstreamSet
         McpServersUnfit: The setting names none, or the extra is not installed.
         PinsUnfit: The file of pins cannot be read.
     """
-    entries = {} if setting is None else read_entries(setting, os.environ)
+    entries = {} if setting is None else _entries.read_entries(setting, os.environ)
     if entries and find_spec(_PACKAGE) is None:
-        raise McpServersUnfit("SIDECALL_MCP_SERVERS needs an extra: pip install 'sidecall[mcp]'")
+        raise _entries.McpServersUnfit("SIDECALL_MCP_SERVERS needs an extra: pip install 'sidecall[mcp]'")
     if entries and settings.pins is not None:
-        PinFile(settings.pins).read()
+        _pins.PinFile(settings.pins).read()
     return Upstream(entries, registry, settings)

@@ -7,7 +7,6 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.run.file_errors import FileConflict, TooManyFiles, UnknownFile
@@ -15,6 +14,7 @@ from sidecall.indexing.cutting import cut_text
 from sidecall.indexing.filters import Attribute, list_attributes
 from sidecall.indexing.words import strip_ending, write_piece_words
 from sidecall.ledger.sql.database import Database, Row
+from sidecall.records import dataclass
 from sidecall.vector_stores.embedding import Embeddings
 from sidecall.vector_stores.files import SentFiles, word_bounds
 from sidecall.vector_stores.kept import Cut, ShelfBounds

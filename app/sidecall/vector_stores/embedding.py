@@ -4,13 +4,13 @@ import asyncio
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
 from sidecall.indexing.ranking import pack_vector
 from sidecall.outgoing.clients import guarded_async_client
+from sidecall.records import dataclass
 from sidecall.vector_stores.reading.unreadable import UnreadableFile
 
 _AT_ONCE = 64

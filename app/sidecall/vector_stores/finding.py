@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sidecall.core.run.passages import FilePassage
@@ -11,6 +10,7 @@ from sidecall.indexing.filters import write_filter
 from sidecall.indexing.ranking import find_nearest_vectors, fuse, spread, to_share
 from sidecall.indexing.words import list_query_words, write_words
 from sidecall.ledger.sql.database import Database
+from sidecall.records import dataclass
 from sidecall.vector_stores.adding import make_mark
 from sidecall.vector_stores.embedding import EmbeddingFailed, Embeddings
 

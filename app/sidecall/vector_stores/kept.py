@@ -1,11 +1,11 @@
 """What is known of files and stores, as they are kept."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 from sidecall.indexing.cutting import OVERLAP, PIECE
 from sidecall.indexing.filters import Attribute
+from sidecall.records import dataclass
 
 T = TypeVar("T")
 MemberStatus = Literal["in_progress", "completed", "failed"]

@@ -4,8 +4,8 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from sidecall.records import dataclass
 from sidecall.workspace.errors import WorkspaceError
 from sidecall.workspace.paths import MOST_LEVELS, UNFINISHED
 

@@ -3,8 +3,8 @@
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+from sidecall.records import dataclass
 from sidecall.workspace.errors import WorkspaceError
 from sidecall.workspace.paths import UNFINISHED, has_no_controls, join_path
 

@@ -7,9 +7,12 @@ is missing, each folder of the path is opened in turn, never through a link.
 import ctypes
 import errno
 import os
+import stat
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 
 # openat2 has this number on every architecture.
 _OPENAT2 = 437
@@ -44,6 +47,33 @@ def choose_opener() -> Opener:
         if error.errno in _ABSENT:
             return open_stepwise
     return open_at_once
+
+
+def open_root(directory: Path) -> int:
+    """Open the folder of a workspace; where a program of a model has closed it, it is made accessible again.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    flags = os.O_NOFOLLOW | os.O_CLOEXEC
+    place = os.open(directory, PLACE | os.O_DIRECTORY | flags)
+    try:
+        with suppress(OSError):  # It belongs to somebody else, and is as they want it.
+            make_accessible(place)
+    finally:
+        os.close(place)
+    return os.open(directory, FOLDER | flags)
+
+
+def make_accessible(place: int) -> None:
+    """Give the server all rights to a folder of its own, of which this is a descriptor.
+
+    Raises:
+        OSError: It belongs to somebody else.
+    """
+    if os.fstat(place).st_mode & stat.S_IRWXU != stat.S_IRWXU:
+        # A descriptor that only names the place cannot be changed, but what it stands for can.
+        os.chmod(f"/proc/self/fd/{place}", stat.S_IRWXU)
 
 
 def open_at_once(root: int, parts: Sequence[str], flags: int, mode: int) -> int:

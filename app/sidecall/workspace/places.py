@@ -4,17 +4,25 @@ import hashlib
 import logging
 import os
 import secrets
+import shutil
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sidecall.core.run.file_errors import TooManyWorkspaces
+from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.workspace.allowance import Allowance
-from sidecall.workspace.claims import FILES, Claim, claim_folder, clear, discard, remove_if
 from sidecall.workspace.errors import refuse_folder
 from sidecall.workspace.paths import UNFINISHED
-from sidecall.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from sidecall.workspace import claims as _claims
+    from sidecall.workspace import workspace as _workspace
+else:
+    _claims = Later("sidecall.workspace.claims")
+    _workspace = Later("sidecall.workspace.workspace")
 
 logger = logging.getLogger("sidecall")
 
@@ -32,6 +40,15 @@ class Expiry:
 _NO_EXPIRY = Expiry()
 
 
+@dataclass(frozen=True, slots=True)
+class WorkspaceCount:
+    """How many workspaces there are, and the bytes of their disk and those that are free there, where it says so."""
+
+    kept: int
+    disk_bytes: int | None = None
+    free_bytes: int | None = None
+
+
 class Workspaces:
     """The workspaces in one folder, which several processes may share."""
 
@@ -45,7 +62,7 @@ class Workspaces:
         self.expiry = expiry
         self.trouble: str | None = None
 
-    def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> Workspace:
+    def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> "_workspace.Workspace":
         """Open the workspace of a tenant's conversation, and make it where there is none.
 
         Without a conversation it is a fresh one, which is removed when its call ends. One that is made to last does not
@@ -65,39 +82,41 @@ class Workspaces:
             logger.info("files of conversations can be written again")
         return opened
 
-    def _find_or_make(self, tenant: str, conversation: str | None, lasts: bool) -> Workspace:
+    def _find_or_make(self, tenant: str, conversation: str | None, lasts: bool) -> "_workspace.Workspace":
         if conversation is None:
             self._require_room()
-            return self._open(claim_folder(self.root / f"call-{secrets.token_hex(16)}", make=True, is_passing=True))
+            return self._open(
+                _claims.claim_folder(self.root / f"call-{secrets.token_hex(16)}", make=True, is_passing=True)
+            )
         folder = self._place(tenant, conversation)
-        remove_if(folder, self.expiry.idle, self.expiry.hard)
+        _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
         if folder.exists():
-            return self._open(claim_folder(folder, make=True))
+            return self._open(_claims.claim_folder(folder, make=True))
         self._require_room()
-        claim = claim_folder(folder, make=True)
+        claim = _claims.claim_folder(folder, make=True)
         if lasts:
             claim.keep_for(None)
         return self._open(claim)
 
-    def find(self, tenant: str, conversation: str) -> Workspace | None:
+    def find(self, tenant: str, conversation: str) -> "_workspace.Workspace | None":
         """Open the workspace of a tenant's conversation where there is one."""
         folder = self._place(tenant, conversation)
-        remove_if(folder, self.expiry.idle, self.expiry.hard)
+        _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
         try:
-            return self._open(claim_folder(folder, make=False))
+            return self._open(_claims.claim_folder(folder, make=False))
         except FileNotFoundError:
             return None
 
-    def end(self, workspace: Workspace) -> None:
+    def end(self, workspace: "_workspace.Workspace") -> None:
         """Note that a call that had this workspace has ended."""
         claim = workspace.claim
-        if isinstance(claim, Claim):
+        if isinstance(claim, _claims.Claim):
             claim.end()
 
     def remove(self, tenant: str, conversation: str) -> bool:
         """Remove a workspace before its time, also where it is in use; return whether there was one."""
         with suppress(FileNotFoundError):
-            discard(self._place(tenant, conversation))
+            _claims.discard(self._place(tenant, conversation))
             return True
         return False
 
@@ -107,10 +126,22 @@ class Workspaces:
         with suppress(FileNotFoundError):
             for folder in list(self.root.iterdir()):
                 if folder.name.startswith(UNFINISHED):
-                    clear(folder)
+                    _claims.clear(folder)
                 else:
-                    removed += remove_if(folder, self.expiry.idle, self.expiry.hard)
+                    removed += _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
         return removed
+
+    def measure(self) -> WorkspaceCount:
+        """Count the workspaces, and ask how much room their disk has; the folder may not have been made yet."""
+        kept = 0
+        with suppress(OSError):
+            kept = sum(not name.startswith(UNFINISHED) for name in os.listdir(self.root))
+        place = next((folder for folder in (self.root, *self.root.parents) if folder.is_dir()), self.root)
+        try:
+            disk = shutil.disk_usage(place)
+        except OSError:
+            return WorkspaceCount(kept)
+        return WorkspaceCount(kept, disk.total, disk.free)
 
     def _note(self, error: OSError) -> None:
         trouble = f"{self.root} cannot be written: {error.strerror or error}."
@@ -123,9 +154,9 @@ class Workspaces:
             if len(os.listdir(self.root)) >= self.most:
                 raise TooManyWorkspaces
 
-    def _open(self, claim: Claim) -> Workspace:
+    def _open(self, claim: "_claims.Claim") -> "_workspace.Workspace":
         claim.touch()
-        return Workspace(claim.folder / FILES, self.allowance, claim)
+        return _workspace.Workspace(claim.folder / _claims.FILES, self.allowance, claim)
 
     def _place(self, tenant: str, conversation: str) -> Path:
         # Hashed, so that no name leads anywhere, and none is told from another by its length or its letters.
@@ -135,12 +166,12 @@ class Workspaces:
 class PassingWorkspaces:
     """Fresh workspaces, each for one call, where there is no server that keeps any."""
 
-    def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> Workspace:  # noqa: ARG002  there are no conversations
+    def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> "_workspace.Workspace":  # noqa: ARG002  there are no conversations
         """Make one; it goes when nothing refers to it."""
         made = tempfile.TemporaryDirectory(prefix="sidecall-")
-        return Workspace(Path(made.name), claim=made)
+        return _workspace.Workspace(Path(made.name), claim=made)
 
-    def end(self, workspace: Workspace) -> None:
+    def end(self, workspace: "_workspace.Workspace") -> None:
         """Remove it."""
         if isinstance(workspace.claim, tempfile.TemporaryDirectory):
             workspace.claim.cleanup()

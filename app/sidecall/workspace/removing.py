@@ -5,7 +5,7 @@ import secrets
 import stat
 from contextlib import suppress
 
-from sidecall.workspace.opening import FOLDER, PLACE
+from sidecall.workspace.opening import FOLDER, PLACE, make_accessible
 from sidecall.workspace.paths import UNFINISHED
 
 _HELD_FAST = os.O_NOFOLLOW | os.O_CLOEXEC
@@ -74,9 +74,7 @@ def _move_up(top: int, parent: int, name: str) -> str:
     """Move a folder to `top` under a name of its own, with the permissions that emptying it needs."""
     place = os.open(name, PLACE | os.O_DIRECTORY | _HELD_FAST, dir_fd=parent)
     try:
-        if os.fstat(place).st_mode & stat.S_IRWXU != stat.S_IRWXU:
-            # A descriptor that only names the place cannot be changed, but what it stands for can.
-            os.chmod(f"/proc/self/fd/{place}", stat.S_IRWXU)
+        make_accessible(place)
     finally:
         os.close(place)
     aside = make_unfinished_name()

@@ -10,7 +10,7 @@ from pathlib import Path
 from sidecall.workspace.allowance import Allowance, Held, count_held
 from sidecall.workspace.entries import Entry, describe_entry, find_entries, require_ordinary
 from sidecall.workspace.errors import WorkspaceError, in_words
-from sidecall.workspace.opening import FOLDER, PLACE, choose_opener
+from sidecall.workspace.opening import FOLDER, PLACE, choose_opener, open_root
 from sidecall.workspace.paths import join_path, split_path
 from sidecall.workspace.removing import remove_below
 from sidecall.workspace.writing import look_beside, put_file, read_part, require_replaceable
@@ -41,7 +41,7 @@ class Workspace:
         self.is_uncounted = False
         self.directory = directory
         self.allowance = allowance
-        self.root_fd = os.open(directory, FOLDER | os.O_NOFOLLOW | os.O_CLOEXEC)
+        self.root_fd = open_root(directory)
         self._opener = choose_opener()
         self._held: Held | None = None
 

@@ -121,6 +121,21 @@ async def test_what_is_not_public_is_not_fetched(make_client: MakeClient, pets: 
     assert ready["tools"] == 1
 
 
+async def test_a_password_in_an_address_is_not_logged(
+    pets: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Neither where it is named nor in what is wrong with it."""
+    host = pets.removeprefix("http://")
+    monkeypatch.setenv("SIDECALL_OUTGOING_PRIVATE_HOSTS", host)
+    documents = OpenAPIDocuments((f"http://ann:pass-7@{host}/none.json",))
+
+    async with documents.following(Registry([mine]), list):
+        await until(lambda: documents.missing == {"127.0.0.1": "It cannot be fetched."})
+
+    assert f"the OpenAPI document {pets}/none.json cannot be fetched: " in caplog.text
+    assert "pass-7" not in caplog.text
+
+
 async def test_it_is_tried_again_until_it_can_be_had(pets: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And those who follow the list are told."""
     registry, told = Registry([mine]), []

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from typer.testing import CliRunner
 
-from sidecall.cli.main import cli
+from sidecall.cli.commands import cli
 from tests.authoring.remote.agents import Heard, serving_agents
 
 

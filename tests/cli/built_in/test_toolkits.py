@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from typer.testing import CliRunner
 
-from sidecall.cli.main import cli
+from sidecall.cli.commands import cli
 from sidecall.toolkits.table import TOOLKITS
 from tests.executors.sandbox.machine import contained
 

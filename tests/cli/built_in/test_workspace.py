@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sidecall.cli.main import cli
+from sidecall.cli.commands import cli
 from tests.kit.forked import origin
 from tests.kit.projects import tool_file, write
 from tests.kit.servers import end, start

@@ -6,7 +6,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from sidecall.cli.main import cli
+from sidecall.cli.commands import cli
 from sidecall.schema.contract.lock import LockUnfit
 
 ADD = '''

@@ -50,6 +50,7 @@ class Plain:
 
 RESULTS: dict[str, Any] = {
     "number": 3,
+    "number_too_long": 10**6000,
     "text": "grüße \ud800",
     "nothing": None,
     "mapping": {1: "a", "b": [1.5, None, True]},
@@ -68,6 +69,7 @@ RESULTS: dict[str, Any] = {
     "command": Command(update={"seen": {1}, "messages": [ToolMessage(content="done", artifact=math.nan)]}, goto="next"),
     "command_with_more": Command(update=[("messages", [{"tool_call_id": "", "content": ["a"]}, {"content": "b"}])]),
     "command_with_models": Command(update={"messages": [{"tool_call_id": "", "content": [Figure()]}]}),
+    "jump_too_far": Command(update={"messages": [ToolMessage("done")]}, goto=10**6000),  # type: ignore[arg-type]
     "jump": Command(goto=["one", "two"]),
     "command_without_answer": Command(update={"seen": 1}),
     "command_upward": Command(update={"seen": 1}, graph=Command.PARENT, resume={"a": {1}}, goto=[Send("x", {2})]),
@@ -85,6 +87,7 @@ PAIRS: dict[str, Any] = {
     "pair_with_command": (Command(update={"messages": [ToolMessage(content="done")]}), b"\x00"),
     "pair_of_models": ([Block()], None),
     "pair_with_message": (ToolMessage(content=["said"]), {"rows": {1}}),
+    "pair_with_a_number_too_long": ("text", 10**6000),
     "pair_with_two_artifacts": (ToolMessage(content="said", artifact=[1]), [2]),
 }
 

@@ -31,8 +31,10 @@ from tests.executors.process.process_tools import (
     make_hidden,
     pid,
     raising,
+    returning,
     with_a_loop,
 )
+from tests.executors.process.unsayable_tools import UNSAYABLE, failing
 
 TOOL = 'from sidecall import tool\n\n\n@tool(executor="process")\ndef number() -> int:\n    """Say."""\n    return {}\n'
 OFFER = '''from sidecall import tool
@@ -56,6 +58,22 @@ async def test_another_process_runs_the_tool_and_serves_again() -> None:
     await one.close()
 
     assert first.content == second.content != str(os.getpid())
+
+
+async def test_what_cannot_be_said_to_the_server_ends_no_process() -> None:
+    """Neither what a tool returns, nor what it raises."""
+    one = ProcessExecutor(1, TOOLS_OF)
+    answer = answering(one)
+    for tool, args in ((returning, {"name": "number"}), (failing, {}), (pid, {})):
+        first = await answer(tool, args)  # A tool that comes new renews the processes.
+    failed = [await answer(returning, {"name": "number_too_long"})]
+    failed += [await answer(failing, {"name": name}) for name in UNSAYABLE]
+    last = await answer(pid)
+    await one.close()
+
+    assert first.content == last.content
+    kinds = [message.response_metadata["error"]["kind"] for message in failed]
+    assert kinds == ["output_error", "execution_error", "execution_error"]
 
 
 async def test_a_sync_tool_may_start_an_event_loop(answer: Answer) -> None:

@@ -147,7 +147,8 @@ async def test_the_process_that_makes_the_others_may_die_too(caplog: pytest.LogC
 
     assert after.content == "3"
     assert [record.getMessage() for record in caplog.records] == [
-        "the process from which tools' processes are forked was ended by SIGKILL; another takes its place"
+        "the process from which tools' processes are forked was ended by SIGKILL, as by a limit of memory; "
+        "another takes its place"
     ]
 
 

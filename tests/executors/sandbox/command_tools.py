@@ -53,9 +53,9 @@ def sleep() -> str:
     """Sleep."""
 
 
-@tool(command=["seq", "1000000"])
+@tool(command=["yes"], timeout=10)
 def print_much() -> str:
-    """Print a lot."""
+    """Print without end."""
 
 
 @tool(command=["true", "{words}"])

@@ -111,15 +111,17 @@ async def test_what_no_program_can_be_given_is_refused(make_client: MakeClient, 
 
 
 async def test_a_command_ends_with_its_call(make_client: MakeClient) -> None:
-    """At its deadline, with nothing left; one that prints too much has failed."""
+    """At its deadline, with nothing left; one that prints too much is ended before."""
     open_once()
     client = await make_client(sleep, print_much)
     late = await _call(client, "sleep")
     large = await _call(client, "print_much")
 
     assert late["response_metadata"]["error"]["kind"] == "timeout"
-    assert list_descendants(os.getpid(), "sleep") == []
-    assert "printed 6888896 bytes; 1048576 are read at most" in large["content"]
+    assert large["content"] == (
+        "Error: print_much was ended, since it printed more than 1048576 bytes, the most that are read. Ask for less."
+    )
+    assert [list_descendants(os.getpid(), name) for name in ("sleep", "yes")] == [[], []]
 
 
 async def test_a_command_tool_says_where_it_runs(make_client: MakeClient) -> None:

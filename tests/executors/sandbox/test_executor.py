@@ -9,7 +9,7 @@ import pytest
 
 from sidecall.core.errors import DefinitionError
 from sidecall.core.run.sandbox import SandboxReport
-from sidecall.executors.sandbox import local
+from sidecall.executors.sandbox import local, opening
 from sidecall.executors.sandbox.opening import Opened
 from sidecall.rest.status.sandboxes import show_sandbox
 from tests.executors.sandbox.machine import open_once
@@ -51,7 +51,7 @@ async def test_a_server_without_a_sandbox_does_not_start(
     async def open_none(_: Any) -> Opened:
         return Opened(SandboxReport(reason="bubblewrap is not installed"))
 
-    monkeypatch.setattr(local, "open_sandbox", open_none)
+    monkeypatch.setattr(opening, "open_sandbox", open_none)
 
     with pytest.raises(DefinitionError, match="tool 'look_around' needs a sandbox: bubblewrap is not installed"):
         await make_client(look_around)
@@ -64,7 +64,7 @@ async def test_what_is_being_tried_is_waited_for(monkeypatch: pytest.MonkeyPatch
         await asyncio.sleep(0)
         return Opened(SandboxReport("landlock"))
 
-    monkeypatch.setattr(local, "open_sandbox", open_late)
+    monkeypatch.setattr(opening, "open_sandbox", open_late)
     sandbox = local.LocalSandbox()
     before = await show_sandbox(sandbox, "python")
     sandbox.begin()

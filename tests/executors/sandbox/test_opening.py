@@ -1,17 +1,22 @@
 """The strongest kind of sandbox is found out by trying, and where there is none it is said why."""
 
+import asyncio
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from bench.environments import ROOT
+from sidecall.core.run.sandbox import SandboxLimits
 from sidecall.executors.sandbox import bubblewrap
 from sidecall.executors.sandbox.landlock import NEEDED, read_version
+from sidecall.executors.sandbox.opening import NoSandbox, open_bubblewrap
 from tests.executors.sandbox.machine import contained, open_once
 from tests.executors.sandbox.plain_user import as_plain_user
 
@@ -63,6 +68,31 @@ def test_why_no_bubblewrap_is_used_is_said(
         bubblewrap.find_program()
 
     assert said.format(bwrap=program) in str(caught.value)
+
+
+async def test_a_bubblewrap_that_takes_its_time_holds_up_nobody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked for its version beside whatever goes on."""
+    monkeypatch.setattr(bubblewrap, "PATH", str(tmp_path))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    program, answer = tmp_path / "bwrap", tmp_path / "answer"
+    os.mkfifo(answer)
+    program.write_text(f"#!/bin/sh\nread said <{answer}\necho $said\n")
+    program.chmod(0o755)
+
+    opening = asyncio.create_task(open_bubblewrap(SandboxLimits()))
+    while not opening.done():
+        await asyncio.sleep(0.01)
+        with suppress(OSError):  # Nobody reads yet.
+            descriptor = os.open(answer, os.O_WRONLY | os.O_NONBLOCK)
+            os.write(descriptor, b"bubblewrap 0.4.1\n")
+            os.close(descriptor)
+            break
+
+    with pytest.raises(NoSandbox, match=r"is of version 0\.4"):
+        await opening
 
 
 @pytest.mark.parametrize("most", [48, 64])

@@ -19,8 +19,8 @@ from sidecall.jobs.webhooks.courier import Courier
 from sidecall.jobs.webhooks.receivers import AllowedHosts
 from sidecall.jobs.webhooks.signing import read_key
 from sidecall.ledger.base import Ledger
+from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.opening import open_ledger
-from sidecall.ledger.sql.ledger import LedgerBounds
 from sidecall.pipeline.format import refuse
 from tests.jobs.webhooks.listening import SECRET, listen
 from tests.kit.waiting import until

@@ -11,9 +11,10 @@ from sidecall.core.approval import Decision
 from sidecall.core.invocation import CallRequest
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
+from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.sql.approvals import SqlApprovals
 from sidecall.ledger.sql.heartbeat import Heartbeat
-from sidecall.ledger.sql.ledger import DatabaseLedger, LedgerBounds
+from sidecall.ledger.sql.ledger import DatabaseLedger
 from sidecall.ledger.sql.postgres import PostgresDatabase
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from sidecall.pipeline.format import refuse

@@ -15,8 +15,9 @@ from sidecall.core.context import ANONYMOUS
 from sidecall.core.errors import ApprovalConflict
 from sidecall.core.invocation import CallRequest
 from sidecall.core.record import CallRecord
+from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.sql.approvals import SqlApprovals
-from sidecall.ledger.sql.ledger import DatabaseLedger, LedgerBounds
+from sidecall.ledger.sql.ledger import DatabaseLedger
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from sidecall.pipeline.format import refuse
 from tests.kit.faulty import FaultyDatabase

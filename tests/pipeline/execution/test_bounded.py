@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from sidecall.pipeline.execution.bounded import DeadlinePassed, within
+from sidecall.pipeline.execution.bounded import DeadlinePassed
+from sidecall.pipeline.execution.first_step import within
 from tests.kit.virtual_time import now, outcome, running
 from tests.pipeline.stubborn import LONG, WAYS, Rest, Work, cleans_up_slowly, fails_when_cancelled, swallows
 

@@ -6,7 +6,8 @@ from typing import Any
 import anyio
 import pytest
 
-from sidecall.pipeline.execution.bounded import DeadlinePassed, within
+from sidecall.pipeline.execution.bounded import DeadlinePassed
+from sidecall.pipeline.execution.first_step import within
 from tests.kit.virtual_time import outcome, running
 from tests.pipeline.stubborn import LONG, Rest, Work, gives_in, swallows
 

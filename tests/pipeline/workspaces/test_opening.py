@@ -155,6 +155,21 @@ async def test_what_was_decided_in_one_conversation_is_open_in_another(client: h
     assert (await call(client, "look", "two"))["content"] == "look /workspace/a"
 
 
+async def test_who_approves_sees_which_conversation_it_is_about(client: httpx.AsyncClient) -> None:
+    """In the answer, in lists and where it is looked at: whose files a call works on is most of what it does."""
+    body = {"name": "remove", "args": {"path": "a"}}
+    waiting = [
+        await call(client, "remove", "one", path="a"),
+        (await client.post("/tool_calls", json={**body, "context": {"conversation_id": "two"}})).json(),
+        (await client.post("/tool_calls", json=body)).json(),
+    ]
+    looked_at = [(await client.get(f"/approvals/{it['id']}")).json() for it in waiting]
+    listed = (await client.get("/approvals")).json()
+
+    shown = [[it["conversation_id"] for it in them] for them in (waiting, looked_at, listed)]
+    assert shown == [["one", "two", None]] * 3
+
+
 async def test_a_key_is_of_one_conversation(client: httpx.AsyncClient) -> None:
     """In another it stands for another call."""
     body = {"name": "put", "args": {"path": "a", "text": "x"}, "id": "call_1"}
@@ -166,13 +181,25 @@ async def test_a_key_is_of_one_conversation(client: httpx.AsyncClient) -> None:
     assert [await send("one"), await send("one"), await send("two")] == [200, 200, 422]
 
 
-@pytest.mark.parametrize("name", ["a/b", ".", "..", "a\nb", "x" * 257])
+@pytest.mark.parametrize("name", ["a/b", ".", "..", "a\nb", "x" * 257, "", "  "])
 async def test_a_name_that_is_no_part_of_a_path_is_refused(client: httpx.AsyncClient, name: str) -> None:
     """Nobody could ask for its files."""
     beside = {"name": "look", "args": {}, "context": {"conversation_id": name}}
     answer = await client.post("/tool_calls", json=beside)
 
     assert (answer.status_code, answer.json()["type"]) == (422, "urn:sidecall:problem:missing-context")
+
+
+async def test_an_empty_header_names_no_conversation(client: httpx.AsyncClient) -> None:
+    """It is no way to say none: what the call writes would be lost, though its program believes to have named one."""
+    body = {"name": "look", "args": {}, "context": {"conversation_id": "one"}}
+    answers = [
+        await client.post(url, json=sent, headers={"Sidecall-Conversation": ""})
+        for url, sent in (("/tool_calls", body), ("/tool_calls/batch", [body]))
+    ]
+
+    assert [answer.status_code for answer in answers] == [422, 422]
+    assert "Leave it out where there is none." in answers[0].json()["detail"]
 
 
 async def test_a_header_names_in_ascii(client: httpx.AsyncClient) -> None:

@@ -71,6 +71,7 @@ async def test_a_call_that_has_to_be_approved_is_accepted(client: httpx.AsyncCli
         "status": "pending",
         "tool_call": {"name": "delete_order", "args": {"order": 7}, "id": "call_1", "type": "tool_call"},
         "requested_by": "anonymous",
+        "conversation_id": None,
         "decided_at": None,
         "decided_by": None,
         "reason": None,

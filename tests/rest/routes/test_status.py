@@ -1,6 +1,7 @@
 """An operator sees how the server is: each figure moves with what it is about."""
 
 import asyncio
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -88,6 +89,7 @@ async def test_a_server_that_has_just_started(make_client: MakeClient) -> None:
     assert 0 <= found["process"].pop("uptime_seconds") < 60
     assert found["process"] == {
         "workers": 4, "requests_in_flight": None, "connections": None, "log_lines_dropped": 0,
+        "spans_dropped": None,
     }  # fmt: skip
     assert found["calls"] == {"running": 0, "most_running": 7, "waiting": 0, "most_waiting": 9}
     assert found["jobs"] == {"running": 0, "most_running": 100, "waiting": 0, "most_waiting": 10_000}
@@ -95,6 +97,21 @@ async def test_a_server_that_has_just_started(make_client: MakeClient) -> None:
     assert found["history"] == {**found["store"], "mode": "meta", "dropped": 0}
     assert found["executors"]["thread"] == {"size": 3, "busy": 0, "waiting": 0, "abandoned": 0, "killed": 0}
     assert (found["this_minute"]["calls"], found["this_minute"]["outcomes"]) == (0, {})
+
+
+async def test_it_says_where_files_of_conversations_are(make_client: MakeClient, tmp_path: Path) -> None:
+    """And how much room there is, also before the folder is made."""
+    client = await make_client(ping, workspace_dir=tmp_path / "deep" / "down", max_workspaces=7)
+    first = (await read(client))["workspaces"]
+    await client.post("/workspaces/conv/files", files={"file": ("a.txt", b"a")})
+    found = (await read(client))["workspaces"]
+
+    disk = shutil.disk_usage(tmp_path)
+    assert (first["kept"], first["disk_bytes"]) == (0, disk.total)
+    assert 0 < found.pop("free_bytes") < disk.total
+    assert found == {
+        "place": str(tmp_path / "deep" / "down"), "kept": 1, "most": 7, "disk_bytes": disk.total, "trouble": None,
+    }  # fmt: skip
 
 
 async def test_calls_are_told_by_tool_and_kind(make_client: MakeClient) -> None:

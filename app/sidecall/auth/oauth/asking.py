@@ -10,7 +10,6 @@ import json
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote_plus, urlencode
 
@@ -19,6 +18,7 @@ import httpx
 from sidecall.auth.oauth.endpoints import UNREACHABLE, Endpoints, ProviderEndpoints
 from sidecall.auth.oauth.providers import ProviderSettings
 from sidecall.core.secrecy.user_tokens import TokenUnavailable
+from sidecall.records import dataclass
 
 _MOST = 16 * 1024
 _TOKEN = re.compile(r"[\x20-\x7e]+")

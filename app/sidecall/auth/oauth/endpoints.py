@@ -4,7 +4,6 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -15,6 +14,7 @@ from sidecall.outgoing.bodies import AnswerBounds
 from sidecall.outgoing.clients import open_client
 from sidecall.outgoing.refusals import OutgoingRefused
 from sidecall.outgoing.rules import OutgoingRules, name_hosts
+from sidecall.records import dataclass
 
 BOUNDS = AnswerBounds(max_bytes=256 * 1024, max_seconds=20.0)
 PATIENCE = httpx.Timeout(10.0, connect=5.0)

@@ -7,9 +7,19 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from sidecall.core.pointer import format_path
+from sidecall.outgoing.names import names_host
 
 # As RFC 6749 wants it; on this machine nobody else can read along.
 _SAFE = re.compile(
@@ -24,7 +34,15 @@ _OURS = frozenset(
 
 _WITH_SECRET = (None, "client_secret_basic", "client_secret_post")
 ClientProof = Literal["client_secret_basic", "client_secret_post", "none"]
-Address = Annotated[str, StringConstraints(pattern=_SAFE, max_length=2000)]
+
+
+def _require_host(address: str) -> str:
+    if not names_host(address):
+        raise ValueError("write an address with https:// and a host")
+    return address
+
+
+Address = Annotated[str, StringConstraints(pattern=_SAFE, max_length=2000), AfterValidator(_require_host)]
 
 
 class ProviderSettings(BaseModel, defer_build=True):

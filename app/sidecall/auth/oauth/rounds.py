@@ -13,17 +13,17 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from sidecall.auth.audit import Auditor
 from sidecall.auth.oauth.asking import OAuthProvider, make_verifier
+from sidecall.auth.oauth.paths import CALLBACK, START
 from sidecall.auth.oauth.stored import StoredToken, TokenDrawer
 from sidecall.core.context import Caller
 from sidecall.core.errors import SidecallError
 from sidecall.core.secrecy.places import RESERVED, Seal, SealedSecret, SecretUnreadable
 from sidecall.core.secrecy.user_tokens import SignIn, TokenUnavailable
+from sidecall.records import dataclass
 
-START, CALLBACK = "/oauth/start", "/oauth/callback"
 # Seconds that a person has for it, from opening the link.
 _PATIENCE = 900.0
 _LONGEST = 4096

@@ -1,16 +1,24 @@
 """What an operator may set about whom persons sign in at."""
 
 import re
+from typing import TYPE_CHECKING
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
 
-from sidecall.auth.oauth.providers import ProviderSettings, read_providers
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.auth.oauth import providers as _providers
+    from sidecall.outgoing import names as _names
+else:
+    _names = Later("sidecall.outgoing.names")
+    _providers = Later("sidecall.auth.oauth.providers")
 
 _PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
 
-class OAuthSettings(BaseSettings):
+class OAuthSettings(BaseSettings, defer_build=True):
     """Whom tools may act at for a person, and where persons come back to."""
 
     oauth: SecretStr | None = Field(
@@ -28,13 +36,13 @@ class OAuthSettings(BaseSettings):
     @classmethod
     def _has_providers(cls, text: SecretStr | None) -> SecretStr | None:
         if text is not None:
-            read_providers(text.get_secret_value())
+            _providers.read_providers(text.get_secret_value())
         return text
 
     @field_validator("public_url")
     @classmethod
     def _is_public_url(cls, url: str | None) -> str | None:
-        if url is not None and _PUBLIC_URL.fullmatch(url) is None:
+        if url is not None and not (_PUBLIC_URL.fullmatch(url) and _names.names_host(url)):
             raise ValueError("write an address such as https://tools.example.com")
         return None if url is None else url.rstrip("/")
 
@@ -45,6 +53,6 @@ class OAuthSettings(BaseSettings):
         return self
 
     @property
-    def providers(self) -> dict[str, ProviderSettings]:
+    def providers(self) -> "dict[str, _providers.ProviderSettings]":
         """At whom persons sign in, by name."""
-        return {} if self.oauth is None else read_providers(self.oauth.get_secret_value())
+        return {} if self.oauth is None else _providers.read_providers(self.oauth.get_secret_value())

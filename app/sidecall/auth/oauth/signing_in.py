@@ -1,7 +1,6 @@
 """Join what it takes for persons to sign in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Self
 
 from sidecall.auth.audit import Auditor
@@ -11,6 +10,7 @@ from sidecall.auth.oauth.rounds import SignInRounds, WayBack
 from sidecall.auth.oauth.stored import TokenDrawer
 from sidecall.auth.oauth.tokens import TokenKeeper
 from sidecall.core.secrecy.places import Seal, SealedSecrets
+from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

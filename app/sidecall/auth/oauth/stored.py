@@ -3,13 +3,14 @@
 import hmac
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Self
 
 from sidecall.auth.oauth.asking import Grant
 from sidecall.core.context import Caller
 from sidecall.core.secrecy.places import RESERVED, Seal, SealedSecret, SealedSecrets, SecretUnreadable, UnknownSecret
 from sidecall.core.secrecy.user_tokens import TokenListing, TokenUnavailable
+from sidecall.records import dataclass
 
 _TOKEN = f"oauth{RESERVED}token{RESERVED}"
 _ROUND = f"oauth{RESERVED}round{RESERVED}"

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -10,6 +9,7 @@ from pydantic import ValidationError
 from sidecall.core.errors import InvalidArguments
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import ArgsSchema, Schema
+from sidecall.records import dataclass
 from sidecall.schema.adopt import adopt_args_schema
 from sidecall.schema.explain import list_details, make_field_errors
 from sidecall.schema.models import open_model

@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from sidecall.core.context import Caller, ToolContext
 from sidecall.core.jsonable import to_text
 from sidecall.core.run.usage import Usage
+from sidecall.records import dataclass
 
 
 @dataclass(slots=True, kw_only=True)

@@ -4,24 +4,25 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from sidecall.authoring import hosted
-from sidecall.authoring.hosted import HostedTool
+from sidecall.authoring.foreign.hosted_tool import HostedTool
 from sidecall.core.errors import InvalidToolOption
+from sidecall.later import Later
+
+hosted = Later("sidecall.authoring.hosted")
 
 _PACKAGE = "agents"
-_HOSTED: Mapping[str, type[HostedTool]] = {
-    kind.__name__: kind
-    for kind in (
-        hosted.WebSearchTool,
-        hosted.FileSearchTool,
-        hosted.HostedMCPTool,
-        hosted.CodeInterpreterTool,
-        hosted.ImageGenerationTool,
-        hosted.ToolSearchTool,
-        hosted.ProgrammaticToolCallingTool,
-        hosted.ShellTool,
+_HOSTED = frozenset(
+    (
+        "WebSearchTool",
+        "FileSearchTool",
+        "HostedMCPTool",
+        "CodeInterpreterTool",
+        "ImageGenerationTool",
+        "ToolSearchTool",
+        "ProgrammaticToolCallingTool",
+        "ShellTool",
     )
-}
+)
 _LOCAL = "it would let a model work on this machine; write a function tool of what you allow"
 _NOT_OFFERED: Mapping[str, str] = {
     "Agent": "an agent runs models, which is the program's part; offer it as agent.as_tool(...)",
@@ -39,9 +40,10 @@ _NOT_OFFERED: Mapping[str, str] = {
 
 def adopt_declaration(thing: Any) -> HostedTool | None:
     """Make our declaration of the SDK's; None of anything else, and of a shell that is to run here."""
-    kind = _HOSTED.get(_find_name(thing))
-    if kind is None or not is_dataclass(thing):
+    name = _find_name(thing)
+    if name not in _HOSTED or not is_dataclass(thing):
         return None
+    kind: type[HostedTool] = getattr(hosted, name)
     known = {field.name for field in fields(kind)}
     try:
         return kind(**{field.name: getattr(thing, field.name) for field in fields(thing) if field.name in known})

@@ -3,7 +3,6 @@
 import sys
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 from uuid import uuid4
@@ -14,6 +13,7 @@ from sidecall.core.approval import ApprovalWanted
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import CallRejected
 from sidecall.core.messages import ToolCall
+from sidecall.records import dataclass
 
 # Runs that wait, per tool; the oldest goes when there are more, and begins anew once it is approved.
 _MOST = 1000

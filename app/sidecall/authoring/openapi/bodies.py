@@ -3,13 +3,14 @@
 import base64
 import binascii
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from sidecall.authoring.openapi.definitions import Definitions, Unusable
 from sidecall.authoring.openapi.styles import Place, write_compact, write_scalar
 from sidecall.core.errors import ToolException
 from sidecall.core.tool import Schema
+from sidecall.records import dataclass
 
 BodyKind = Literal["json", "form", "parts", "text", "bytes"]
 # Finds what stands at `/contents/…`, where the caller keeps it.

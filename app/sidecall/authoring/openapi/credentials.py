@@ -2,11 +2,11 @@
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from sidecall.core.errors import InvalidToolOption, MissingContext
 from sidecall.core.injection import FromFunction, InjectedToolArg, Supply
+from sidecall.records import dataclass
 
 _ANY = "*"  # Where no scheme is named.
 

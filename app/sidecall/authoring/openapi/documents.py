@@ -5,33 +5,34 @@ import logging
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import httpx
+from pydantic import ValidationError
 
-from sidecall.authoring.openapi.reading import parse_document, read_document
-from sidecall.authoring.openapi.services import ServiceEntry
-from sidecall.core.errors import DefinitionError, ToolException
+from sidecall.core.errors import DefinitionError
 from sidecall.core.options import DocumentApproval
 from sidecall.core.tool import CompiledTool
 from sidecall.later import Later
-from sidecall.outgoing.bodies import AnswerBounds
-from sidecall.outgoing.clients import open_client
-from sidecall.outgoing.patterns import parse_hosts
-from sidecall.outgoing.rules import USUAL_PORTS, OutgoingRules
-from sidecall.outgoing.settings import OutgoingSettings
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 
-# What makes tools of a document, of which most servers have none.
-_making = Later("sidecall.authoring.openapi.toolkit")
+if TYPE_CHECKING:
+    from sidecall.authoring.openapi import reading as _reading
+    from sidecall.authoring.openapi import services as _services
+    from sidecall.outgoing import bodies as _bodies
+else:
+    _reading = Later("sidecall.authoring.openapi.reading")
+    _services = Later("sidecall.authoring.openapi.services")
+
+# What makes tools of a document, of which most servers have none, and what fetches one.
+_making, _fetching = Later("sidecall.authoring.openapi.toolkit"), Later("sidecall.authoring.openapi.fetching")
 _ENTRY = re.compile(r"(?:(?P<name>[A-Za-z0-9][A-Za-z0-9_-]{0,30})=)?(?P<place>.+)", re.DOTALL)
+# The name and the password of an address, wherever it stands in a text.
+_USER = re.compile(r"(?<=://)[^\s/?#'\"]*@")
 _APPROVALS: dict[DocumentApproval, bool | str] = {"never": False, "writing": "writing", "always": True}
-# What one document may be: bytes, and seconds until it is there.
-_BOUNDS = AnswerBounds(64 * 1024 * 1024, 30.0)
 # Seconds after which a document that is not to be had is asked for again; twice as many each time.
 _FIRST_PAUSE = 5.0
 _LONGEST_PAUSE = 300.0
@@ -45,19 +46,32 @@ class NamedDocument:
     """A document as an operator names it: what stands before the names of its tools, and what is said of them."""
 
     name: str | None
-    entry: ServiceEntry
+    entry: "_services.ServiceEntry"
 
     @classmethod
     def parse(cls, text: str) -> "NamedDocument":
-        """Read `name=place`, or a place alone."""
+        """Read `name=place`, or a place alone.
+
+        Raises:
+            ServicesUnfit: The place is an address that says of no host.
+        """
         found = _ENTRY.fullmatch(text)
         assert found is not None
-        return cls(found["name"], ServiceEntry(document=found["place"]))
+        try:
+            return cls(found["name"], _services.ServiceEntry(document=found["place"]))
+        except ValidationError as error:
+            wrong = error.errors(include_input=False, include_url=False)[0]["msg"].removeprefix("Value error, ")
+            raise _services.ServicesUnfit(f"SIDECALL_OPENAPI has {text[:200]!r}: {wrong}.") from None
 
     @property
     def place(self) -> str:
         """Where it is."""
         return self.entry.document
+
+    @property
+    def shown(self) -> str:
+        """Where it is, as logs and errors say it: without the name and the password that its address may have."""
+        return _USER.sub("", self.place)
 
     @property
     def is_remote(self) -> bool:
@@ -109,15 +123,15 @@ class OpenAPIDocuments:
         self,
         entries: Iterable[str] = (),
         approval: DocumentApproval = "never",
-        bounds: AnswerBounds = _BOUNDS,
-        services: Mapping[str, ServiceEntry] = MappingProxyType({}),
+        bounds: "_bodies.AnswerBounds | None" = None,
+        services: "Mapping[str, _services.ServiceEntry]" = MappingProxyType({}),
     ) -> None:
         """Name the documents.
 
         Args:
             entries: Places, with `name=` before them or without.
             approval: Whether a person approves the calls of tools, where nothing else says so.
-            bounds: What one that is fetched may be.
+            bounds: What one that is fetched may be, unless it is what usual ones are.
             services: Those of which more is said, by their names.
         """
         self.missing: dict[str, str] = {}
@@ -139,7 +153,7 @@ class OpenAPIDocuments:
         """
         for document in self._documents:
             if not document.is_remote:
-                read, where = read_document(document.place)
+                read, where = _reading.read_document(document.place)
                 registry.put_source(_name_source(document), document.make_tools(read, where, self._approval))
 
     @asynccontextmanager
@@ -174,40 +188,27 @@ class OpenAPIDocuments:
     async def _load(self, document: NamedDocument, registry: Registry) -> str | None:
         """Fetch a document and offer its operations; return why that cannot be done."""
         try:
-            text, origin = await _fetch(document, self._bounds)
+            text, origin = await _fetching.fetch(document.place, document.entry.private, self._bounds)
             tools = await asyncio.to_thread(self._make_tools, text, document, origin)
             registry.put_source(_name_source(document), tools)
-        except (httpx.HTTPError, httpx.InvalidURL, ToolException) as error:
-            logger.warning("the OpenAPI document %s cannot be fetched: %s", document.place, error)
+        except _fetching.FAILURES as error:
+            logger.warning("the OpenAPI document %s cannot be fetched: %s", document.shown, _USER.sub("", str(error)))
             return "It cannot be fetched."
         except DefinitionError as error:
-            logger.error("the OpenAPI document %s is not offered: %s", document.place, error)
+            logger.error("the OpenAPI document %s is not offered: %s", document.shown, error)
             return _NOT_OFFERED
         except Exception as error:  # Whatever somebody else's document can bring about.
-            logger.error("the OpenAPI document %s is not offered", document.place, exc_info=error)
+            logger.error("the OpenAPI document %s is not offered", document.shown, exc_info=error)
             return _NOT_OFFERED
-        logger.info("loaded %s tools of %s", len(tools), document.place)
+        logger.info("loaded %s tools of %s", len(tools), document.shown)
         return None
 
     def _make_tools(self, text: bytes, document: NamedDocument, origin: str) -> list[CompiledTool]:
-        return document.make_tools(parse_document(text, document.place), document.place, self._approval, origin)
+        return document.make_tools(
+            _reading.parse_document(text, document.shown), document.shown, self._approval, origin
+        )
 
 
 def _name_source(document: NamedDocument) -> str:
     """Name a document apart from all others: one may be offered several times, with other names or filters."""
     return f"{document.name}={document.place}"
-
-
-async def _fetch(document: NamedDocument, bounds: AnswerBounds) -> tuple[bytes, str]:
-    """Fetch a document from the host that its address names, and return where it was found."""
-    url = document.place
-    settings = OutgoingSettings()
-    parts = urlsplit(url)
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    named = f"{host}:{parts.port or USUAL_PORTS[parts.scheme.lower()]}"
-    private = (named,) if document.entry.private else settings.outgoing_private_hosts
-    rules = OutgoingRules(allow=parse_hosts((named,)), private=parse_hosts(private), ports=None)
-    async with open_client(rules, bounds, settings.outgoing_proxy, follow_redirects=True) as client:
-        response = await client.get(url, headers={"Accept": "application/json, application/yaml, */*"})
-    response.raise_for_status()
-    return response.content, str(response.url)

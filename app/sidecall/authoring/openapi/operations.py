@@ -3,12 +3,13 @@
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import filter as fnfilter
 from fnmatch import fnmatchcase
 from typing import Any
 
 from sidecall.authoring.openapi.definitions import Definitions, Unusable
+from sidecall.records import dataclass
 
 _METHODS = ("get", "head", "put", "post", "patch", "delete", "options", "trace", "query")
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
 
@@ -12,6 +11,7 @@ from sidecall.authoring.openapi.definitions import Definitions, Unusable
 from sidecall.authoring.openapi.operations import ApiOperation
 from sidecall.authoring.openapi.styles import Place
 from sidecall.core.tool import Schema
+from sidecall.records import dataclass
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
 _MOST_OF_NAME = 64

@@ -3,7 +3,6 @@
 import base64
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -16,6 +15,7 @@ from sidecall.core.errors import ToolException
 from sidecall.core.injection import UserToken
 from sidecall.core.secrecy.user_tokens import UserTokenRefused
 from sidecall.outgoing.clients import guarded_async_client
+from sidecall.records import dataclass
 
 _PART = re.compile(r"\{([^{}]+)\}")
 _DOTS = frozenset((".", ".."))

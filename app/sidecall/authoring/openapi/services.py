@@ -15,6 +15,7 @@ from sidecall.authoring.openapi.yaml_text import load_yaml
 from sidecall.core.errors import DefinitionError
 from sidecall.core.injection import Secret, UserToken
 from sidecall.core.pointer import format_path
+from sidecall.outgoing.names import names_host
 from sidecall.variables import VariableMissing, expand_variables
 
 _SETTING = "SIDECALL_OPENAPI_SERVICES"
@@ -76,9 +77,16 @@ class ServiceEntry(BaseModel, defer_build=True):
     @field_validator("base_url")
     @classmethod
     def _is_address(cls, url: str | None) -> str | None:
-        if url is not None and _URL.match(url) is None:
-            raise ValueError("write an address with http:// or https://")
+        if url is not None and not names_host(url):
+            raise ValueError("write an address with http:// or https:// and a host")
         return url
+
+    @field_validator("document")
+    @classmethod
+    def _is_somewhere(cls, place: str) -> str:
+        if _URL.match(place) and not names_host(place):
+            raise ValueError("write the path of a file, or an address with http:// or https:// and a host")
+        return place
 
     @model_validator(mode="after")
     def _headers_are_no_secrets(self) -> Self:

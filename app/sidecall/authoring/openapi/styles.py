@@ -1,11 +1,12 @@
 """Write values into URLs, headers and forms, in each style that OpenAPI has."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote
 
 from pydantic_core import to_json
+
+from sidecall.records import dataclass
 
 Where = Literal["path", "query", "header", "cookie", "body"]
 _RESERVED = ":/?@!$'()*,;"

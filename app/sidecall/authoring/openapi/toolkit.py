@@ -3,7 +3,7 @@
 import inspect
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,6 +26,7 @@ from sidecall.core.errors import DefinitionError, InvalidToolOption
 from sidecall.core.options import ToolAnnotations
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import NAME, CompiledTool, Schema
+from sidecall.records import dataclass
 from sidecall.schema.by_json_schema import JsonArgsSchema, compile_json_args_schema
 from sidecall.schema.walk import map_children
 

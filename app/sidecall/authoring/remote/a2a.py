@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +9,7 @@ from sidecall.authoring.remote.agent_task import AgentTask
 from sidecall.authoring.remote.line import AgentLine
 from sidecall.authoring.remote.turns import AgentAnswer, AgentTurn
 from sidecall.core.errors import ToolException
+from sidecall.records import dataclass
 
 VERSION_HEADERS = {"A2A-Version": "1.0"}
 CARD = "/.well-known/agent-card.json"

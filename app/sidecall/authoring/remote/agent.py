@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 import httpx
@@ -17,6 +17,7 @@ from sidecall.outgoing.bodies import AnswerBounds
 from sidecall.outgoing.clients import open_client
 from sidecall.outgoing.rules import OutgoingRules, name_hosts
 from sidecall.outgoing.settings import OutgoingSettings
+from sidecall.records import dataclass
 
 _MOST_BYTES = 16 * 1024 * 1024
 _CONNECTING = 10.0

@@ -1,10 +1,11 @@
 """What is said to an agent elsewhere, and what it answers, whatever it speaks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from sidecall.core.run.usage import Usage
+from sidecall.records import dataclass
 
 AgentDialect = Literal["chat", "responses", "a2a"]
 APPROVED = "Approved."

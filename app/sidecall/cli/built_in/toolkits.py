@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sidecall.cli.options import Toolkits, read_settings
+from sidecall.cli.options import Toolkits
 from sidecall.cli.remote import AsJson
+from sidecall.cli.starting.given import read_settings
 from sidecall.executors.sandbox.local import LocalSandbox
 from sidecall.main import build_sandbox
 from sidecall.toolkits.choosing import find_lack

@@ -6,9 +6,11 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from sidecall.cli.options import Tools, load_registry, read_settings, write_count
+from sidecall.cli.options import Tools
+from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.registry import Registry
-from sidecall.schema.contract.lock import LOCK, LockUnfit, ToolChange, compare_tools, parse_lock, write_lock
+from sidecall.schema.contract.lock import LockUnfit, ToolChange, compare_tools, parse_lock, write_lock
+from sidecall.schema.contract.place import LOCK
 
 # How `sidecall check --lock` ends where something is not as it is locked, and nothing breaks callers.
 COMPATIBLE = 3

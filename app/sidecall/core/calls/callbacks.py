@@ -1,8 +1,9 @@
 """Whom to tell that a remembered call has ended."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

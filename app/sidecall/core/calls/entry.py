@@ -1,7 +1,7 @@
 """What is known of one call, and what is kept of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.messages import ToolCall, ToolMessage, make_unchecked
 from sidecall.core.record import CallRecord
+from sidecall.records import dataclass
 
 CallStatus = Literal[
     "queued", "running", "awaiting_approval", "succeeded", "failed", "cancelled", "expired", "outcome_unknown"
@@ -97,11 +98,19 @@ class LostCall:
 
 @dataclass(slots=True)
 class CallEnd:
-    """How an attempt at a call ended."""
+    """How an attempt at a call ended; `text` is its answer as JSON once that was written, as it is only once."""
 
     status: CallStatus
     kind: str | None
     message: ToolMessage
+    text: bytes | None = field(default=None, repr=False, compare=False)
+
+    def write(self) -> bytes:
+        """Return its answer as JSON."""
+        if self.text is None:
+            # As pydantic's own method does, with less around it.
+            self.text = self.message.__pydantic_serializer__.to_json(self.message)
+        return self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sidecall.core.context import Caller
 from sidecall.core.decisions.fingerprint import read_args
 from sidecall.core.json_text import quote_text
 from sidecall.core.messages import ToolCall
+from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from sidecall.core.calls.accepted import AcceptedCall
 from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, ClaimedCall, LostCall
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.record import CallRecord
@@ -35,14 +36,14 @@ class Calls(Protocol):
 
     kept: EndedCalls
 
-    async def accept(self, call: CallRecord, acceptance: Acceptance) -> CallEntry | None:
+    async def accept(self, call: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
         """Remember a call that is begun or queued; None where one with its key is remembered already.
 
         Raises:
             StoreUnavailable: It was not accepted.
         """
 
-    async def record(self, call: CallRecord, acceptance: Acceptance, end: CallEnd) -> CallEntry | None:
+    async def record(self, call: CallRecord, acceptance: Acceptance, end: CallEnd) -> AcceptedCall | None:
         """Remember a call that has ended in its first attempt; None where one with its key is remembered already.
 
         Raises:

@@ -1,13 +1,13 @@
 """Approvals as lists show them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
 from sidecall.core.approval import ApprovalState
 from sidecall.core.messages import ToolMessage
+from sidecall.records import dataclass
 
 
 class ListedCall(BaseModel, defer_build=True):

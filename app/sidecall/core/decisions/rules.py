@@ -1,13 +1,13 @@
 """Decisions that hold for a caller's later calls of a tool."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.core.errors import RequestError, SidecallError
+from sidecall.records import dataclass
 
 DecisionName = Literal["approve", "reject"]
 

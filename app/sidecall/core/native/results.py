@@ -3,11 +3,12 @@
 import base64
 import typing
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 from sidecall.core.messages import ContentBlock, ToolMessage
 from sidecall.core.native.tabs import list_tabs, write_browser_state
+from sidecall.records import dataclass
 
 # Where a message has what items of a shell say, of which its content is a readable form.
 OUTPUTS = "item_output"

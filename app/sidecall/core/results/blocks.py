@@ -1,13 +1,13 @@
 """Understand content blocks, in whichever library's form a tool writes them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from mimetypes import MimeTypes
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from sidecall.core.messages import Content, ContentBlock
+from sidecall.records import dataclass
 
 MediaKind = Literal["image", "file", "audio", "video"]
 

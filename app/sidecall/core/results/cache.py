@@ -1,8 +1,7 @@
 """How long the answers of a tool are given again."""
 
-from dataclasses import dataclass
-
 from sidecall.core.errors import InvalidToolOption
+from sidecall.records import dataclass
 
 # A day; what may be older than that is no cache any more.
 LONGEST = 86_400.0

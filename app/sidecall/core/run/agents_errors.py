@@ -1,11 +1,11 @@
 """Errors under the names that the OpenAI Agents SDK has for them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import InvalidArguments, MalformedArguments, ToolTimeout
+from sidecall.records import dataclass
 
 
 class AgentsException(Exception):

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from sidecall.core.errors import ToolException
 from sidecall.core.jsonable import to_text
+from sidecall.records import dataclass
 
 _PLACE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
 # What is left of a word without its places, and looks like one in a format string.

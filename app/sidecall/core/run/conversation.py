@@ -73,7 +73,7 @@ class RemoveMessage(BaseMessage):
 AnyMessage = Annotated[
     HumanMessage | AIMessage | SystemMessage | ToolMessage | RemoveMessage, Field(discriminator="type")
 ]
-_message: TypeAdapter[Any] = TypeAdapter(AnyMessage)
+_message: TypeAdapter[Any] = TypeAdapter(AnyMessage, config=ConfigDict(defer_build=True))
 _ROLES: Mapping[str, str] = {
     "user": "human",
     "assistant": "ai",

@@ -1,7 +1,7 @@
 """What tools written for LangGraph are told of their call: ToolRuntime and RunnableConfig."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, TypedDict
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from typing_extensions import TypeVar
 
 from sidecall.core.context import ToolContext
 from sidecall.core.store.protocol import Store
+from sidecall.records import dataclass
 
 ContextT = TypeVar("ContextT", default=Any)
 StateT = TypeVar("StateT", default=Any)

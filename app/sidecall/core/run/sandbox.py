@@ -1,9 +1,11 @@
 """The words of sandboxes: what bounds a program there, and what became of it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal, Protocol
+
+from sidecall.records import dataclass
 
 SandboxProfile = Literal["bubblewrap", "landlock", "none"]
 

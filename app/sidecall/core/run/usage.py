@@ -1,6 +1,6 @@
 """How much a model has used, under the names of the OpenAI Agents SDK."""
 
-from dataclasses import dataclass
+from sidecall.records import dataclass
 
 
 @dataclass(slots=True)

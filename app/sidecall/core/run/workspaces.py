@@ -32,12 +32,20 @@ def find_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) ->
     in_header = headers.get(HEADER.lower())
     if in_header is not None:
         _refuse_twice(headers)
-    named = in_header or context.get(FIELD)
-    if named is None or named == "":
+    named = context.get(FIELD) if in_header is None else in_header
+    if named is None:
         return None
-    if in_header and not in_header.isascii():
+    if in_header is not None and not in_header.isascii():
         raise _refuse(f"The conversation (`{HEADER}` or `context.{FIELD}`)")
     return _require_name(named, f"The conversation (`{HEADER}` or `context.{FIELD}`)")
+
+
+def name_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) -> str | None:
+    """Return which conversation a call says that it belongs to; None where it says none, or none that there can be."""
+    try:
+        return find_conversation(headers, context)
+    except MissingContext:
+        return None
 
 
 def find_lasting(context: Mapping[str, Any], field: str) -> str | None:
@@ -47,7 +55,7 @@ def find_lasting(context: Mapping[str, Any], field: str) -> str | None:
         MissingContext: It is said in a way that cannot be used.
     """
     named = context.get(field)
-    return None if named is None or named == "" else _require_name(named, f"`context.{field}`")
+    return None if named is None else _require_name(named, f"`context.{field}`")
 
 
 def _require_name(named: Any, what: str) -> str:
@@ -58,8 +66,8 @@ def _require_name(named: Any, what: str) -> str:
 
 def _refuse(what: str) -> MissingContext:
     return MissingContext(
-        f"{what} must be a text of 1 to {LONGEST} printable characters, without slashes; a header has those of ASCII "
-        "only."
+        f"{what} must be a text of 1 to {LONGEST} printable characters, without slashes and not all blanks; a header "
+        "has those of ASCII only. Leave it out where there is none."
     )
 
 
@@ -72,4 +80,4 @@ def _refuse_twice(headers: Mapping[str, str]) -> None:
 
 def can_name(text: str) -> bool:
     """Return whether a conversation may be called so: its name is a part of paths, and is read in headers."""
-    return 0 < len(text) <= LONGEST and text.isprintable() and "/" not in text and text not in (".", "..")
+    return len(text) <= LONGEST and text.isprintable() and "/" not in text and text.strip() not in ("", ".", "..")

@@ -1,7 +1,6 @@
 """Where the secrets of callers are kept, and how they are found for a call."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -9,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.core.context import Caller
 from sidecall.core.errors import RequestError, SidecallError, ToolExecutionError, ToolFailure
+from sidecall.records import dataclass
 
 # Whose secret a tool takes: its caller's own, the server's, or the caller's where there is one.
 SecretOwner = Literal["caller", "server", "either"]

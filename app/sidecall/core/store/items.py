@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
+
+from sidecall.records import dataclass
 
 Namespace = tuple[str, ...]
 

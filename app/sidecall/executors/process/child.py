@@ -126,6 +126,7 @@ def describe_end(code: int | None) -> str:
     if code >= 0:
         return f"ended with exit code {code}"
     try:
-        return f"was ended by {signal.Signals(-code).name}"
+        name = signal.Signals(-code).name
+        return f"was ended by {name}{', as by a limit of memory' if name == 'SIGKILL' else ''}"
     except ValueError:
         return f"was ended by signal {-code}"

@@ -37,6 +37,14 @@ def write_failure(error: BaseException) -> dict[str, Any]:
 
     The `kind` is that of the failure, or `crash` for what is no failure that the model is told of.
     """
+    try:
+        return _write_known(error) or _write_crash(error)
+    except Exception as crash:  # An error of the author's own class runs code of theirs.
+        return _write_crash(crash)
+
+
+def _write_known(error: BaseException) -> dict[str, Any] | None:
+    """Write a failure of a kind that the server knows; None where it is none."""
     if isinstance(error, ToolException):
         rest = {"retryable": error.retryable, "retry_after_ms": error.retry_after_ms}
         return {"kind": ToolException.kind, **_write_args(error), **rest}
@@ -48,6 +56,10 @@ def write_failure(error: BaseException) -> dict[str, Any]:
         return {"kind": _APPROVAL, **_write_question(error)}
     if isinstance(error, UserTokenRefused):
         return {"kind": _REFUSED, "provider": error.provider}
+    return None
+
+
+def _write_crash(error: BaseException) -> dict[str, Any]:
     return {
         "kind": "crash",
         "text": _text(error),

@@ -35,8 +35,8 @@ from sidecall.core.jsonable import no_json_form, to_plain, to_text, too_large
 from sidecall.core.messages import ObjectList, ToolMessage, are_blocks
 from sidecall.core.tool import CompiledTool
 
-# Of these JSON knows all.
-_SCALARS = frozenset((str, int, float, bool, type(None)))
+# Of these JSON knows all, but not each int: Python writes none that is very long.
+_SCALARS = frozenset((str, float, bool, type(None)))
 # Bytes that a character of a text takes at most, written as `\u0000`.
 _ESCAPED = 6
 

@@ -7,10 +7,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from sidecall.core.run.sandbox import SandboxLimits
+from sidecall.records import dataclass
 
 #: Where programs find the files that they share with the caller.
 HOME = "/workspace"

@@ -18,7 +18,7 @@ from sidecall.executors.sandbox.bubblewrap import HOME, PATH, Mount
 from sidecall.executors.sandbox.confined import Confined, store_bytes
 from sidecall.executors.sandbox.kept_output import KeptOutput
 from sidecall.executors.sandbox.order import Means, SandboxFailed, SandboxOrder
-from sidecall.executors.sandbox.running import run_within
+from sidecall.executors.sandbox.running import Ended, run_within
 
 _SCRIPTS = "/run/sidecall"
 _TEMPORARY = "/tmp"  # noqa: S108  the sandbox's own
@@ -49,9 +49,14 @@ class CommandTools:
             order = self._write_order(tool, invocation.values, theirs)
             try:
                 async with self._room:
-                    ended = await run_within(Confined(means, replace(order, out=out.add, err=err.add)), _FOR_EVER)
+                    ended = await _run_until_cut(means, replace(order, err=err.add), out)
             except SandboxFailed as error:
                 raise _name_missing(tool, order) or error from error
+        if out.is_cut:
+            raise ToolOutputError(
+                f"Error: {tool.name} was ended, since it printed more than {_MOST_OUTPUT} bytes, the most that are"
+                " read. Ask for less."
+            )
         if ended.exit_code:
             said = "".join(part.decode(errors="replace") for part in err.read()).strip()
             raise ToolException(said or f"{tool.name} has ended with exit code {ended.exit_code}.")
@@ -71,6 +76,18 @@ class CommandTools:
             folder=HOME if mounts else _TEMPORARY,
             stdin=store_bytes(command.write_input(shown), theirs),
         )
+
+
+async def _run_until_cut(means: Means, order: SandboxOrder, out: KeptOutput) -> Ended:
+    """Run a command until it ends, or has printed more than is kept, which nobody would read."""
+
+    def take(piece: bytes) -> None:
+        out.add(piece)
+        if out.is_cut:
+            running.kill()
+
+    running = Confined(means, replace(order, out=take))
+    return await run_within(running, _FOR_EVER)
 
 
 def _name_missing(tool: CompiledTool, order: SandboxOrder) -> ToolException | None:
@@ -93,8 +110,6 @@ def _find_workspaces(tool: CompiledTool, values: Mapping[str, Any]) -> Iterator[
 
 
 def _read_output(tool: CompiledTool, out: KeptOutput) -> Any:
-    if out.is_cut:
-        raise ToolOutputError(f"Error: {tool.name} printed {out.size} bytes; {_MOST_OUTPUT} are read at most.")
     text = b"".join(out.read()).decode(errors="replace")
     if tool.output_schema is None or tool.output_schema.get("type") == "string":
         return text.removesuffix("\n")

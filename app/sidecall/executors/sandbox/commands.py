@@ -2,7 +2,7 @@
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from sidecall.core.run.sandbox import CommandEnd, OpenSpill, SandboxLimits
@@ -13,6 +13,7 @@ from sidecall.executors.sandbox.order import Means, SandboxOrder
 from sidecall.executors.sandbox.running import run_within
 from sidecall.executors.sandbox.shell_state import MOST, ShellState, ShellStates, read_told
 from sidecall.executors.sandbox.streams import Stream
+from sidecall.records import dataclass
 
 _START = Path(__file__).with_name("inside") / "start_shell.sh"
 _SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")

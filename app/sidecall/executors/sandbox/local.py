@@ -7,10 +7,11 @@ import shlex
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sidecall.core.errors import ToolException
 from sidecall.core.run.sandbox import (
@@ -23,12 +24,22 @@ from sidecall.core.run.sandbox import (
     SandboxReport,
     SandboxUse,
 )
-from sidecall.executors.sandbox.bubblewrap import HOME, PLAIN
-from sidecall.executors.sandbox.commands import Shell, ShellBounds
-from sidecall.executors.sandbox.opening import Opened, open_sandbox
-from sidecall.executors.sandbox.order import SandboxFailed
-from sidecall.executors.sandbox.python_sessions import PythonSessions
-from sidecall.executors.sandbox.shell_state import ShellStates
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.executors.sandbox import bubblewrap as _bubblewrap
+    from sidecall.executors.sandbox import commands as _commands
+    from sidecall.executors.sandbox import opening as _opening
+    from sidecall.executors.sandbox import order as _order
+    from sidecall.executors.sandbox import python_sessions as _python_sessions
+    from sidecall.executors.sandbox import shell_state as _shell_state
+else:
+    _bubblewrap = Later("sidecall.executors.sandbox.bubblewrap")
+    _commands = Later("sidecall.executors.sandbox.commands")
+    _opening = Later("sidecall.executors.sandbox.opening")
+    _order = Later("sidecall.executors.sandbox.order")
+    _python_sessions = Later("sidecall.executors.sandbox.python_sessions")
+    _shell_state = Later("sidecall.executors.sandbox.shell_state")
 
 
 class Python(Protocol):
@@ -74,10 +85,13 @@ class LocalSandbox:
         self.python_tier: PythonTier = python_tier
         self._allowed = tuple(words for text in allowed if (words := text.split()))
         self._output = output
-        self._opening: asyncio.Task[Opened] | None = None
-        self._states = ShellStates()
-        self._shell: Shell | None = None
+        self._opening: asyncio.Task[_opening.Opened] | None = None
+        self._shell: _commands.Shell | None = None
         self._python: Python | None = None
+
+    @cached_property
+    def _states(self) -> "_shell_state.ShellStates":
+        return _shell_state.ShellStates()
 
     def allows(self, command: str) -> bool:
         """Return whether a command is plain words that begin as an allowed one."""
@@ -94,7 +108,7 @@ class LocalSandbox:
         if self._opening is None:
             self._opening = asyncio.get_running_loop().create_task(self._try())
 
-    async def open(self) -> Opened:
+    async def open(self) -> "_opening.Opened":
         """Return what sandboxes are made with here; the first time, after it has been tried."""
         self.begin()
         assert self._opening is not None
@@ -129,13 +143,13 @@ class LocalSandbox:
             means = (await self.open()).means
             if lack is not None or means is None:
                 raise ToolException(_NO_COMMANDS.format(lack))
-            self._shell = Shell(means, self.limits, self._states)
+            self._shell = _commands.Shell(means, self.limits, self._states)
         try:
-            bounds = ShellBounds(seconds=seconds, output=self._output)
+            bounds = _commands.ShellBounds(seconds=seconds, output=self._output)
             # What nobody looks at runs as if it were the first, lest earlier commands put another program in its place.
             is_plain = self.allows(command)
             return await self._shell.run(command, directory, bounds, open_spill, is_plain=is_plain)
-        except SandboxFailed as error:
+        except _order.SandboxFailed as error:
             raise ToolException(_NO_COMMANDS.format(error.message)) from error
         finally:
             _unlock(directory)
@@ -143,8 +157,8 @@ class LocalSandbox:
     def find_start(self, directory: Path) -> CommandStart:
         """Return where the next command of this directory begins, and what variables it finds of earlier ones."""
         state = self._states.read(directory)
-        changed = {name: value for name, value in state.variables.items() if PLAIN.get(name) != value}
-        return CommandStart(os.fsdecode(state.folder) or HOME, changed)
+        changed = {name: value for name, value in state.variables.items() if _bubblewrap.PLAIN.get(name) != value}
+        return CommandStart(os.fsdecode(state.folder) or _bubblewrap.HOME, changed)
 
     def restart(self, directory: Path) -> None:
         """Forget where the last command of this directory has ended."""
@@ -159,7 +173,7 @@ class LocalSandbox:
         try:
             python = self._python or await self._start_python()
             return await python.run(code, directory, seconds)
-        except SandboxFailed as error:
+        except _order.SandboxFailed as error:
             raise ToolException(_NO_PYTHON.format(error.message)) from error
         finally:
             _unlock(directory)
@@ -173,12 +187,12 @@ class LocalSandbox:
         if self._python is not None:
             await self._python.close()
 
-    async def _try(self) -> Opened:
+    async def _try(self) -> "_opening.Opened":
         try:
-            opened = await open_sandbox(self.limits)
+            opened = await _opening.open_sandbox(self.limits)
         except Exception as error:  # Whatever it was: nothing runs in what could not be tried.
             logger.exception("the sandbox could not be tried")
-            opened = Opened(SandboxReport(reason=f"it could not be tried ({type(error).__name__})"))
+            opened = _opening.Opened(SandboxReport(reason=f"it could not be tried ({type(error).__name__})"))
         _tell(opened.report)
         return opened
 
@@ -197,7 +211,7 @@ class LocalSandbox:
             return made
         start = (await self.open()).start_python
         assert start is not None  # It was asked whether Python runs.
-        return PythonSessions(start)
+        return _python_sessions.PythonSessions(start)
 
 
 def _unlock(directory: Path) -> None:

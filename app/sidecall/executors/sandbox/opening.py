@@ -1,9 +1,9 @@
 """Find out which kind of sandbox this machine has, the strongest first."""
 
+import asyncio
 import os
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from sidecall.core.run.sandbox import SandboxCheck, SandboxLimits, SandboxReport
 from sidecall.executors.sandbox.bubblewrap import find_program
@@ -13,6 +13,7 @@ from sidecall.executors.sandbox.order import Means, SandboxFailed
 from sidecall.executors.sandbox.python_programs import StartProgram, starter_in_bubblewrap, starter_with_landlock
 from sidecall.executors.sandbox.self_test import try_sandbox
 from sidecall.executors.sandbox.system_calls import build_filter, is_known_machine
+from sidecall.records import dataclass
 
 _NO_GROUP = (
     "bubblewrap: the server runs as root, where only a cgroup bounds processes, and may make none. "
@@ -62,7 +63,9 @@ async def open_bubblewrap(limits: SandboxLimits) -> Opened:
     if os.geteuid() == 0 and groups is None:
         raise NoSandbox(_NO_GROUP)
     try:
-        means = Means(find_program(), build_filter() if is_known_machine() else None, groups)
+        # It asks the program for its version, which may take long.
+        program = await asyncio.to_thread(find_program)
+        means = Means(program, build_filter() if is_known_machine() else None, groups)
         start = starter_in_bubblewrap(means, limits)
         checks = await try_sandbox(start, may_fork=True)
     except LookupError as error:

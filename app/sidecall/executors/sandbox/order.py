@@ -2,13 +2,14 @@
 
 import resource
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from sidecall.core.errors import SidecallError
 from sidecall.core.run.sandbox import SandboxLimits
 from sidecall.executors.sandbox.bubblewrap import HOME, Mount, bind_system
 from sidecall.executors.sandbox.cgroups import Groups
+from sidecall.records import dataclass
 
 #: Called with each piece of an output.
 Take = Callable[[bytes], None]

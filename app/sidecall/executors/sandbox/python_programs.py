@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from sidecall.executors.sandbox.confined import Confined
 from sidecall.executors.sandbox.order import Means, Running, SandboxFailed, SandboxOrder, Take, ignore, list_limits
 from sidecall.executors.sandbox.streams import Stream, wait_until_readable
 from sidecall.executors.sandbox.system_calls import ALONE, DANGEROUS, SHARED, build_filter
+from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

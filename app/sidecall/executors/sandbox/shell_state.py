@@ -5,10 +5,11 @@ import os
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from sidecall.executors.sandbox.shell_variables import read_exports, read_variables, write_variables
+from sidecall.records import dataclass
 
 #: Bytes that a state may have; of a larger one nothing is kept.
 MOST = 65_536

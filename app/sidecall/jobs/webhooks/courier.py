@@ -5,14 +5,20 @@ import logging
 import random
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from sidecall.core.calls.callbacks import DueCallback
 from sidecall.core.calls.entry import CallEntry
 from sidecall.core.calls.errors import CallbackRefused, UnknownCall
 from sidecall.core.overload import StoreUnavailable
 from sidecall.jobs.webhooks.receivers import AllowedHosts
-from sidecall.jobs.webhooks.sender import NotSent, Sender
+from sidecall.later import Later
 from sidecall.ledger.base import Ledger
+
+if TYPE_CHECKING:
+    from sidecall.jobs.webhooks import sender as _sender
+else:
+    _sender = Later("sidecall.jobs.webhooks.sender")
 
 logger = logging.getLogger("sidecall")
 
@@ -58,13 +64,13 @@ class Courier:
         self._show = show
         self._pauses = pauses
         self._sending: set[asyncio.Task[None]] = set()
-        self._sender: Sender | None = None
+        self._sender: _sender.Sender | None = None
         self._loop: asyncio.Task[None] | None = None
 
     def open(self) -> None:
         """Begin to look for what is due, unless nobody may be told anything."""
         if self._hosts:
-            self._sender = Sender(self._keys)
+            self._sender = _sender.Sender(self._keys)
             self._loop = asyncio.get_running_loop().create_task(self._go_round(self._sender))
 
     async def close(self) -> None:
@@ -81,7 +87,7 @@ class Courier:
             await asyncio.gather(*late, return_exceptions=True)
         await self._sender.close()
 
-    async def _go_round(self, sender: Sender) -> None:
+    async def _go_round(self, sender: "_sender.Sender") -> None:
         while True:
             try:
                 await self._send_due(sender)
@@ -91,7 +97,7 @@ class Courier:
                 logger.exception("webhooks could not be sent; it is tried again in %g s", _LOOK)
             await asyncio.sleep(_LOOK)
 
-    async def _send_due(self, sender: Sender) -> None:
+    async def _send_due(self, sender: "_sender.Sender") -> None:
         free = _MOST - len(self._sending)
         due = await self._callbacks.list_due(time.time(), free) if free > 0 else ()
         for callback in due:
@@ -101,7 +107,7 @@ class Courier:
                 self._sending.add(task)
                 task.add_done_callback(self._sending.discard)
 
-    async def _carry(self, sender: Sender, callback: DueCallback) -> None:
+    async def _carry(self, sender: "_sender.Sender", callback: DueCallback) -> None:
         try:
             await self._callbacks.settle(callback, await self._send(sender, callback))
         except (StoreUnavailable, UnknownCall) as error:
@@ -109,7 +115,7 @@ class Courier:
         except Exception:
             logger.exception("webhook of call %s could not be sent", callback.call_id)
 
-    async def _send(self, sender: Sender, callback: DueCallback) -> float | None:
+    async def _send(self, sender: "_sender.Sender", callback: DueCallback) -> float | None:
         """Send a message, and return when to do it again; None where nothing is left to do."""
         entry = await self._calls.get(callback.call_id, callback.tenant)
         try:
@@ -120,7 +126,7 @@ class Courier:
         except CallbackRefused as error:
             _give_up(callback, error.message)
             return None
-        except NotSent as error:
+        except _sender.NotSent as error:
             if error.is_final or callback.tries > len(self._pauses):
                 _give_up(callback, str(error))
                 return None

@@ -1,14 +1,23 @@
 """Whom the end of a call may be told."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-
-import httpx
+from typing import TYPE_CHECKING, Any
 
 from sidecall.core.calls.errors import CallbackRefused
-from sidecall.jobs.webhooks.hosts import AllowedHost
-from sidecall.outgoing.patterns import normalize_host
-from sidecall.outgoing.rules import USUAL_PORTS
+from sidecall.later import Later
+from sidecall.records import dataclass
+
+if TYPE_CHECKING:
+    from sidecall.jobs.webhooks import hosts as _hosts
+    from sidecall.outgoing import patterns as _patterns
+    from sidecall.outgoing import rules as _rules
+else:
+    _hosts = Later("sidecall.jobs.webhooks.hosts")
+    _patterns = Later("sidecall.outgoing.patterns")
+    _rules = Later("sidecall.outgoing.rules")
+
+# Which only a URL needs that somebody has given.
+httpx = Later("httpx")
 
 _UNSET = (
     "This server tells nobody that calls have ended. Its operator has to name the hosts where it may: "
@@ -19,12 +28,12 @@ _NO_URL = "`callback_url` is a URL such as https://hooks.example.com/calls, with
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """A URL that may be told, taken apart.
+    """A URL of HTTPX that may be told, taken apart.
 
     `is_private` says that the operator has named its very address, so that it need not be a public one.
     """
 
-    url: httpx.URL
+    url: Any
     host: str
     port: int
     is_private: bool
@@ -34,7 +43,7 @@ class AllowedHosts:
     """The hosts of one server."""
 
     def __init__(self, entries: Iterable[str]) -> None:
-        self._hosts = [AllowedHost.parse(entry) for entry in entries]
+        self._hosts = [_hosts.AllowedHost.parse(entry) for entry in entries]
 
     def __bool__(self) -> bool:
         return bool(self._hosts)
@@ -48,10 +57,10 @@ class AllowedHosts:
         if not self._hosts:
             raise CallbackRefused(_UNSET)
         url = _read_url(text)
-        host = normalize_host(url.raw_host.decode("ascii"))
-        if not host or url.scheme not in USUAL_PORTS or url.userinfo or url.fragment:
+        host = _patterns.normalize_host(url.raw_host.decode("ascii"))
+        if not host or url.scheme not in _rules.USUAL_PORTS or url.userinfo or url.fragment:
             raise CallbackRefused(_NO_URL)
-        port = url.port or USUAL_PORTS[url.scheme]
+        port = url.port or _rules.USUAL_PORTS[url.scheme]
         allowed = next((it for it in self._hosts if it.covers(url.scheme, host, port)), None)
         if allowed is None:
             raise CallbackRefused(
@@ -61,7 +70,7 @@ class AllowedHosts:
         return Receiver(url, host, port, allowed.is_address)
 
 
-def _read_url(text: str) -> httpx.URL:
+def _read_url(text: str) -> Any:
     try:
         return httpx.URL(text)
     except (httpx.InvalidURL, ValueError):

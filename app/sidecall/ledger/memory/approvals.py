@@ -3,7 +3,6 @@
 import itertools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sidecall.core.approval import NO_PREVIEW, ApprovalRecord, ApprovalStatus, Decision, Preview
 from sidecall.core.decisions.fingerprint import compute_fingerprint
@@ -14,6 +13,7 @@ from sidecall.core.overload import TooManyApprovals
 from sidecall.core.record import CallRecord
 from sidecall.ledger.memory.room import Room
 from sidecall.ledger.packing import PackedApproval
+from sidecall.records import dataclass
 
 # What an entry takes beside its bytes: Python's objects, and a decision and an answer that are short.
 _BESIDE = 4096

@@ -5,7 +5,6 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -14,6 +13,7 @@ from sidecall.ledger.item_text import MINUTE, MOST_ITEM_BYTES, read_item, write_
 from sidecall.ledger.matching import compile_filter, pick_namespaces
 from sidecall.ledger.memory.room import Room
 from sidecall.ledger.memory.weight import weigh
+from sidecall.records import dataclass
 
 _Place = tuple[str, Namespace, str]
 

@@ -3,20 +3,26 @@
 import json
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
+from sidecall.core.calls.accepted import AcceptedCall
 from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, measure_ms, to_datetime
 from sidecall.core.calls.errors import KeyReused, UnknownCall
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.calls.places import EndedCalls
 from sidecall.core.json_text import quote_text
-from sidecall.core.messages import ToolMessage, make_unchecked
+from sidecall.core.messages import ToolMessage
 from sidecall.core.record import CallRecord
-from sidecall.ledger.sql.clauses import write_where
+from sidecall.later import Later
 from sidecall.ledger.sql.database import Database, Row
 from sidecall.ledger.sql.kept_calls import CallBounds, KeptCalls
+
+if TYPE_CHECKING:
+    from sidecall.ledger.sql import clauses as _clauses
+else:
+    _clauses = Later("sidecall.ledger.sql.clauses")
 
 # As many columns as an entry has, in the order of the statements that read one.
 _COLUMNS = 16
@@ -35,48 +41,43 @@ class SqlCalls:
         self._kept = KeptCalls(database, bounds, clock)
         self.kept: EndedCalls = self._kept
 
-    async def accept(self, call: CallRecord, acceptance: Acceptance) -> CallEntry | None:
+    async def accept(self, call: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
         """Remember a call that is begun or queued; None where one with its key is remembered already.
 
         Raises:
             StoreUnavailable: It was not accepted.
         """
-        record, key, owner = call.to_json(), acceptance.key, acceptance.owner
-        created = call.created_at.timestamp()
+        record, args, key, owner = call.to_json(), acceptance.args, acceptance.key, acceptance.owner
+        whose, created = _name_call(call)
         status, attempt, started = ("queued", 0, None) if owner is None else ("running", 1, created)
         known = (None, None, None) if key is None else (key.text, key.fingerprint, key.expires_at)
-        caller, sent = call.caller, call.tool_call
-        size = _measure(record) + _measure(acceptance.args or "") + _BESIDE
+        url = acceptance.callback_url
+        size = _measure(record) + _BESIDE + (0 if args is None else _measure(args))
         row: Row | None = None
         self._kept.take(1, size)  # Before it is written, so that of many at once each sees those before it.
         try:
             row = await self._database.write(
-                "accept_call",
-                *(call.id, caller.tenant, caller.subject, sent.name, quote_text(sent.id), status, attempt, owner),
-                *(created, started, acceptance.args, record, *known, acceptance.replay_of, size),
-                *(acceptance.callback_url, None if acceptance.callback_url is None else created),
+                *("accept_call", *whose, status, attempt, owner, created, started, args, record, *known),
+                *(acceptance.replay_of, size, url, None if url is None else created),
             )
         finally:
             if row is None:
                 self._kept.take(-1, -size)
-        if row is None:
-            return None
-        return _make_entry(call, acceptance)
+        return None if row is None else AcceptedCall(call, acceptance)
 
-    async def record(self, call: CallRecord, acceptance: Acceptance, end: CallEnd) -> CallEntry | None:
+    async def record(self, call: CallRecord, acceptance: Acceptance, end: CallEnd) -> AcceptedCall | None:
         """Remember a call that has ended in its first attempt; None where one with its key is remembered already.
 
         Raises:
             StoreUnavailable: It was not remembered.
         """
-        record, message, now, key = call.to_json(), _write_message(end), self._clock(), acceptance.key
-        created, sent = call.created_at.timestamp(), call.tool_call
+        record, message, now, key = call.to_json(), end.write().decode(), self._clock(), acceptance.key
+        whose, created = _name_call(call)
         free_at = self._kept.keep_until(now, was_held=False)
         known: Row = (None, None, None, free_at)
         if key is not None:
             known = (key.text, key.fingerprint, key.expires_at, max(free_at, key.expires_at))
         size = _measure(record) + _measure(acceptance.args or "") + _measure(message) + _BESIDE
-        whose = (call.id, call.caller.tenant, call.caller.subject, sent.name, quote_text(sent.id))
         texts = (acceptance.args, record, message)
         row: Row | None = None
         self._kept.take(1, size)
@@ -88,7 +89,7 @@ class SqlCalls:
         finally:
             if row is None:
                 self._kept.take(-1, -size)
-        return None if row is None else _make_entry(call, acceptance, end, now)
+        return None if row is None else AcceptedCall(call, acceptance, end, now)
 
     async def find(self, key: CallKey) -> CallEntry | None:
         """Find the call of a key; None if there is none, or the key has expired, which is then free.
@@ -126,7 +127,7 @@ class SqlCalls:
 
     async def list(self, wanted: CallFilter, limit: int = 100, cursor: str | None = None) -> CallPage:
         """List calls, newest first, no more than `limit`, after the one that the page before names."""
-        where, values = write_where(wanted, cursor)
+        where, values = _clauses.write_where(wanted, cursor)
         values.append(limit + 1)
         rows = await self._database.read("list_calls", *values, where=f"{where} ORDER BY id DESC LIMIT ${len(values)}")
         entries = [_to_entry(row) for row in rows[:limit]]
@@ -145,7 +146,7 @@ class SqlCalls:
 
         None where another was heard.
         """
-        message, now = _write_message(end), self._clock()
+        message, now = end.write().decode(), self._clock()
         size, is_held = _measure(message), attempt is None
         told = (end.status, end.kind, message, now, size, self._kept.keep_until(now, was_held=is_held))
         statement, which = ("settle_call", ()) if is_held else ("finish_call", (attempt,))
@@ -170,34 +171,12 @@ class SqlCalls:
         return _to_entry(rows[0]) if rows else None
 
 
-def _make_entry(
-    call: CallRecord, acceptance: Acceptance, end: CallEnd | None = None, ended: float | None = None
-) -> CallEntry:
-    """Make what is known of a call that was accepted just now, or ran before it was: then it has an end."""
-    is_begun = acceptance.owner is not None
-    created, sent, caller = call.created_at, call.tool_call, call.caller
-    ended_at = None if ended is None else to_datetime(ended)
-    fields = {
-        "id": call.id,
-        "name": sent.name,
-        "tool_call_id": sent.id,
-        "status": end.status if end is not None else "running" if is_begun else "queued",
-        "kind": None if end is None else end.kind,
-        "caller": caller.subject,
-        "tenant": caller.tenant,
-        "is_durable": True,
-        "attempt": int(is_begun),
-        "created_at": created,
-        "started_at": created if is_begun else None,
-        "ended_at": ended_at,
-        "duration_ms": None if ended_at is None else measure_ms(created, ended_at),
-        "tags": None,
-        "args": _read(acceptance.args),
-        "approval_id": None,
-        "replay_of": acceptance.replay_of,
-        "message": None if end is None else end.message,
-    }
-    return make_unchecked(CallEntry, fields)
+def _name_call(call: CallRecord) -> tuple[Row, float]:
+    """Return whose call it is and which one, as the table has it, and when it was made, in seconds since 1970."""
+    said = call.__dict__  # At once, since a model looks far for each attribute.
+    caller, sent = said["caller"], said["tool_call"].__dict__
+    named = (said["id"], caller.tenant, caller.subject, sent["name"], quote_text(sent["id"]))
+    return named, said["created_at"].timestamp()
 
 
 def _to_entry(row: Row) -> CallEntry:
@@ -224,12 +203,6 @@ def _to_entry(row: Row) -> CallEntry:
         replay_of=replay_of,
         message=None if message is None else ToolMessage.model_validate(json.loads(message)),
     )
-
-
-def _write_message(end: CallEnd) -> str:
-    # As pydantic's own method does, with less around it.
-    text: bytes = end.message.__pydantic_serializer__.to_json(end.message)
-    return text.decode()
 
 
 def _measure(text: str) -> int:

@@ -13,10 +13,11 @@ class Gathering:
     A loop that has nothing else to do takes such a turn at once, so whoever is alone hardly waits.
     """
 
-    def __init__(self, count: Callable[[], int], end: Callable[[], None]) -> None:
+    def __init__(self, count: Callable[[], int], end: Callable[[], None], enough: int = _ENOUGH) -> None:
         """Begin for those that are counted, and call `end` when they should wait no longer."""
         self._count = count
         self._end = end
+        self._enough = enough
         self._seen = 0
         self._is_open = False
 
@@ -29,7 +30,7 @@ class Gathering:
 
     def _look(self) -> None:
         count = self._count()
-        if self._seen < count < _ENOUGH:
+        if self._seen < count < self._enough:
             self._seen = count
             asyncio.get_running_loop().call_soon(self._look)
         else:

@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.database import Database
+from sidecall.records import dataclass
 
 # Seconds after its end for which a call is never forgotten for want of room, so that whoever sent it can ask for it.
 GRACE = 60.0

@@ -6,11 +6,11 @@ import math
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from uuid import uuid4
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.base import Ledger, StoreKind
+from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.late_steps import LateSteps
 from sidecall.ledger.sql.approvals import MakeAnswer, SqlApprovals
 from sidecall.ledger.sql.audit import SqlAudit
@@ -20,7 +20,6 @@ from sidecall.ledger.sql.contents import SqlContents
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.heartbeat import SILENCE, Heartbeat
 from sidecall.ledger.sql.items import SqlItems
-from sidecall.ledger.sql.kept_calls import CallBounds
 from sidecall.ledger.sql.rates import SqlRates
 from sidecall.ledger.sql.rules import SqlRules
 from sidecall.ledger.sql.secrets import SqlSecrets
@@ -31,26 +30,6 @@ logger = logging.getLogger("sidecall")
 _ROUND = 30.0
 # Seconds after which a server that has said nothing is not listed any more.
 _FORGOTTEN = 3600.0
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerBounds:
-    """How much is remembered, and for how many seconds."""
-
-    approval_ttl: float = 3600.0
-    max_approvals: int = 1000
-    max_waiting_bytes: int = 32 * 1024 * 1024
-    artifact_ttl: float = 3600.0
-    max_artifact_bytes: int = 32 * 1024 * 1024
-    max_store_bytes: int = 16 * 1024 * 1024
-    max_item_bytes: int = 1024 * 1024
-    max_rules: int = 10_000
-    max_artifact_bytes_per_caller: int | None = None
-    audit_ttl: float = 7_776_000.0
-    max_audit_entries: int = 100_000
-    max_secrets: int = 10_000
-    max_rules_per_tenant: int = 1000
-    calls: CallBounds = field(default_factory=CallBounds)
 
 
 class DatabaseLedger(Ledger):

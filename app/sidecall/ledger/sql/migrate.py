@@ -1,10 +1,10 @@
 """Numbered migrations: what brings the tables of a database up to date."""
 
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from sidecall.core.overload import StoreUnfit
+from sidecall.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

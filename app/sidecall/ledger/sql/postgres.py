@@ -27,6 +27,8 @@ _SLOWLY = 4 * 1024 * 1024
 # While one waits for a commit, another takes what has come meanwhile; the rounds of one key follow each other.
 _WRITERS = 2
 _READERS = 3
+# As many are enough for one message: where all were waited for, this process and the database would take turns.
+_ENOUGH = 4
 _TO_CONNECT = 5.0
 _TO_START = 30.0
 # Seconds for which a failed write counts as trouble when none follows.
@@ -61,7 +63,7 @@ class PostgresDatabase:
         self._free: asyncio.LifoQueue[Link] = asyncio.LifoQueue()
         self._line = Line(_WAITING_BYTES)
         self._writing: set[asyncio.Task[None]] = set()
-        self._gathering = Gathering(self._line.__len__, self._wake)
+        self._gathering = Gathering(self._line.__len__, self._wake, _ENOUGH)
         self._complaint: str | None = None
         self._complained_at = 0.0
         self._complaining_since: float | None = None  # In seconds since 1970.

@@ -34,6 +34,7 @@ class Link:
         self._patience = patience
         self._mending: asyncio.Task[None] | None = None
         self._is_closing = False
+        self._silent: asyncpg.Connection | None = None
         self.connection: asyncpg.Connection | None = None
         self.trouble: str | None = None
         self.troubled_since: float | None = None  # In seconds since 1970.
@@ -69,34 +70,37 @@ class Link:
             if self._is_kept:
                 raise ConnectionResetError(self.trouble)
             await self.open()
-        # The driver's own way to leave off waits for the server, which may never answer.
-        connection = self.connection
+        connection, loop = self.connection, asyncio.get_running_loop()
         assert connection is not None
-        task = asyncio.create_task(use(connection))
+        # A task of its own that is waited for would cost as much as all else that a small message does.
+        task = asyncio.current_task()
+        assert task is not None
+        timer = loop.call_later(patience, self._fall_silent, connection, task)
         try:
-            done, _ = await asyncio.wait([task], timeout=patience)
-        except BaseException:  # Cancelled, or closed by who cannot wait.
-            task.cancel()
-            raise
-        if not done:
-            task.add_done_callback(_look_at)
-            self._give_up(_SILENT)
-            task.cancel()
-            raise TimeoutError(_SILENT)
-        try:
-            return task.result()
+            return await use(connection)
+        except asyncio.CancelledError:
+            if self._silent is not connection:
+                raise
+            task.uncancel()
+            raise TimeoutError(_SILENT) from None
         except Exception as error:
             # The driver does not always tell its listener, nor use an error of its own for it.
             if not connection.is_closed() and not isinstance(error, asyncpg.InternalClientError):
                 raise
-            self._give_up(_LOST)
+            self._give_up(connection, _LOST)
             raise ConnectionResetError(_LOST) from error
+        finally:
+            timer.cancel()
 
-    def _give_up(self, why: str) -> None:
-        connection = self.connection
+    def _fall_silent(self, connection: asyncpg.Connection, task: asyncio.Task[Any]) -> None:
+        """Break a connection, and what waits for it: the driver's own way to leave off may wait for ever."""
+        self._silent = connection
+        self._give_up(connection, _SILENT)
+        task.cancel()
+
+    def _give_up(self, connection: asyncpg.Connection, why: str) -> None:
         self._lose(connection, why)
-        if connection is not None:
-            connection.terminate()
+        connection.terminate()
 
     async def close(self) -> None:
         """Disconnect, in a bounded time."""
@@ -128,9 +132,3 @@ class Link:
             # Many servers do not come back at the same moment.
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311
             pause = min(2 * pause, _SELDOM)
-
-
-def _look_at(task: asyncio.Task[Any]) -> None:
-    """Keep asyncio from reporting an error that nobody waits for any more."""
-    if not task.cancelled():
-        task.exception()

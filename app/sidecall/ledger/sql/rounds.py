@@ -3,11 +3,11 @@
 import asyncio
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.database import Row
+from sidecall.records import dataclass
 
 # What a wish takes beside its texts and bytes.
 _BESIDE = 200
@@ -22,17 +22,14 @@ class Wish:
     done: asyncio.Future[Row | None]
     is_single: bool
     size: int
+    key: Any
 
     @classmethod
     def of(cls, statement: str, rows: Sequence[Row], *, is_single: bool) -> "Wish":
         """Make one that is waited for on the running loop."""
         size = sum(map(_measure, rows))
-        return cls(statement, rows, asyncio.get_running_loop().create_future(), is_single, size)
-
-    @property
-    def key(self) -> Any:
-        """The key of a single row."""
-        return self.rows[0][0] if self.rows[0] else None
+        key = rows[0][0] if is_single and rows[0] else None
+        return cls(statement, rows, asyncio.get_running_loop().create_future(), is_single, size, key)
 
 
 @dataclass(slots=True)

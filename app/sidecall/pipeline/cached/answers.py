@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -14,6 +13,7 @@ from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolMessage
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.format import make_message
+from sidecall.records import dataclass
 
 # What an answer takes beside its text.
 _BESIDE = 512

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sidecall.core.context import EventListener
@@ -13,6 +13,7 @@ from sidecall.core.messages import ToolMessage
 from sidecall.pipeline.cached.answers import KeptAnswer
 from sidecall.pipeline.execution.deadline import make_timeout, seconds_left
 from sidecall.pipeline.format import changes_state
+from sidecall.records import dataclass
 
 # Runs the tool of an invocation, and makes its message.
 _Run = Callable[[Invocation], Awaitable[None]]

@@ -1,7 +1,8 @@
 """How old an answer a client takes, as it says in `Cache-Control` (RFC 9111)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from sidecall.records import dataclass
 
 _NAME = "cache-control"
 # More digits than any age has.

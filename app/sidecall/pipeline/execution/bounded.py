@@ -16,6 +16,8 @@ T = TypeVar("T")
 # is interrupted once more.
 GRACE = 0.1
 LATE_GRACE = 5.0
+# Of what awaits coroutines: to make a new one costs little, and many calls may have waited at once.
+_MOST_IDLE = 64
 
 
 class DeadlinePassed(Exception):
@@ -29,6 +31,8 @@ class Interruptible(Protocol):
         """Take note that the time is up, before the coroutine does."""
 
 
+# What awaits a coroutine, and would end it with itself.
+Waiter = Generator[Any, Any, None]
 # Goes on with the rest of a coroutine, which was run for this.
 Abandon = Callable[[Any, Coroutine[Any, Any, Any]], None]
 
@@ -55,6 +59,7 @@ class Bounded(StandIn, Generic[T]):
         "_before",
         "_call",
         "_coroutine",
+        "_idle",
         "_is_striking",
         "_loop",
         "_own",
@@ -62,12 +67,13 @@ class Bounded(StandIn, Generic[T]):
         "_strikes",
         "_task",
         "_timer",
+        "_waiter",
     )
 
     def __init__(
         self,
         task: asyncio.Task[Any],
-        coroutine: Coroutine[Any, Any, T],
+        coroutine: Any,
         awaited: Any,
         seconds: float | None,
         abandon: Abandon,
@@ -82,6 +88,10 @@ class Bounded(StandIn, Generic[T]):
         self._call = call
         self._own = self._strikes = self._before = 0
         self._is_striking = False
+
+    def go_on_with(self, waiter: Waiter, idle: list[Waiter], own: int) -> None:
+        """Go on with what awaits the coroutine, which is idle at its end; `own` are cancellations of its first step."""
+        self._waiter, self._idle, self._own = waiter, idle, own
 
     def __await__(self) -> Generator[Any, Any, T]:
         # Asked of the task, since asyncio's own way costs a system call in Python 3.11.
@@ -121,16 +131,18 @@ class Bounded(StandIn, Generic[T]):
                 self._coroutine.close()
                 raise
             if self._strikes > 1:
-                self._abandon(self._call, outlive(self._coroutine, awaited))
+                self._abandon(self._call, outlive(self._coroutine, awaited, self._waiter))
                 raise DeadlinePassed
             before = self._task.cancelling()
             try:
-                awaited = self._coroutine.send(None) if cancelled is None else self._coroutine.throw(cancelled)
-            except StopIteration as done:
-                if self._strikes:
-                    raise DeadlinePassed from None
-                result: T = done.value
-                return result
+                awaited = self._waiter.send(None) if cancelled is None else self._waiter.throw(cancelled)
+                if self._coroutine.cr_await is None:
+                    if len(self._idle) < _MOST_IDLE:
+                        self._idle.append(self._waiter)
+                    if self._strikes:
+                        raise DeadlinePassed
+                    result: T = awaited
+                    return result
             finally:
                 self._own = max(0, self._own + self._task.cancelling() - before)
                 cancelled = None  # Its traceback holds this frame, and would so hold itself.
@@ -210,64 +222,6 @@ class Bounded(StandIn, Generic[T]):
         return self._task.cancelling() > self._before
 
 
-async def within(
-    coroutine: Coroutine[Any, Any, T], seconds: float, abandon: Abandon, call: Interruptible | None = None
-) -> T:
-    """Run a coroutine, bounded as soon as it waits for something.
-
-    Raises:
-        DeadlinePassed: It was not done in time.
-    """
-    is_done, came = take_first_step(coroutine, lambda _: seconds, abandon, call)
-    result: T = came if is_done else await came
-    return result
-
-
-def take_first_step(
-    coroutine: Coroutine[Any, Any, T],
-    seconds_left: Callable[[Any], float | None],
-    abandon: Abandon,
-    call: Interruptible | None = None,
-    task: asyncio.Task[Any] | None = None,
-) -> tuple[bool, Any]:
-    """Take the first step of a coroutine; most tools never wait, and so need neither a timer nor a second step.
-
-    Args:
-        coroutine: What runs, in the present task.
-        seconds_left: Asked with `call` once the coroutine has come to wait; None for no bound.
-        abandon: Goes on with what does not end in time.
-        call: Whatever the coroutine is run for.
-        task: The present task, where it is known.
-
-    Returns:
-        Whether it is done, and what it returns; or else what has to be awaited for that.
-    """
-    task = task or CurrentTask().find()
-    before = task.cancelling()
-    try:
-        awaited = coroutine.send(None)
-    except BaseException as end:
-        own = task.cancelling() - before
-        if own > 0:
-            return False, _end_uncancelled(task, own, end)
-        if isinstance(end, StopIteration):
-            return True, end.value
-        raise
-    bounded = Bounded(task, coroutine, awaited, seconds_left(call), abandon, call)
-    bounded._own = task.cancelling() - before
-    return False, bounded
-
-
-async def _end_uncancelled(task: asyncio.Task[Any], own: int, end: BaseException) -> Any:
-    """End as code has that cancelled its own task, once that is taken back."""
-    if isinstance(end, StopIteration):
-        await take_back(task, own)
-        return end.value
-    with suppress(asyncio.CancelledError):
-        await take_back(task, own)
-    raise end
-
-
 @types.coroutine
 def take_back(task: asyncio.Task[Any], count: int) -> Generator[Any, Any, None]:
     """Take cancellations back that code has asked for, of the task it runs in.
@@ -282,7 +236,7 @@ def take_back(task: asyncio.Task[Any], count: int) -> Generator[Any, Any, None]:
             task.uncancel()
 
 
-async def outlive(coroutine: Coroutine[Any, Any, Any], awaited: Any) -> None:
+async def outlive(coroutine: Coroutine[Any, Any, Any], awaited: Any, _waiter: Waiter) -> None:
     """Go on with a coroutine that nobody waits for any more, until it ends; it cannot end the process.
 
     It has been cancelled before, and may take its time to clean up. If it is not done `LATE_GRACE` seconds later, it is

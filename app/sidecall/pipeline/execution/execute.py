@@ -5,16 +5,19 @@ from collections.abc import Awaitable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
-from sidecall.core.coroutines import CurrentTask
 from sidecall.core.errors import ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.options import ExecutorName
 from sidecall.core.run.raised import read_http_exception
 from sidecall.executors.base import Executor
-from sidecall.pipeline.execution.attempts import run_again
-from sidecall.pipeline.execution.bounded import DeadlinePassed, take_first_step
+from sidecall.later import Later
+from sidecall.pipeline.execution.bounded import DeadlinePassed
 from sidecall.pipeline.execution.deadline import make_timeout, seconds_left
+from sidecall.pipeline.execution.first_step import FirstSteps
 from sidecall.pipeline.hooks import is_cancelled
+
+# Which only tools that may be tried again need.
+attempts = Later("sidecall.pipeline.execution.attempts")
 
 
 class Execute:
@@ -22,7 +25,7 @@ class Execute:
 
     def __init__(self, executors: Mapping[ExecutorName, Executor]) -> None:
         self._executors = executors
-        self._current = CurrentTask()
+        self._first_steps = FirstSteps(seconds_left, self._abandon)
         # Kept here, since the event loop holds its tasks by weak references only.
         self._abandoned: set[asyncio.Task[Any]] = set()
 
@@ -38,12 +41,12 @@ class Execute:
             raise make_timeout(invocation)  # Nobody waits for it any more, so it need not begin.
         executor = self._executors[invocation.tool.executor]
         retry = invocation.tool.options.retry
-        running = executor.run(invocation) if retry is None else run_again(executor, invocation, retry)
+        running = executor.run(invocation) if retry is None else attempts.run_again(executor, invocation, retry)
         results = invocation.surroundings.results
         if results is not None and results.used and invocation.tool.name in results.large:
             running = _run_with_room(invocation, results.large[invocation.tool.name], running)
         try:
-            is_done, came = take_first_step(running, seconds_left, self._abandon, invocation, self._current.find())
+            is_done, came = self._first_steps.take(running, invocation)
         except ToolFailure:
             raise
         except BaseException as error:

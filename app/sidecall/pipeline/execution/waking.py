@@ -64,5 +64,4 @@ class StandIn:
 
 def works_for(call: object) -> bool:
     """Return whether the code that runs was begun by the tool of this call: its tasks, timers and callbacks know it."""
-    current = CALL.get()
-    return current is not None and current.invocation is call
+    return call is not None and CALL.get() is call

@@ -4,11 +4,11 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from sidecall.core.overload import QuotaExceeded, StoreUnavailable
 from sidecall.core.quota import NANO, Lease, Quota, Rate, SharedCount
 from sidecall.pipeline.quotas.in_memory import Lately, QuotaKey, Quotas, make_quota
+from sidecall.records import dataclass
 
 logger = logging.getLogger("sidecall")
 

@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall.core.approval import Approval, Decision
 from sidecall.core.context import Caller
@@ -13,9 +13,14 @@ from sidecall.core.coroutines import cancel_from_outside
 from sidecall.core.decisions.places import Approvals
 from sidecall.core.errors import ApprovalConflict, CallRejected, RequestError, SidecallError, UnknownApproval
 from sidecall.core.overload import Overloaded
-from sidecall.pipeline.decide import finish, keep_answer, reopening
+from sidecall.later import Later
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from sidecall.pipeline import decide as _decide
+else:
+    _decide = Later("sidecall.pipeline.decide")
 
 logger = logging.getLogger("sidecall")
 
@@ -101,12 +106,14 @@ class SignInWaits:
         call = record.require_pending()
         request = replace(call.to_request(), resumes=approval_id)
         await self._approvals.decide(approval_id, Decision(decision="approve"), by)
-        async with reopening(self._approvals, approval_id):
+        async with _decide.reopening(self._approvals, approval_id):
             entered = await self._pipeline.gate.enter(request)
-        return await finish(self._pipeline, self._approvals, request, entered, call)
+        return await _decide.finish(self._pipeline, self._approvals, request, entered, call)
 
     async def _reject_one(self, approval_id: str, by: str, provider: str) -> Approval:
         call = (await self._approvals.get(approval_id)).require_pending()
         reason = f"The person did not let this tool act for them at {provider}."
         await self._approvals.decide(approval_id, Decision(decision="reject", reason=reason), by)
-        return await keep_answer(self._approvals, approval_id, refuse(CallRejected(reason), call.tool_call), call)
+        return await _decide.keep_answer(
+            self._approvals, approval_id, refuse(CallRejected(reason), call.tool_call), call
+        )

@@ -3,18 +3,25 @@
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall.core.invocation import Invocation
 from sidecall.core.results.notes import WORKSPACE
 from sidecall.core.run.workspaces import FIELD, HEADER, find_conversation, find_lasting
 from sidecall.core.tool import CompiledTool
+from sidecall.later import Later
 from sidecall.pipeline.workspaces.naming import find_spellings
-from sidecall.workspace.entries import Entry
-from sidecall.workspace.errors import WorkspaceError
 from sidecall.workspace.places import PassingWorkspaces
-from sidecall.workspace.shown import show_file
-from sidecall.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from sidecall.workspace import entries as _entries
+    from sidecall.workspace import errors as _errors
+    from sidecall.workspace import shown as _shown
+    from sidecall.workspace import workspace as _workspace
+else:
+    _errors = Later("sidecall.workspace.errors")
+    _shown = Later("sidecall.workspace.shown")
+    _workspace = Later("sidecall.workspace.workspace")
 
 _PASSING = PassingWorkspaces()
 # Of a call that says no conversation: its files seem to have been lost, else.
@@ -68,7 +75,7 @@ def require_conversation(invocation: Invocation) -> None:
 def list_files(invocation: Invocation) -> None:
     """List files of the conversation as `files` of the artifact: those whose paths stand there, or in the answer."""
     message, conversation, workspace = invocation.message, invocation.conversation, invocation.workspace
-    if message is None or conversation is None or not isinstance(workspace, Workspace):
+    if message is None or conversation is None or not isinstance(workspace, _workspace.Workspace):
         return
     artifact = {} if message.artifact is None else message.artifact
     named = artifact.get("files", []) if isinstance(artifact, dict) else None
@@ -80,7 +87,9 @@ def list_files(invocation: Invocation) -> None:
         message.artifact = {**artifact, "files": found}
 
 
-def _find_files(workspace: Workspace, spellings: Sequence[Sequence[str]], conversation: str) -> list[dict[str, Any]]:
+def _find_files(
+    workspace: "_workspace.Workspace", spellings: Sequence[Sequence[str]], conversation: str
+) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     looks = 0
     for spelled in spellings:
@@ -88,17 +97,17 @@ def _find_files(workspace: Workspace, spellings: Sequence[Sequence[str]], conver
             looks += 1
             entry = _look(workspace, path)
             if entry is not None:
-                found.setdefault(entry.path, show_file(entry, conversation))
+                found.setdefault(entry.path, _shown.show_file(entry, conversation))
                 break
         if len(found) == _MOST_FILES or looks > _MOST_LOOKS:
             break
     return list(found.values())
 
 
-def _look(workspace: Workspace, path: str) -> Entry | None:
+def _look(workspace: "_workspace.Workspace", path: str) -> "_entries.Entry | None":
     try:
         entry = workspace.look_at(path)
-    except WorkspaceError:
+    except _errors.WorkspaceError:
         return None
     return None if entry.is_folder else entry
 
@@ -106,7 +115,7 @@ def _look(workspace: Workspace, path: str) -> Entry | None:
 async def tell_of_workspace(invocation: Invocation) -> None:
     """Write into an answer that its workspace is full now, or that files were written which go with the call."""
     message, workspace = invocation.message, invocation.workspace
-    if message is None or not isinstance(workspace, Workspace):
+    if message is None or not isinstance(workspace, _workspace.Workspace):
         return
     note = None
     if workspace.is_kept:
@@ -117,19 +126,19 @@ async def tell_of_workspace(invocation: Invocation) -> None:
         message.response_metadata[WORKSPACE] = note
 
 
-def _find_fullness(workspace: Workspace) -> str | None:
+def _find_fullness(workspace: "_workspace.Workspace") -> str | None:
     """Return that a workspace is full, and what to do, where a program of the tool's has made it so."""
     try:
         workspace.require_room()
-    except WorkspaceError as full:
+    except _errors.WorkspaceError as full:
         return full.message
     return None
 
 
-def _has_files(workspace: Workspace) -> bool:
+def _has_files(workspace: "_workspace.Workspace") -> bool:
     try:
         return any(not entry.is_folder for entry in workspace.walk())
-    except WorkspaceError:
+    except _errors.WorkspaceError:
         return True  # A program has made what cannot be looked through.
 
 

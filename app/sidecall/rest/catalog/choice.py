@@ -1,6 +1,5 @@
 """Choose tools as a program wants them listed: which, in which form, how many, and found by whom."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -9,6 +8,7 @@ from sidecall.core.context import Toolset
 from sidecall.core.errors import InvalidParameter
 from sidecall.core.tool import CompiledTool
 from sidecall.http.parameters import WHOLE_NUMBER
+from sidecall.records import dataclass
 from sidecall.registry import Registry
 from sidecall.schema.forms.deferred import (
     OWN_SEARCHES,

@@ -2,13 +2,13 @@
 
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from sidecall.core.messages import ToolCall
 from sidecall.core.native.items import CHECKS
+from sidecall.records import dataclass
 from sidecall.rest.native.body import CallBody, JsonObject
 from sidecall.rest.native.calls import (
     ApplyPatchCall,

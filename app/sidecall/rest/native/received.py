@@ -1,16 +1,24 @@
 """A call as it was understood."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import ValidationError
+from pydantic import ConfigDict, Field, ValidationError
+from pydantic.json_schema import SkipJsonSchema
 from uuid_utils import uuid4
 
 from sidecall.core.errors import NotAToolCall
+from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
 from sidecall.core.pointer import format_path
-from sidecall.schema.explain import explain
+from sidecall.http.context import RequestContext
+from sidecall.later import Later
+from sidecall.records import dataclass
+
+if TYPE_CHECKING:
+    from sidecall.schema import explain as _explain
+else:
+    _explain = Later("sidecall.schema.explain")
 
 DialectName = Literal["langchain", "openai", "openai-responses", "anthropic", "gemini"]
 
@@ -31,11 +39,54 @@ class ReceivedCall:
     hash: str | None = None
 
 
+class PlainCall(ToolCall):
+    """A LangChain ToolCall as most programs send it, read from JSON text in one step."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    args: dict[str, Any]
+    item: SkipJsonSchema[None] = None
+    state: Any = None
+    context: dict[str, Any] | None = None
+    hash: Annotated[str, Field(max_length=128)] | None = None
+
+
+def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:
+    """Put a call, what stood beside it, and what its request is about together."""
+    return CallRequest(
+        sent.call,
+        context.caller,
+        sent.state,
+        sent.context,
+        context.headers,
+        context.presence,
+        context.deadline,
+        context.presence,
+        context.pinned if sent.hash is None else (sent.hash,),
+    )
+
+
+def make_plain_request(call: PlainCall, sent: Mapping[str, Any], context: RequestContext) -> CallRequest:
+    """Do so for a call in the form of most, of its fields, without an object in between."""
+    # By place, since each name would cost as much as a stage.
+    return CallRequest(
+        call,
+        context.caller,
+        sent["state"],
+        sent["context"] or {},
+        context.headers,
+        context.presence,
+        context.deadline,
+        context.presence,
+        context.pinned if sent["hash"] is None else (sent["hash"],),
+    )
+
+
 def explain_unfit(form: str, error: ValidationError, example: Any) -> NotAToolCall:
     """Make the refusal of a call that has not the form which its type promises."""
     details = error.errors(include_url=False)
-    errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": explain(item)} for item in details]
-    lines = "; ".join(f"`{format_path(item['loc'])}`: {explain(item)}" for item in details)
+    errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": _explain.explain(item)} for item in details]
+    lines = "; ".join(f"`{format_path(item['loc'])}`: {_explain.explain(item)}" for item in details)
     return NotAToolCall(f"The call has the form of {form}, but {lines}.", errors=errors, example=example)
 
 

@@ -22,9 +22,9 @@ from sidecall.http.reply import Reply
 from sidecall.pipeline.budget import find_whole
 from sidecall.pipeline.visible import is_visible
 from sidecall.rest.answers import content_url, write_json
+from sidecall.rest.document.sample import make_arguments
 from sidecall.rest.parts import Parts
 from sidecall.rest.remembered import accept_call, is_remembered, write_entry
-from sidecall.rest.sample import make_arguments
 from sidecall.rest.writing import write_openai
 from sidecall.schema.forms.structured import Misfit
 

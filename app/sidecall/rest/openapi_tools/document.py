@@ -1,7 +1,6 @@
 """Describe tools as the operations of an OpenAPI service, for programs that call tools by such a document."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic.json_schema import models_json_schema
@@ -10,10 +9,11 @@ from sidecall.core.approval import Approval
 from sidecall.core.calls.entry import CallEntry
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.http.problems import MEDIA_TYPE, Problem
+from sidecall.records import dataclass
+from sidecall.rest.document.sample import make_arguments
+from sidecall.rest.document.security_schemes import choose_schemes
 from sidecall.rest.openapi import REF
 from sidecall.rest.openapi_tools.schemas import SchemaComponents
-from sidecall.rest.sample import make_arguments
-from sidecall.rest.security_schemes import choose_schemes
 from sidecall.version import __version__
 
 # Who reads the document: anybody, or ChatGPT, which refuses long texts.

@@ -19,12 +19,12 @@ from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
 from sidecall.pipeline.decide import DecisionTerms, decide, is_own
 from sidecall.rest.deadline import DeadlineDep
-from sidecall.rest.dialects import write_answer
 from sidecall.rest.examples import APPROVAL, DECISIONS
 from sidecall.rest.native.received import DialectName
 from sidecall.rest.native.writing import name_failure
 from sidecall.rest.openapi import CALLER_PROBLEM, json_body
 from sidecall.rest.parts import CallerDep, PartsDep
+from sidecall.rest.plain_calls import write_answer
 from sidecall.rest.wire import Answer
 
 router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)

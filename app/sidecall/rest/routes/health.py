@@ -5,10 +5,14 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
+from sidecall.auth.access import Access
+from sidecall.auth.scopes import OPERATE
+from sidecall.core.context import Caller
+from sidecall.core.errors import RequestError
 from sidecall.http.problems import Problem, problem
 from sidecall.rest.parts import PartsDep
 from sidecall.rest.status.sandboxes import SandboxStatus, list_refused, show_sandbox
-from sidecall.upstream.tending import UpstreamState
+from sidecall.upstream.state import UpstreamState
 
 # Built at the start: they answer, too, where no file can be opened any more.
 router = APIRouter(tags=["operations"])
@@ -21,10 +25,13 @@ class Health(BaseModel, defer_build=True):
 
 
 class Readiness(BaseModel, defer_build=True):
-    """The server may take traffic."""
+    """The server may take traffic.
+
+    Where callers have to prove who they are, those with the scope `server:operate` are told more than that.
+    """
 
     status: Literal["ready"] = "ready"
-    tools: int = Field(description="How many tools it offers.")
+    tools: int | None = Field(default=None, description="How many tools it offers.")
     missing: dict[str, str] | None = Field(
         default=None,
         description="Which OpenAPI documents that the operator names could not be had yet, and why.",
@@ -86,6 +93,8 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
         sandbox = await show_sandbox(parts.pipeline.sandbox, use)
         refused = await list_refused(parts.pipeline.sandbox, parts.registry) or None
         servers = upstream.servers
+        if not await _may_know(request):
+            return Readiness()
         return Readiness(
             tools=len(parts.registry),
             missing=missing,
@@ -101,3 +110,16 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
     others = max(0, len(lifecycle.in_flight) - 1)
     detail = f"It is {lifecycle.phase}; other requests in flight: {others}."
     return problem(request, 503, "not-ready", "The server wants no traffic now.", detail, phase=lifecycle.phase)
+
+
+async def _may_know(request: Request) -> bool:
+    """Return whether whoever asks is told of the tools: everybody is where nobody has to prove who they are."""
+    access: Access | None = request.app.state.access
+    if access is None or not access.is_proved:
+        return True
+    try:
+        found = access.authenticator.authenticate(request.scope)
+        caller = found if isinstance(found, Caller) else await found
+    except RequestError:
+        return False
+    return caller.may(OPERATE)

@@ -24,13 +24,13 @@ from sidecall.http.problems import Problem
 from sidecall.http.quota import DOCUMENTED
 from sidecall.pipeline.visible import is_permitted
 from sidecall.rest.catalog.choice import Names, OfToolset, Tags, ToolChoice
+from sidecall.rest.document.sample import make_arguments
 from sidecall.rest.listing import make_listing
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.openapi_tools.answers import answer_operation
 from sidecall.rest.openapi_tools.document import DocumentLook, DocumentReader, write_document
 from sidecall.rest.parts import CallerDep, ContextDep, Parts, PartsDep
 from sidecall.rest.routes.tools import IfNoneMatch
-from sidecall.rest.sample import make_arguments
 from sidecall.rest.shown_context import ShownContextDep
 
 router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)

@@ -11,7 +11,8 @@ from starlette.responses import RedirectResponse
 
 from sidecall.auth.access import Access
 from sidecall.auth.methods import Unauthenticated
-from sidecall.auth.oauth.rounds import CALLBACK, START, Invitation, LinkInvalid, SignInDenied, SignInRounds
+from sidecall.auth.oauth.paths import CALLBACK, START
+from sidecall.auth.oauth.rounds import Invitation, LinkInvalid, SignInDenied, SignInRounds
 from sidecall.auth.own_secrets import SecretKeeper
 from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.secrecy.places import TooManySecrets

@@ -1,5 +1,7 @@
 """Show people how the server is, and what the last two hours were like."""
 
+import asyncio
+
 from fastapi import APIRouter, Depends, Response
 from pydantic_core import to_json
 
@@ -8,7 +10,7 @@ from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.reply import Reply
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import PartsDep
-from sidecall.rest.status.reading import StatusReader
+from sidecall.rest.status.reading import StatusReader, show_workspaces
 from sidecall.rest.status.shown import ServerStatus
 
 router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
@@ -27,4 +29,6 @@ async def get_status(parts: PartsDep) -> Response:
     The samples are this worker's own, in its memory: they begin when it starts, and end with it.
     """
     reader = StatusReader(parts.operation, parts.metrics, parts.jobs.load, parts.history)
-    return Reply(to_json(reader.read(parts.lifecycle))).to_response()
+    # A disk may be slow to answer.
+    workspaces = await asyncio.to_thread(show_workspaces, parts.workspaces)
+    return Reply(to_json(reader.read(parts.lifecycle, workspaces))).to_response()

@@ -21,12 +21,13 @@ from sidecall.http.problems import Problem
 from sidecall.http.quota import DOCUMENTED
 from sidecall.registry import Registry
 from sidecall.rest.answers import answer_call, answer_calls, rehearse_call, rehearse_calls, require_context
-from sidecall.rest.dialects import Shared, read_call, read_call_text
+from sidecall.rest.dialects import Shared, read_call
+from sidecall.rest.document.served import naming_served
 from sidecall.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.rest.native.received import DialectName, ReceivedCall
 from sidecall.rest.openapi import array_of, one_of
 from sidecall.rest.parts import ContextDep, PartsDep
-from sidecall.rest.served import naming_served
+from sidecall.rest.plain_calls import read_call_text
 from sidecall.rest.stream import EventStream
 from sidecall.rest.waiting import DOCUMENTED as WAITING
 from sidecall.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun

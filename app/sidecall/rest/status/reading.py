@@ -1,20 +1,17 @@
 """Read how the server is."""
 
 import os
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sidecall.core.calls.entry import to_datetime
 from sidecall.core.occupancy import Occupancy
-from sidecall.history.history import History, NoHistory
-from sidecall.history.modes import HistoryMode
+from sidecall.history.no_history import NoHistory
 from sidecall.jobs.load import JobLoad
-from sidecall.ledger.base import Ledger, StoreKind
+from sidecall.ledger.base import StoreKind
 from sidecall.ledger.sql.database import Database
 from sidecall.lifecycle import Lifecycle
-from sidecall.pipeline.admission import Admission
-from sidecall.registry import Registry
+from sidecall.rest.status.operation import Operation
 from sidecall.rest.status.shown import (
     ExecutorStatus,
     HistoryStatus,
@@ -24,24 +21,17 @@ from sidecall.rest.status.shown import (
     ServerStatus,
     StoreStatus,
     ToolStatus,
+    WorkspacesStatus,
 )
 from sidecall.telemetry.metrics import Metrics
-from sidecall.telemetry.minutes import Minutes, estimate_ms
+from sidecall.telemetry.minutes import estimate_ms
 from sidecall.telemetry.standard_streams import count_dropped
 from sidecall.upstream.upstream import Upstream
 from sidecall.version import __version__
+from sidecall.workspace.places import Workspaces
 
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """What the status tells of beside the other parts of a server."""
-
-    minutes: Minutes
-    admission: Admission
-    ledger: Ledger
-    history: HistoryMode = "off"
-    workers: int = 1
-    upstream: Upstream = field(default_factory=lambda: Upstream({}, Registry()))
+if TYPE_CHECKING:
+    from sidecall.history import history as _history
 
 
 class _HasQueue(Protocol):
@@ -55,24 +45,27 @@ class _HasQueue(Protocol):
 class StatusReader:
     """Reads how a server is, wherever its numbers are."""
 
-    def __init__(self, operation: Operation, metrics: Metrics, jobs: JobLoad, history: History | NoHistory) -> None:
+    def __init__(
+        self, operation: Operation, metrics: Metrics, jobs: JobLoad, history: "_history.History | NoHistory"
+    ) -> None:
         self._operation = operation
         self._metrics = metrics
         self._jobs = jobs
         self._history = history
 
-    def read(self, lifecycle: Lifecycle) -> ServerStatus:
-        """Return how it is now."""
+    def read(self, lifecycle: Lifecycle, workspaces: WorkspacesStatus) -> ServerStatus:
+        """Return how it is now; workspaces are looked at before, since that may take its time."""
         operation = self._operation
         return ServerStatus(
             version=__version__,
             at=datetime.now(UTC),
             phase=lifecycle.phase,
-            process=_show_process(lifecycle, operation.workers),
+            process=_show_process(lifecycle, operation),
             calls=_show_queue(operation.admission),
             jobs=_show_queue(self._jobs),
             store=_show_store(operation.ledger.database, operation.ledger.kind),
             history=self._show_history(),
+            workspaces=workspaces,
             executors={
                 name: ExecutorStatus(
                     size=one.size, busy=one.busy, waiting=one.waiting, abandoned=abandoned, killed=one.killed
@@ -104,6 +97,19 @@ class StatusReader:
         ]
 
 
+def show_workspaces(workspaces: Workspaces) -> WorkspacesStatus:
+    """Show where the files of conversations are, and how much room there is."""
+    now = workspaces.measure()
+    return WorkspacesStatus(
+        place=str(workspaces.root),
+        kept=now.kept,
+        most=workspaces.most,
+        disk_bytes=now.disk_bytes,
+        free_bytes=now.free_bytes,
+        trouble=workspaces.trouble,
+    )
+
+
 def _list_mcp_servers(upstream: Upstream) -> list[McpServerStatus]:
     return [
         McpServerStatus(
@@ -121,16 +127,17 @@ def _list_mcp_servers(upstream: Upstream) -> list[McpServerStatus]:
     ]
 
 
-def _show_process(lifecycle: Lifecycle, workers: int) -> ProcessStatus:
+def _show_process(lifecycle: Lifecycle, operation: Operation) -> ProcessStatus:
     # This request is one of them, but under another server, which counts none.
     counts = bool(lifecycle.in_flight)
     return ProcessStatus(
         pid=os.getpid(),
-        workers=workers,
+        workers=operation.workers,
         uptime_seconds=round(lifecycle.uptime, 3),
         requests_in_flight=len(lifecycle.in_flight) if counts else None,
         connections=len(lifecycle.connections) if counts else None,
         log_lines_dropped=count_dropped(),
+        spans_dropped=operation.count_spans_dropped(),
     )
 
 

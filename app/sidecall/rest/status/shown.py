@@ -9,7 +9,7 @@ from sidecall.history.modes import HistoryMode
 from sidecall.ledger.base import StoreKind
 from sidecall.lifecycle import Phase
 from sidecall.telemetry.minutes import Minute
-from sidecall.upstream.tending import UpstreamState
+from sidecall.upstream.state import UpstreamState
 
 _P50 = "Half of its calls took no longer, as near as a histogram says."
 _P95 = "Of twenty of its calls nineteen took no longer."
@@ -26,6 +26,9 @@ class ProcessStatus(BaseModel, defer_build=True):
     )
     connections: int | None = Field(description="Connections that are open; null where nobody counts them.")
     log_lines_dropped: int = Field(description="Lines of the log that nobody read in time.")
+    spans_dropped: int | None = Field(
+        description="Spans that their collector has not taken; null where none are sent from here."
+    )
 
 
 class QueueStatus(BaseModel, defer_build=True):
@@ -61,6 +64,17 @@ class HistoryStatus(StoreStatus):
 
     mode: HistoryMode = Field(description="What is kept of them.")
     dropped: int = Field(description="Calls that were left out since the server started, for want of room.")
+
+
+class WorkspacesStatus(BaseModel, defer_build=True):
+    """Where the files of conversations are, and how much room there is."""
+
+    place: str = Field(description="The folder in which they are.")
+    kept: int = Field(description="How many workspaces there are.")
+    most: int = Field(description="How many there may be.")
+    disk_bytes: int | None = Field(description="How large the disk is on which they are; null where it does not say.")
+    free_bytes: int | None = Field(description="How much of it is free.")
+    trouble: str | None = Field(description="Why they could not be written when one was last asked for.")
 
 
 class McpServerStatus(BaseModel, defer_build=True):
@@ -100,6 +114,7 @@ class ServerStatus(BaseModel, defer_build=True):
     )
     store: StoreStatus
     history: HistoryStatus
+    workspaces: WorkspacesStatus
     executors: dict[ExecutorName, ExecutorStatus]
     mcp_servers: list[McpServerStatus] = Field(description="Those whose tools are offered here.")
     tools: list[ToolStatus] = Field(description="Those that were called; `unknown` is all that are none.")

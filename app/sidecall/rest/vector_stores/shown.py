@@ -144,7 +144,7 @@ class DeletedVectorStoreFile(BaseModel, defer_build=True):
     deleted: Literal[True] = True
 
 
-class _Listing(BaseModel, Generic[T]):
+class _Listing(BaseModel, Generic[T], defer_build=True):
     object: Literal["list"] = "list"
     data: list[T]
     first_id: str | None

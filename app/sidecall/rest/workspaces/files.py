@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 
 from sidecall.core.context import Caller
 from sidecall.core.errors import BodyTooLarge, InvalidParameter, RequestError
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.run.file_errors import FileConflict, InvalidFile, TooManyFiles, UnknownFile, UnknownWorkspace
+from sidecall.records import dataclass
 from sidecall.rest.workspaces.shown import DeletedFile, FileListing, ShownFile, ShownWorkspace, show_workspace
 from sidecall.workspace.claims import Claim
 from sidecall.workspace.entries import Entry

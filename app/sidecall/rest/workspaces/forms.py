@@ -1,7 +1,6 @@
 """Read a file that a program sends: a form of `multipart/form-data`, or the id of a content in JSON."""
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
 from email.message import Message
 from typing import Any
 
@@ -12,6 +11,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from sidecall.core.errors import InvalidParameter, UnsupportedMediaType
 from sidecall.http.body import Bounds, parse_body, read_body, read_bytes
+from sidecall.records import dataclass
 from sidecall.rest.workspaces.shown import WorkspaceTerm
 
 _MOST_PARTS = 8

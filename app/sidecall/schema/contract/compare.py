@@ -5,10 +5,10 @@ A caller is broken where something that it may have sent is refused, or is not h
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from sidecall.core.tool import Schema
+from sidecall.records import dataclass
 
 # Words for people and models.
 _SAID = frozenset("title description examples default deprecated readOnly writeOnly $comment".split())

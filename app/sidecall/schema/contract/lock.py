@@ -2,18 +2,16 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sidecall.core.errors import SidecallError
 from sidecall.core.tool import CompiledTool, Schema
+from sidecall.records import dataclass
 from sidecall.schema.contract.compare import Change, compare_parameters
+from sidecall.schema.contract.place import LOCK
 from sidecall.schema.forms.definitions import hash_definition
-
-# Where it is looked for, in the folder that the program is started in.
-LOCK = "tools.lock"
 
 
 class LockUnfit(SidecallError):

@@ -1,11 +1,12 @@
 """Declare tools as the built-in tools of a provider that they implement."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from sidecall.core.native.kinds import NAMES, NativeKind
 from sidecall.core.tool import CompiledTool, Schema
+from sidecall.records import dataclass
 
 # What becomes of what a provider has of its own: its declarations, or functions of ours.
 HostedTools = Literal["keep", "replace"]

@@ -1,13 +1,13 @@
 """What a tool's results look like where a program reads them as values: their schema, and whether they fit it."""
 
 import importlib
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import from_json
 
 from sidecall.core.messages import Content
 from sidecall.core.tool import CompiledTool, Schema
+from sidecall.records import dataclass
 
 # Under what a result stands that is no object: all clients of MCP take objects, and few take anything else.
 WRAPPER = "result"

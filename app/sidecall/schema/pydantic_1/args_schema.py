@@ -1,7 +1,6 @@
 """Check arguments by a model of pydantic 1."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -9,6 +8,7 @@ from pydantic_core import InitErrorDetails
 
 from sidecall.core.errors import InvalidArguments, SchemaInferenceError
 from sidecall.core.tool import Schema
+from sidecall.records import dataclass
 from sidecall.schema.judge import ModelJudge
 from sidecall.schema.pydantic_1.check import check_by_v1
 from sidecall.schema.pydantic_1.json_schema import render_v1_schema

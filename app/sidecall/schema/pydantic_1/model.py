@@ -3,17 +3,23 @@
 import inspect
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel
 
 from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.injection import Injection
 from sidecall.core.parameter import EMPTY, Parameter
+from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.schema.injections import find_marker, plan_injections
-from sidecall.schema.pydantic_1.args_schema import V1ArgsSchema, make_v1_args_schema
-from sidecall.schema.pydantic_1.check import check_by_v1
+
+if TYPE_CHECKING:
+    from sidecall.schema.pydantic_1 import args_schema as _args_schema
+    from sidecall.schema.pydantic_1 import check as _check
+else:
+    _args_schema = Later("sidecall.schema.pydantic_1.args_schema")
+    _check = Later("sidecall.schema.pydantic_1.check")
 
 
 def is_v1_model(kind: Any) -> bool:
@@ -67,14 +73,14 @@ class V1Model:
         default = EMPTY if field.required else field.default
         return Parameter(name, inspect.Parameter.KEYWORD_ONLY, Annotated[Any, marker], default)
 
-    def make_args_schema(self, where: str, hidden: frozenset[str], *, takes_extra: bool) -> V1ArgsSchema:
+    def make_args_schema(self, where: str, hidden: frozenset[str], *, takes_extra: bool) -> "_args_schema.V1ArgsSchema":
         """Compile the model.
 
         Raises:
             SchemaInferenceError: A field cannot be said in JSON Schema.
         """
         drops_unknown = self.extra == "ignore" or (self.extra == "allow" and not takes_extra)
-        return make_v1_args_schema(where, self.kind, hidden, drops_unknown=drops_unknown)
+        return _args_schema.make_v1_args_schema(where, self.kind, hidden, drops_unknown=drops_unknown)
 
     def check(self, given: Any) -> Any:
         """Make an instance.
@@ -82,7 +88,7 @@ class V1Model:
         Raises:
             ValidationError: One of pydantic 2, caused by the model's own.
         """
-        return check_by_v1(self.kind, given)
+        return _check.check_by_v1(self.kind, given)
 
     def drop_fields(self, names: frozenset[str]) -> "V1Model":
         """Return the same model: its hidden fields are dropped when it is compiled."""

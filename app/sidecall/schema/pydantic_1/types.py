@@ -2,8 +2,8 @@
 
 import types
 import typing
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PydanticUserError
 from pydantic_core import CoreSchema, core_schema
@@ -11,12 +11,18 @@ from pydantic_core import CoreSchema, core_schema
 from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import Schema
+from sidecall.later import Later
+from sidecall.records import dataclass
 from sidecall.schema.injections import find_marker
 from sidecall.schema.pydantic_1.check import check_by_v1
-from sidecall.schema.pydantic_1.json_schema import render_v1_schema
 from sidecall.schema.pydantic_1.model import is_v1_model
 from sidecall.schema.references import inline_references
 from sidecall.schema.signature import Signature
+
+if TYPE_CHECKING:
+    from sidecall.schema.pydantic_1 import json_schema as _json_schema
+else:
+    _json_schema = Later("sidecall.schema.pydantic_1.json_schema")
 
 _ADVICE = "is of pydantic 1; take the type of pydantic 2, or give a pydantic 1 model of all arguments as args_schema"
 
@@ -34,7 +40,7 @@ class _CheckedByV1:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> Schema:
         del schema, handler
-        flat = inline_references(render_v1_schema(self.model))
+        flat = inline_references(_json_schema.render_v1_schema(self.model))
         if "$defs" in flat:
             raise PydanticUserError(f"{self.model.__name__} refers to itself and {_ADVICE}.", code=None)
         return flat

@@ -1,7 +1,6 @@
 """Read arguments that do not fit once more, with what models often do read as they mean it, and say so."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
@@ -9,6 +8,7 @@ from sidecall.core.errors import InvalidArguments
 from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
 from sidecall.core.pointer import format_path
 from sidecall.core.tool import Schema
+from sidecall.records import dataclass
 from sidecall.schema.repair.entries import Path, make_misnamed
 from sidecall.schema.repair.settle import MOST_STRAYS, settle
 from sidecall.schema.repair.sites import Site

@@ -1,11 +1,12 @@
 """Find the names in arguments that have no place, at any depth."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from sidecall.core.mistakes.field_errors import FieldError
 from sidecall.core.tool import Schema
+from sidecall.records import dataclass
 from sidecall.schema.references import resolve
 from sidecall.schema.repair.entries import Path
 from sidecall.schema.repair.members import choose_member, find_tag, find_tagged, list_options

@@ -1,7 +1,9 @@
 """What a docstring says."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from sidecall.records import dataclass
 
 DocstringStyle = Literal["google", "numpy", "sphinx"]
 

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import time_ns
 from typing import Any
 
@@ -10,6 +10,7 @@ from opentelemetry.sdk.trace import Span, SpanLimits, SpanProcessor, TracerProvi
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, StatusCode
 
+from sidecall.records import dataclass
 from sidecall.telemetry.small_spans.otlp import (
     FLAGS_ELSEWHERE,
     FLAGS_HERE,

@@ -38,6 +38,8 @@ def write_field(kind: bytes, value: bytes) -> bytes:
 
 
 def _write_length(length: int) -> bytes:
+    if length < 0x4000:  # As most spans.
+        return bytes((length & 0x7F | 0x80, length >> 7))
     parts = bytearray()
     while length > 0x7F:
         parts.append(length & 0x7F | 0x80)

@@ -7,12 +7,13 @@ from typing import Any
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, Tracer
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.trace import SpanContext, TraceState
 
 from sidecall.telemetry.small_spans.call_provider import CallProvider
 from sidecall.telemetry.small_spans.call_span import CallSpan, Origin, Template
 from sidecall.telemetry.small_spans.otlp import write_batch
+from sidecall.telemetry.span_losses import CountedBatches, SpanLosses
 from sidecall.version import __version__
 
 logger = logging.getLogger("sidecall")
@@ -64,7 +65,7 @@ class BatchExporter(SpanExporter):
         self._exporter.shutdown()
 
 
-def make_call_provider(resource: Resource, exporter: Any) -> CallProvider | None:
+def make_call_provider(resource: Resource, exporter: Any, losses: SpanLosses | None = None) -> CallProvider | None:
     """Make a provider whose spans of calls are small; None where the SDK or the environment is not as it has to be."""
     provider = CallProvider(resource)
     try:
@@ -74,7 +75,7 @@ def make_call_provider(resource: Resource, exporter: Any) -> CallProvider | None
     is_on = isinstance(provider.get_tracer("sidecall", __version__), Tracer)
     if not is_on or not provider.limits_are_wide or not _writes_as_sdk(batches, provider):
         return None
-    provider.take_batches(BatchSpanProcessor(batches))
+    provider.take_batches(CountedBatches(batches, losses or SpanLosses()))
     return provider
 
 

@@ -4,7 +4,6 @@ import asyncio
 import resource
 import shutil
 import sqlite3
-import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -12,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from sidecall.core.overload import StoreUnavailable
-from sidecall.ledger.sql.sqlite.file import SqliteFile, StoreOutOfReach
+from sidecall.ledger.sql.sqlite.faults import REPAIR
+from sidecall.ledger.sql.sqlite.file import SqliteFile, StoreWithoutRoom
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase, try_file
 from sidecall.ledger.sql.sqlite.pen import Pen, Trouble
 from tests.kit.processes import find_writers
+from tests.ledger.sql.disks import fill_up
 
 BODY = b"x" * 400_000
 
@@ -80,18 +81,6 @@ async def test_a_file_that_may_not_grow_recovers(database: SqliteDatabase) -> No
     assert [row[0] for row in await database.read("find_servers")] == ["before", "after"]
 
 
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    """Give a disk of three megabytes."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("only root may mount")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
 async def test_a_disk_that_is_full_recovers(disk: Path) -> None:
     """Once something is removed from it."""
     database = SqliteDatabase(disk / "ledger.db")
@@ -115,10 +104,9 @@ async def test_a_disk_that_is_full_at_the_start_is_named(disk: Path) -> None:
     database = SqliteDatabase(disk / "ledger.db")
     await database.open()
     await database.close()
-    with pytest.raises(OSError, match="No space left"):
-        (disk / "ballast").write_bytes(b"x" * 4_000_000)
+    fill_up(disk)
 
-    with pytest.raises(StoreOutOfReach) as refused:
+    with pytest.raises(StoreWithoutRoom) as refused:
         try_file(disk / "ledger.db")
 
     assert refused.value.message == (
@@ -127,13 +115,37 @@ async def test_a_disk_that_is_full_at_the_start_is_named(disk: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("is_new", [True, False])
+async def test_a_file_whose_disk_is_full_at_the_start_is_used_later(disk: Path, is_new: bool) -> None:
+    """Until there is room it is neither written nor read."""
+    if not is_new:
+        before = SqliteDatabase(disk / "ledger.db")
+        await before.open()
+        await before.close()
+    ballast = fill_up(disk)
+    database = SqliteDatabase(disk / "ledger.db")
+
+    await database.open()
+    trouble, since = database.trouble, database.troubled_since
+    for use in (database.write("register_server", "early", 1.0), database.read("find_servers")):
+        with pytest.raises(StoreUnavailable):
+            await use
+    ballast.unlink()
+    await recover(database)
+    found = await database.read("find_servers")
+    await database.close()
+
+    assert trouble is not None
+    assert trouble.endswith("Make room on its disk, or name a file on another one in SIDECALL_STORE.")
+    assert since is not None
+    assert [row[0] for row in found] == ["after"]
+
+
 def test_a_disk_is_full_until_there_is_room_again(disk: Path) -> None:
     """Not only for the trial: where that fits and what comes does not, the file is no use."""
     pen = Pen(SqliteFile(disk / "ledger.db", patience=1))
     pen.open()
-    ballast = disk / "ballast"
-    with pytest.raises(OSError, match="No space left"):
-        ballast.write_bytes(b"x" * 3_000_000)
+    ballast = fill_up(disk)
     large = ("INSERT INTO schema_version (version, name, applied_at) VALUES (99, ?1, 1)", ("x" * 400_000,), "row")
 
     refused = pen.write([large])
@@ -256,7 +268,7 @@ async def test_a_file_that_is_found_damaged_by_reading_is_out_of_use(database: S
 
     with pytest.raises(StoreUnavailable):
         await database.read("get_content", "large", 0.0, "acme", "ann")
-    told = f"{path}: it is damaged (database disk image is malformed)."
+    told = f"{path}: it is damaged (database disk image is malformed). {REPAIR}"
     found = [database.trouble]
     await asyncio.sleep(0.7)  # It is tried again meanwhile.
     found.append(database.trouble)

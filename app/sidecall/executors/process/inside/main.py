@@ -7,8 +7,10 @@ import os
 import socket
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from sidecall.executors.process.code import read_code, restore_code
+from sidecall.executors.process.failures import write_failure
 from sidecall.executors.process.finder import ToolsOf, load_tools_of
 from sidecall.executors.process.inside.channel import Channel
 from sidecall.executors.process.inside.fork_server import ForkServer
@@ -51,4 +53,12 @@ def serve(tools_of: ToolsOf, sock: socket.socket) -> None:
             elif kind == "find":
                 channel.say("answer", subject, process.lost)
             else:
-                channel.say("answer", subject, process.call(content))
+                send_outcome(channel, subject, process.call(content))
+
+
+def send_outcome(channel: Channel, subject: str | None, content: Any) -> None:
+    """Send what came of a call; where JSON cannot say it, that is what came of it, and the next one finds us here."""
+    try:
+        channel.say("answer", subject, content)
+    except ValueError as error:
+        channel.say("answer", subject, write_failure(error))

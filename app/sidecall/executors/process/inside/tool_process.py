@@ -26,7 +26,7 @@ from sidecall.executors.process.output import ResultBounds, write_output
 from sidecall.executors.process.request import read_request
 from sidecall.executors.results import complete, drain
 from sidecall.executors.steady_loop import run_steadily
-from sidecall.schema.arguments import check_arguments, fill_hidden
+from sidecall.schema.arguments import fill_hidden, validate
 from sidecall.telemetry.protocol import Tracing
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.tracing import open_tracing
@@ -81,7 +81,7 @@ class ToolProcess:
             contents = BridgedContents(self._channel, request["invocation_id"]) if request["has_contents"] else None
             invocation = read_request(request, tool, self._make_listener(request), store, contents)
             fill_hidden(invocation)
-            check_arguments(invocation)
+            validate(invocation)
             with self._channel.answering(), bounded_memory(self._baseline + request["memory_limit_mb"] * _MB):
                 output = self._run(invocation)
             return write_output(invocation.tool, output, invocation.call.id, ResultBounds(*request["bounds"]))

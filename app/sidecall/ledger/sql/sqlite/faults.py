@@ -19,6 +19,7 @@ _FAULTS = {
     sqlite3.SQLITE_NOTADB: "it is not a SQLite database",
     sqlite3.SQLITE_NOLFS: "it is too large for its place",
 }
+REPAIR = "Put a backup in its place and remove the -wal and -shm beside it, or move all three away."
 _PASSING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_INTERRUPT})
 _OUT_OF_REACH = frozenset(
     {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL}
@@ -31,10 +32,22 @@ class FileMoved(sqlite3.OperationalError):
     """The file was deleted, or another one stands in its place."""
 
 
+class FileOverwritten(sqlite3.DatabaseError):
+    """The file is the same, but another program has emptied it, cut it off, or written over its beginning."""
+
+    sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+
+
 class FileDamaged(sqlite3.DatabaseError):
     """Parts of the file are not what was written there."""
 
     sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+
+
+class TooFewFiles(sqlite3.OperationalError):
+    """The process may open no more files."""
+
+    sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
 
 
 class DiskFull(sqlite3.OperationalError):
@@ -72,7 +85,14 @@ def describe_fault(error: Exception) -> str:
     """Return what is wrong, in words for an operator."""
     if isinstance(error, FileMoved):
         return "it was deleted or replaced"
+    if isinstance(error, FileOverwritten):
+        return "another program has emptied it, cut it off or written over it"
     return f"{_FAULTS.get(_code(error), 'it cannot be used')} ({error})"
+
+
+def advise_fault(error: Exception) -> str:
+    """Return what is wrong, and what to do where that does not pass by itself."""
+    return f"{describe_fault(error)}.{f' {REPAIR}' if is_damage(error) else ''}"
 
 
 def _code(error: Exception) -> int:

@@ -6,14 +6,24 @@ import sqlite3
 import time
 from collections.abc import Iterable
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.migrate import Migration, list_missing, read_migrations
-from sidecall.ledger.sql.sqlite.faults import DiskFull, describe_fault, is_damage, is_full, is_out_of_reach
+from sidecall.ledger.sql.sqlite.faults import (
+    REPAIR,
+    DiskFull,
+    FileOverwritten,
+    TooFewFiles,
+    describe_fault,
+    is_damage,
+    is_full,
+    is_out_of_reach,
+)
 from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken
+from sidecall.ledger.sql.sqlite.likeness import Likeness
+from sidecall.records import dataclass
 
 # Set by the first migration.
 _OURS = 1397310533
@@ -21,7 +31,6 @@ _OLDEST = (3, 35, 0)  # RETURNING
 # Older ones, and some builds, have no images of databases.
 _CAN_COPY = hasattr(sqlite3.Connection, "deserialize")
 _ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql://..., which several servers can share."
-_REPAIR = "Put a backup in its place and remove the -wal and -shm beside it, or move all three away."
 _MAKE_ROOM = "Make room on its disk, or name a file on another one in SIDECALL_STORE."
 # Most bytes that stay taken by the file of what is not in the main one yet.
 _LEFT_IN_WAL = 64 * 1024 * 1024
@@ -29,6 +38,8 @@ _LEFT_IN_WAL = 64 * 1024 * 1024
 _PAGES_IN_WAL = 4000
 # Bytes that have to be free on a disk that was full. A few are always found, in pages that were taken before.
 _ROOM = 1024 * 1024
+_NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
+_MORE_FILES = "Raise the limit of open files (ulimit -n, LimitNOFILE, --ulimit nofile)."
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -36,7 +47,8 @@ class StoreOutOfReach(StoreUnfit):
     """The file of the store cannot be used from here."""
 
 
-_Identity = tuple[int, int]
+class StoreWithoutRoom(StoreOutOfReach):
+    """The disk of the store has no room for it; it may have later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +89,7 @@ class SqliteFile:
         self._path = None if path is None else path.absolute()
         self._patience = patience
         self._lock = None if path is None else FileLock(Path(f"{self._path}.lock"), holder or os.getpid())
-        self._identity: _Identity | None = None
-        self._log_identity: _Identity | None = None
+        self._likeness = Likeness(self._path)
 
     def __str__(self) -> str:
         return "the database in memory" if self._path is None else str(self._path)
@@ -102,41 +113,61 @@ class SqliteFile:
         except FileTaken as error:
             raise StoreOutOfReach(f"{self} is used by another process ({error.message}). {_ELSEWHERE}") from None
         except OSError as error:
-            raise StoreOutOfReach(f"{self} cannot be opened: {error.strerror}. {_advise(self._path)}") from error
+            kind = StoreWithoutRoom if error.errno in _NO_ROOM else StoreOutOfReach
+            raise kind(f"{self} cannot be opened: {error.strerror}. {_advise(self._path, error)}") from error
         except sqlite3.Error as error:
             # SQLite calls it an error of the disk where its memory beside the file finds no room.
-            found = self._find_full() or error
-            kind = StoreOutOfReach if is_out_of_reach(found) else StoreUnfit
-            advice = _REPAIR if is_damage(found) else _MAKE_ROOM if is_full(found) else _advise(self._path)
-            raise kind(f"{self} cannot be opened: {describe_fault(found)}. {advice}") from error
+            raise self._refuse(self._find_full() or _find_too_few_files() or error, "opened") from error
         try:
             self._migrate(connection)
-            self._identity, self._log_identity = _identify(self._path), _identify(self._log_path)
+            self._likeness.take()
         except sqlite3.Error as error:
+            found = _find_too_few_files() or error
             connection.close()
-            kind = StoreOutOfReach if is_out_of_reach(error) else StoreUnfit
-            advice = _REPAIR if is_damage(error) else _ELSEWHERE
-            raise kind(f"{self} cannot be used: {describe_fault(error)}. {advice}") from error
+            raise self._refuse(found, "used") from error
         except StoreUnfit:
             connection.close()
             raise
         return connection
 
+    def _refuse(self, error: Exception, purpose: str) -> StoreUnfit:
+        """Return what says that it cannot be opened, or used, and what to do."""
+        kind = StoreWithoutRoom if is_full(error) else StoreOutOfReach if is_out_of_reach(error) else StoreUnfit
+        is_elsewhere = purpose == "used" and not is_full(error) and not isinstance(error, TooFewFiles)
+        advice = REPAIR if is_damage(error) else _ELSEWHERE if is_elsewhere else _advise(self._path, error)
+        return kind(f"{self} cannot be {purpose}: {describe_fault(error)}. {advice}")
+
     def open_reader(self) -> sqlite3.Connection:
-        """Return a connection that only reads."""
+        """Return a connection that only reads.
+
+        Raises:
+            FileOverwritten: The file was emptied.
+        """
+        if self.is_emptied:
+            raise FileOverwritten
         connection = self._connect("rw")
         connection.execute("PRAGMA query_only = 1")
         return connection
 
     def close(self) -> None:
         """Let another process use it; its connections are closed before."""
+        self._likeness.end()
         if self._lock is not None:
             self._lock.give_back()
 
+    def require_same(self) -> None:
+        """Look whether it is still the file that was opened.
+
+        Raises:
+            FileMoved: It was deleted or replaced.
+            FileOverwritten: Another program has written to it.
+        """
+        self._likeness.require_same()
+
     @property
-    def has_moved(self) -> bool:
-        """Whether it was deleted or replaced; SQLite would go on writing to what has no name any more."""
-        return self._path is not None and _identify(self._path) != self._identity
+    def is_emptied(self) -> bool:
+        """Whether another program has taken out all that was in it."""
+        return self._likeness.is_empty
 
     def require_room(self) -> None:
         """Try whether the disk has room for more than a few bytes, by writing beside the file, which minds quotas.
@@ -165,26 +196,14 @@ class SqliteFile:
             pass
         return None
 
-    @property
-    def _log_path(self) -> Path | None:
-        return None if self._path is None else Path(f"{self._path}-wal")
-
     def _prepare(self) -> None:
         if self._path is None or self._lock is None:
             return
         self._path.parent.mkdir(mode=0o700, exist_ok=True)
         self._lock.give_back()
         self._lock.take()
-        self._drop_left_over()
-        # What is remembered may be secret. SQLite gives the files beside it the same rights.
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
-
-    def _drop_left_over(self) -> None:
-        """Remove the log of a file that is gone, before it is taken for that of the one in its place."""
-        log = self._log_path
-        if log is not None and self._identity is not None and self.has_moved and _identify(log) == self._log_identity:
-            log.unlink(missing_ok=True)
-            Path(f"{self._path}-shm").unlink(missing_ok=True)
+        self._likeness.drop_left_over()
+        self._likeness.begin()
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -253,17 +272,25 @@ def _copy_tables(series: str, connection: sqlite3.Connection) -> None:
         made.backup(connection)
 
 
-def _identify(path: Path | None) -> _Identity | None:
-    if path is None:
-        return None
+def _find_too_few_files() -> TooFewFiles | None:
+    """Try whether files can be opened, as many as a database takes, since SQLite tells no reason."""
+    opened: list[int] = []
     try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+        opened += os.pipe()
+        opened += os.pipe()
+    except OSError as error:
+        return TooFewFiles(error.strerror) if error.errno in _NO_FILES else None
+    finally:
+        for fd in opened:
+            os.close(fd)
+    return None
 
 
-def _advise(path: Path | None) -> str:
+def _advise(path: Path | None, error: Exception) -> str:
+    if isinstance(error, TooFewFiles) or getattr(error, "errno", None) in _NO_FILES:
+        return _MORE_FILES
+    if is_full(error) or getattr(error, "errno", None) in _NO_ROOM:
+        return _MAKE_ROOM
     if path is not None and not path.parent.is_dir():
         return f"Make the folder {path.parent}; an absolute path has four slashes, sqlite:////var/lib/ledger.db."
     return "Name a file in SIDECALL_STORE that this process may write, or memory://."

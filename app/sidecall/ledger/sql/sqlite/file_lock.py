@@ -61,9 +61,9 @@ class FileLock:
             holder = os.read(descriptor, 32).decode(errors="replace").strip()
             os.close(descriptor)
             raise FileTaken(holder or "unknown") from None
+        self._descriptor = descriptor
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{self._holder}\n".encode())
-        self._descriptor = descriptor
 
     def give_back(self) -> None:
         """Let another process take it; the file stays, since removing it would let two take it."""

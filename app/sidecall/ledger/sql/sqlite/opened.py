@@ -8,18 +8,24 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall.core.overload import StoreUnavailable
+from sidecall.later import Later
 from sidecall.ledger.sql.database import Dialect, Row
-from sidecall.ledger.sql.sqlite.faults import describe_fault, is_damage, is_fault
-from sidecall.ledger.sql.sqlite.file import LEDGER, Purpose, SqliteFile
-from sidecall.ledger.sql.sqlite.hand import HandInProcess
+from sidecall.ledger.sql.sqlite.faults import FileOverwritten, advise_fault, is_damage, is_fault
+from sidecall.ledger.sql.sqlite.file import LEDGER, Purpose, SqliteFile, StoreWithoutRoom
 from sidecall.ledger.sql.sqlite.pen import Pen
-from sidecall.ledger.sql.sqlite.readers import Readers
 from sidecall.ledger.sql.sqlite.thread import HandInThread
-from sidecall.ledger.sql.sqlite.writer import HANGS_AFTER, Hand, Writer
+from sidecall.ledger.sql.sqlite.writer import HANGS_AFTER, NOT_OPEN, Hand, Writer
 from sidecall.ledger.sql.statements import read_statements
+
+if TYPE_CHECKING:
+    from sidecall.ledger.sql.sqlite import hand as _hand
+    from sidecall.ledger.sql.sqlite import readers as _readers
+else:
+    _hand = Later("sidecall.ledger.sql.sqlite.hand")
+    _readers = Later("sidecall.ledger.sql.sqlite.readers")
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")
 _WHERE = "{where}"
@@ -58,9 +64,9 @@ class SqliteDatabase:
         hand: Hand = HandInThread(Pen(self._file))
         hangs_after = math.inf if path is None else hangs_after
         if path is not None and purpose.is_apart and sys.platform != "win32":
-            hand = HandInProcess(path.absolute(), patience)
+            hand = _hand.HandInProcess(path.absolute(), patience)
         self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after)
-        self._readers: Readers | None = None
+        self._readers: _readers.Readers | None = None
 
     @property
     def trouble(self) -> str | None:
@@ -73,7 +79,7 @@ class SqliteDatabase:
         return self._writer.troubled_since
 
     async def open(self) -> None:
-        """Take the file's lock, and bring its tables up to date.
+        """Take the file's lock, and bring its tables up to date; where its disk is full, as soon as there is room.
 
         Raises:
             StoreUnfit: It is newer than this program, used by another process, or none of ours.
@@ -83,11 +89,13 @@ class SqliteDatabase:
                 self._writer.open()  # Which is done at once, and needs no thread of the loop.
             else:
                 await asyncio.to_thread(self._writer.open)
+            await self._writer.start()
+        except StoreWithoutRoom as error:
+            self._writer.start_late(error.message)
         except BaseException:
             self._file.close()
             raise
-        await self._writer.start()
-        self._readers = None if self._file.in_memory else Readers(self._file)
+        self._readers = None if self._file.in_memory else _readers.Readers(self._file)
 
     async def close(self) -> None:
         """Write what waits, for a few seconds, and let another process use the file."""
@@ -125,14 +133,17 @@ class SqliteDatabase:
             StoreUnavailable: The file cannot be used just now.
         """
         text = self._statements[statement].replace(_WHERE, _number(where))
+        if self._writer.generation == NOT_OPEN:
+            raise StoreUnavailable
         if self._readers is None:
             rows: list[Row] = await self._writer.ask(text, values, "rows")
             return rows
         try:
             return await self._readers.read(text, values, self._writer.generation)
-        except sqlite3.Error as error:
+        except sqlite3.Error as found:
+            error = FileOverwritten() if self._file.is_emptied else found
             if is_damage(error):
-                self._writer.doubt(describe_fault(error))
+                self._writer.doubt(advise_fault(error))
             if is_fault(error):
                 raise StoreUnavailable from error
             raise

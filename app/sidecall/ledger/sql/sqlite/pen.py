@@ -4,7 +4,6 @@ import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Any, Literal
@@ -13,14 +12,14 @@ from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.database import Row
 from sidecall.ledger.sql.sqlite.faults import (
     FileDamaged,
-    FileMoved,
-    describe_fault,
+    advise_fault,
     is_damage,
     is_fault,
     is_full,
     is_passing,
 )
 from sidecall.ledger.sql.sqlite.file import SqliteFile
+from sidecall.records import dataclass
 
 # Changes nothing, but has to be written like any other.
 _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
@@ -128,11 +127,10 @@ class Pen:
         self._needs_reopening = not (is_passing(error) or self._file.in_memory)
         self._needs_room = is_full(error)
         self._needs_check = self._needs_reopening and (self._needs_check or is_damage(error))
-        self._trouble = Trouble(f"{self._file}: {describe_fault(error)}.")
+        self._trouble = Trouble(f"{self._file}: {advise_fault(error)}")
 
     def _commit(self, group: Sequence[Order]) -> list[Any]:
-        if self._file.has_moved:
-            raise FileMoved
+        self._file.require_same()
         try:
             self._cursor.execute("BEGIN IMMEDIATE")
             outcomes = [self._carry_out(statement, values, kind) for statement, values, kind in group]

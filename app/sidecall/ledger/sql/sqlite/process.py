@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from sidecall.core.overload import StoreUnfit
-from sidecall.ledger.sql.sqlite.file import SqliteFile, StoreOutOfReach
+from sidecall.ledger.sql.sqlite.file import SqliteFile
 from sidecall.ledger.sql.sqlite.pen import Order, Pen, Trouble
 
 # Between a server and the process that writes for it; both are of the same program, and nobody else has the socket.
 _NUMBER = struct.Struct("!I")
+# The head of a message of one part, as most are.
+_HEAD_OF_ONE = struct.Struct("!II")
 _CHUNK = 1 << 20
 # More in one commit would let the first of them wait for long.
 _LARGEST_GROUP = 1000
@@ -28,6 +30,8 @@ def pack_message(content: Any) -> list[bytes | memoryview]:
     """Write a message in parts; each large one of what it holds is a part by itself, lest it is copied."""
     apart: list[pickle.PickleBuffer] = []
     body = pickle.dumps(content, pickle.HIGHEST_PROTOCOL, buffer_callback=apart.append)
+    if not apart and len(body) < _CHUNK:
+        return [_HEAD_OF_ONE.pack(1, len(body)) + body]
     parts: list[bytes | memoryview] = [body, *(buffer.raw() for buffer in apart)]
     head = _NUMBER.pack(len(parts)) + b"".join(_NUMBER.pack(len(part)) for part in parts)
     return [head, *parts]
@@ -41,6 +45,11 @@ class Messages:
 
     def feed(self, piece: bytes) -> Iterator[Any]:
         """Take the next piece, and yield each message that it completes."""
+        if not self._received and len(piece) > _HEAD_OF_ONE.size:
+            count, size = _HEAD_OF_ONE.unpack_from(piece)
+            if count == 1 and len(piece) == _HEAD_OF_ONE.size + size:
+                yield pickle.loads(memoryview(piece)[_HEAD_OF_ONE.size :])  # noqa: S301  of our own program
+                return
         self._received += piece
         while (ends := self._find_ends()) and len(self._received) >= ends[-1]:
             body, *apart = (bytes(self._received[start:end]) for start, end in pairwise(ends))
@@ -73,7 +82,7 @@ def write_for_server(path: str, patience: str, descriptor: str, server: str) -> 
         try:
             pen.open()
         except StoreUnfit as error:
-            _say(link, (isinstance(error, StoreOutOfReach), error.message))
+            _say(link, (type(error), error.message))
             return
         try:
             _say(link, None)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import math
+import sys
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -17,10 +18,18 @@ from sidecall.ledger.sql.sqlite.pen import Hear, Kind, Order, Outcomes, Trouble
 
 logger = logging.getLogger("sidecall")
 
+# So many are waited for, or as many as are being written just now. Where all were, this process and the hand would take
+# turns, and each would wait for the other.
+_ENOUGH = 5
+# Bytes from which on values are not copied on their way.
+LARGE = 256 * 1024
 # What an operation takes beside its texts and bytes.
 _BESIDE = 512
-# Seconds until a file that could not be used is tried again.
+# Seconds until a file that could not be used is tried again, and at most where that takes opening it.
 _PAUSE = 0.5
+_LONG_PAUSE = 5.0
+# The generation of a file that was not opened yet.
+NOT_OPEN = -1
 _SECONDS_TO_CLOSE = 2.0
 # Seconds without a word from the hand, while something waits for it, after which it counts as stuck; and bytes a second
 # with which a slow disk is reckoned, where much waits.
@@ -45,8 +54,8 @@ class Hand(Protocol):
     async def start(self, hear: Hear) -> None:
         """Begin to write; what becomes of it is heard on this event loop."""
 
-    def send(self, group: Sequence[Order]) -> None:
-        """Let a group be written, together with others if they wait, too."""
+    def send(self, group: Sequence[Order], *, is_large: bool) -> None:
+        """Let a group be written, together with others if they wait, too; `is_large` where some value may be."""
 
     def try_again(self, is_damaged: bool) -> None:
         """Let it be tried, after trouble, whether the file can be used; all of it where it is damaged."""
@@ -83,7 +92,8 @@ class Writer:
         self._most_waiting = most_waiting
         self._size = 0
         self._orders: list[Order] = []  # Not sent yet.
-        self._gathering = Gathering(lambda: len(self._orders), self._send)
+        self._is_large = False  # Whether one of them is.
+        self._gathering = Gathering(lambda: len(self._orders), self._send, sys.maxsize)
         self._waiting: deque[_Waiting] = deque()
         self._is_closing = False
         self._is_lost = False
@@ -108,10 +118,20 @@ class Writer:
 
     async def start(self) -> None:
         """Begin to write, for this event loop."""
+        self._begin()
+        await self._hand.start(self._hear)
+
+    def start_late(self, trouble: str) -> None:
+        """Begin to write as soon as the file can be opened, which it could not for this reason."""
+        self._begin()
+        self._is_lost = True
+        self.generation = NOT_OPEN
+        self._apart.run(self._suffer, trouble)
+
+    def _begin(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._ended = self._loop.create_future()
         self._is_closing = self._is_lost = False
-        await self._hand.start(self._hear)
         self.trouble = None
 
     async def close(self) -> None:
@@ -144,11 +164,16 @@ class Writer:
         if self._size + size > self._most_waiting and self._size:
             raise StoreUnavailable("More waits to be written than this server can keep.")
         self._size += size
+        if size > LARGE:
+            self._is_large = True
         future = self._loop.create_future()
-        if not self._orders:
-            self._gathering.begin()
         self._orders.append((statement, values, kind))
         self._waiting.append((future, size))
+        count = len(self._orders)
+        if count >= _ENOUGH and count >= len(self._waiting) - count:
+            self._send()
+        elif count == 1:
+            self._gathering.begin()
         return future
 
     def doubt(self, trouble: str) -> None:
@@ -156,13 +181,14 @@ class Writer:
         if self._is_closing or self._is_damaged:
             return
         self._is_damaged = True
-        self._apart.run(self._suffer, f"{self._name}: {trouble}.")
+        self._apart.run(self._suffer, f"{self._name}: {trouble}")
 
     def _send(self) -> None:
         """Send what was asked for."""
         orders, self._orders = self._orders, []
         if orders:
-            self._hand.send(orders)
+            self._hand.send(orders, is_large=self._is_large)
+            self._is_large = False
             if self._watch is None and self._hangs_after < math.inf:
                 self._looks = 0
                 self._watch = self._loop.call_later(_LOOK, self._look, context=self._apart)
@@ -218,8 +244,9 @@ class Writer:
 
     async def _mend(self) -> None:
         """Try again until the file can be used."""
+        pause = _PAUSE
         while self.trouble is not None:
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(pause)
             if not self._is_lost:
                 if not self._is_tried:
                     self._is_tried = True
@@ -231,6 +258,7 @@ class Writer:
                 await self._hand.start(self._hear)
             except StoreUnfit as error:
                 self.trouble = error.message
+                pause = min(2 * pause, _LONG_PAUSE)
             except OSError as error:
                 self.trouble = f"{self._name}: no process can be started that writes it ({error})."
             else:

@@ -11,7 +11,7 @@ from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.visible import is_permitted
 from sidecall.registry import Registry
 from sidecall.rest.dialects import EXAMPLES
-from sidecall.rest.sample import make_arguments
+from sidecall.rest.document.sample import make_arguments
 from sidecall.schema.forms.definitions import DefinitionFormat, render_definitions
 
 _NAME = EXAMPLES["langchain"]["name"]

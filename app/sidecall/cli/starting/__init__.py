@@ -1,0 +1,1 @@
+"""What `sidecall serve` does, without what reads and explains commands."""

@@ -1,0 +1,203 @@
+"""Run the server."""
+
+import faulthandler
+import gc
+import logging
+import logging.config
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import uvicorn
+
+from sidecall.access import build_access
+from sidecall.cli.listening import find_address, listen, refuse_open
+from sidecall.cli.starting.given import load_registry, read_settings, write_count
+from sidecall.cli.store import choose_store
+from sidecall.core.errors import InvalidToolOption, SidecallError
+from sidecall.http.backlog import Backlog
+from sidecall.http.system_refusals import word_system_refusal
+from sidecall.lifecycle import Lifecycle, Patience
+from sidecall.main import create_app
+from sidecall.registry import Registry
+from sidecall.serving.connections import Connection
+from sidecall.serving.leaving import INTERRUPTED, leave_on
+from sidecall.serving.memory import give_memory_back
+from sidecall.serving.open_files import room_for
+from sidecall.serving.room import RequestRoom
+from sidecall.serving.server import LAST_STEPS, Server
+from sidecall.serving.supervisor import START_FAILED, Supervisor
+from sidecall.settings import Settings, unknown_names
+from sidecall.telemetry.logs import make_log_config
+from sidecall.telemetry.standard_streams import leave_at_once, redirect_streams, say_last
+
+logger = logging.getLogger("sidecall")
+
+
+def serve(
+    host: str | None = None,
+    port: int | None = None,
+    tools: list[str] | None = None,
+    toolkits: list[str] | None = None,
+    workers: int | None = None,
+    reload: bool | None = None,
+) -> None:
+    """Serve the tools over HTTP, until a signal; what is None the environment says, or the defaults."""
+    leave_on(signal.SIGTERM)
+    leave_on(signal.SIGINT, code=INTERRUPTED)
+    _spare_the_collector()
+    settings = read_settings(host=host, port=port, tools=tools, toolkits=toolkits, workers=workers, reload=reload)
+    if settings.reload and settings.workers > 1:
+        raise InvalidToolOption("--reload works with one worker; leave out --workers.")
+    _begin_to_log(settings)
+    leave_on(signal.SIGTERM, end=_leave_unserved)
+    leave_on(signal.SIGINT, end=_leave_unserved, code=INTERRUPTED)
+    for name in unknown_names(os.environ):
+        logger.warning("%s is not a setting of this version and changes nothing", name)
+    registry = _prepare(settings)
+    settings = _find_store(settings)
+    for finding in (f"{tool.source}: {text}" for tool in registry for text in tool.unmet):
+        logger.warning("not done here: %s", finding)
+    listen(settings).close()  # Before anybody is told to try it; nobody is let in to be dropped.
+    tell = partial(_tell_what_is_served, settings, registry)
+    if settings.workers == 1:
+        _serve_alone(settings, registry, tell)
+    else:
+        seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
+        work, sock = partial(_serve_in_worker, settings), listen(settings, 2048)
+        sys.exit(Supervisor(settings.workers, work, sock, seconds, tell).run())
+
+
+def _tell_what_is_served(settings: Settings, registry: Registry) -> None:
+    logger.info("serving %s: %s", write_count(len(registry), "tool"), ", ".join(registry.names) or "none")
+    if settings.port:
+        logger.info("try http://%s:%s/docs", settings.host, settings.port)
+
+
+def _prepare(settings: Settings) -> Registry:
+    """Load the tools; what keeps them from being served is a line of the log, since it has begun."""
+    try:
+        find_address(settings)
+    except (OSError, UnicodeError) as error:
+        logger.error(
+            "SIDECALL_HOST (or --host) is %r, which is no address: %s; write one without a port, such as 127.0.0.1, "
+            "0.0.0.0 or ::1",
+            settings.host,
+            error,
+        )
+        sys.exit(1)
+    try:
+        refuse_open(settings)
+        build_access(settings)  # Which workers do again, each for itself.
+        return load_registry(settings)
+    except SidecallError as error:
+        logger.error("%s", error.message)
+    except OSError as error:
+        logger.error("the tools cannot be loaded: %s", word_system_refusal(error))
+    sys.exit(1)
+
+
+def _find_store(settings: Settings) -> Settings:
+    try:
+        return choose_store(settings)
+    except SidecallError as error:
+        logger.error("%s", error.message)
+    sys.exit(1)
+
+
+def _serve_alone(settings: Settings, registry: Registry, on_started: Callable[[], None]) -> None:
+    try:
+        _serve(settings, registry, on_started)
+    except SidecallError as error:
+        logger.error("%s", error.message)
+        sys.exit(1)
+
+
+def _serve_in_worker(settings: Settings, sock: socket.socket, on_started: Callable[[], None]) -> None:
+    """Serve in a worker process, which loads the tools for itself."""
+    leave_on(signal.SIGTERM, signal.SIGINT)
+    _begin_to_log(settings)
+    leave_on(signal.SIGTERM, signal.SIGINT, end=leave_at_once)
+    try:
+        _serve(settings, load_registry(settings), on_started, sock)
+    except SidecallError as error:
+        logger.error("%s", error.message)
+        sys.exit(START_FAILED)
+
+
+def _serve(
+    settings: Settings,
+    registry: Registry,
+    on_started: Callable[[], None],
+    sock: socket.socket | None = None,
+) -> None:
+    lifecycle = Lifecycle()
+    room = RequestRoom(settings.max_body_bytes_in_flight, settings.max_body_bytes, Backlog(settings.max_unread_bytes))
+    config = _make_config(settings, create_app(settings, registry, lifecycle, room.unread))
+    gc.collect()
+    _spare_the_collector()
+    give_memory_back()
+    most = room_for(settings.max_connections)
+    server = Server(config, lifecycle, _read_patience(settings), most, room, on_started, is_worker=sock is not None)
+    try:
+        server.run([sock] if sock else None)
+    except (OSError, RuntimeError) as error:
+        refusal = word_system_refusal(error)
+        if server.started or refusal is None:
+            raise
+        logger.error("the server cannot start: %s", refusal)
+        leave_at_once(START_FAILED)  # What is half made could not be closed.
+    if not server.started:
+        sys.exit(START_FAILED)
+
+
+def _spare_the_collector() -> None:
+    """Keep Python's collector of cycles from walking through everything again and again.
+
+    What is loaded by now stays, and thousands of waiting calls are no garbage; looking at all of them takes longer than
+    serving them.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 5, 100)
+    gc.enable()
+
+
+def _make_config(settings: Settings, app: Any = None) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        http=Connection,
+        ws="none",
+        log_config=None,  # It was set before anything was logged.
+        log_level=settings.log_level,
+        access_log=settings.log_level == "debug",
+        server_header=False,
+    )
+
+
+def _read_patience(settings: Settings) -> Patience:
+    return Patience(
+        drain_grace=settings.drain_grace,
+        drain_timeout=settings.drain_timeout,
+        header_timeout=settings.header_timeout,
+        body_timeout=settings.body_timeout,
+        stuck_after=settings.stuck_after,
+    )
+
+
+def _begin_to_log(settings: Settings) -> None:
+    """Log in one way, in worker processes too; a crash of the interpreter itself says where it was."""
+    redirect_streams(settings.log_buffer_bytes)
+    faulthandler.enable(all_threads=False)
+    logging.config.dictConfig(make_log_config(settings.log_level, settings.log_format, settings.log_redact))
+
+
+def _leave_unserved(code: int) -> None:
+    """End on a signal, which a file of tools may have sent itself; a start that just ends would be a riddle."""
+    say_last("ended by a signal before anything was served")
+    leave_at_once(code)

@@ -1,0 +1,104 @@
+"""What a file was like when it was opened, and what has become of it since."""
+
+import os
+from io import FileIO
+from pathlib import Path
+
+from sidecall.ledger.sql.sqlite.faults import FileMoved, FileOverwritten
+
+# How every file of SQLite begins.
+_HEAD = b"SQLite format 3\0"
+_Identity = tuple[int, int]
+
+
+class Likeness:
+    """Know a file again, and its log beside it; without a path there is nothing to know."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._log = None if path is None else Path(f"{path}-wal")
+        self._identity: _Identity | None = None
+        self._log_identity: _Identity | None = None
+        self._size = 0
+        self._file: FileIO | None = None
+
+    def begin(self) -> None:
+        """Open the file, which is made where there is none, before connections do.
+
+        It stays open as long as they do: to close it frees the locks that they have in this process.
+
+        Raises:
+            FileOverwritten: It was emptied. SQLite would take it for a new one, and remove its log.
+            OSError: It cannot be opened.
+        """
+        assert self._path is not None
+        self.end()
+        if self.is_empty and (self._identity is not None or _measure(self._log)):
+            raise FileOverwritten
+        # What is remembered may be secret. SQLite gives the files beside it the same rights.
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        self._file = open(descriptor, "rb", buffering=0)  # noqa: SIM115
+        self._size = 0
+
+    def take(self) -> None:
+        """Note what it is like, now that it is open."""
+        self._identity, self._log_identity = _identify(self._path), _identify(self._log)
+
+    def end(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def require_same(self) -> None:
+        """Look whether it is still the same; SQLite would go on writing whatever has become of it.
+
+        Raises:
+            FileMoved: It was deleted, or another one stands in its place.
+            FileOverwritten: Its beginning was written over, or it is shorter than it was.
+        """
+        if self._file is None:
+            return
+        if self._has_moved:
+            raise FileMoved
+        size = self._file.seek(0, os.SEEK_END)
+        self._file.seek(0)
+        if size < self._size or self._file.read(len(_HEAD)) != _HEAD:
+            raise FileOverwritten
+        self._size = size
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is there and has nothing in it, which is never so once it was opened."""
+        return _measure(self._path) == 0
+
+    def drop_left_over(self) -> None:
+        """Remove the log of a file that is gone, before it is taken for that of the one in its place."""
+        log = self._log
+        if log is not None and self._identity is not None and self._has_moved and _identify(log) == self._log_identity:
+            log.unlink(missing_ok=True)
+            Path(f"{self._path}-shm").unlink(missing_ok=True)
+
+    @property
+    def _has_moved(self) -> bool:
+        return _identify(self._path) != self._identity
+
+
+def _identify(path: Path | None) -> _Identity | None:
+    if path is None:
+        return None
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _measure(path: Path | None) -> int | None:
+    """Return how many bytes a file has; None where there is none."""
+    if path is None:
+        return None
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return None

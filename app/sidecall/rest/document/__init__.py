@@ -1,0 +1,1 @@
+"""The OpenAPI document, made when somebody first asks for it."""

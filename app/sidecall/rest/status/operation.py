@@ -1,0 +1,25 @@
+"""What the status tells of beside the other parts of a server."""
+
+from collections.abc import Callable
+from dataclasses import field
+
+from sidecall.history.modes import HistoryMode
+from sidecall.ledger.base import Ledger
+from sidecall.pipeline.admission import Admission
+from sidecall.records import dataclass
+from sidecall.registry import Registry
+from sidecall.telemetry.minutes import Minutes
+from sidecall.upstream.upstream import Upstream
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What the status tells of beside the other parts of a server."""
+
+    minutes: Minutes
+    admission: Admission
+    ledger: Ledger
+    history: HistoryMode = "off"
+    workers: int = 1
+    upstream: Upstream = field(default_factory=lambda: Upstream({}, Registry()))
+    count_spans_dropped: Callable[[], int | None] = lambda: None

@@ -1,0 +1,34 @@
+"""What is read of a server when somebody asks for its numbers."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
+from typing import Protocol
+
+from sidecall.core.occupancy import Occupancy
+from sidecall.core.options import ExecutorName
+from sidecall.records import dataclass
+from sidecall.telemetry.tally import Tally
+
+
+class HasOccupancy(Protocol):
+    """Whatever can be asked how full it is."""
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """The numbers at this moment."""
+
+
+@dataclass(slots=True)
+class Readings:
+    """The names of tools, what is counted of each, and what the other numbers are called, mean, and come from.
+
+    `abandoned` are the calls that run on although nobody waits for them, by executor; `families` have a label.
+    """
+
+    tools: Callable[[], Iterable[str]]
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    executors: Mapping[ExecutorName, HasOccupancy] = field(default_factory=dict)
+    abandoned: Mapping[ExecutorName, int] = field(default_factory=dict)
+    gauges: dict[str, tuple[str, Callable[[], float]]] = field(default_factory=dict)
+    counters: dict[str, tuple[str, Callable[[], float]]] = field(default_factory=dict)
+    families: dict[str, tuple[str, str, Callable[[], Mapping[str, float]]]] = field(default_factory=dict)

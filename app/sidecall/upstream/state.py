@@ -1,0 +1,5 @@
+"""How it is with an MCP server."""
+
+from typing import Literal
+
+UpstreamState = Literal["connecting", "connected", "down"]

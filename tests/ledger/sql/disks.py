@@ -1,0 +1,28 @@
+"""A disk that is soon full."""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """Give a disk of three megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root may mount")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def fill_up(disk: Path) -> Path:
+    """Take all the room there is on it, and return the file that does."""
+    ballast = disk / "ballast"
+    with pytest.raises(OSError, match="No space left"):
+        ballast.write_bytes(b"x" * 4_000_000)
+    return ballast

@@ -1,0 +1,77 @@
+"""A file that becomes another one under the server is out of use until it is put right."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from sidecall.core.overload import StoreUnavailable
+from sidecall.ledger.sql.sqlite.faults import REPAIR
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+
+LIMIT = 30.0
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    """Open a file with a row in it."""
+    database = SqliteDatabase(tmp_path / "ledger.db", patience=0.2)
+    await database.open()
+    await database.write("register_server", "before", 1.0)
+    yield database
+    await database.close()
+
+
+def _put_back(backup: Path, path: Path) -> None:
+    for beside in ("-wal", "-shm"):
+        Path(f"{path}{beside}").unlink(missing_ok=True)
+    backup.replace(path)
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _write_over(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.write(b"a text" * 10)
+
+
+def _cut_off(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+
+
+@pytest.mark.parametrize("spoil", [_empty, _write_over, _cut_off])
+@pytest.mark.parametrize("is_read", [False, True])
+async def test_a_file_that_another_program_writes_to_is_out_of_use(
+    database: SqliteDatabase, tmp_path: Path, spoil: Callable[[Path], None], is_read: bool
+) -> None:
+    """At once, since what SQLite has of it elsewhere does for a while; what has happened is named, and what to do."""
+    path, backup = tmp_path / "ledger.db", tmp_path / "backup.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("VACUUM INTO ?", (str(backup),))
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    await database.write("register_server", "again", 1.0)
+    spoil(path)
+
+    if is_read:  # That is of no avail, and does no harm: some of it may still be found.
+        with suppress(StoreUnavailable):
+            await database.read("find_servers")
+    with pytest.raises(StoreUnavailable):
+        await database.write("register_server", "refused", 1.0)
+    found = [database.trouble or ""]
+    await asyncio.sleep(0.7)  # It is tried again meanwhile.
+    found.append(database.trouble or "")
+    _put_back(backup, path)
+    async with asyncio.timeout(LIMIT):
+        while database.trouble is not None:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+    assert all(text.startswith(str(path)) and text.endswith(REPAIR) for text in found)
+    assert found[0] == f"{path}: another program has emptied it, cut it off or written over it. {REPAIR}" or is_read
+    assert await database.write("register_server", "after", 2.0) == ("after",)
+    assert [row[0] for row in await database.read("find_servers")] == ["before", "after"]
