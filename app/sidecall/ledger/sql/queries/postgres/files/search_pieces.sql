@@ -8,7 +8,7 @@ WITH wanted AS MATERIALIZED (
     FROM vector_store_files AS m
     WHERE m.tenant = $2 AND m.status = 'completed' {where}
 ), hits AS MATERIALIZED (
-    SELECT w.piece, wanted.place, ts_rank('{0, 0.5, 0.8, 1}', w.words, wanted.query, 33) AS share
+    SELECT w.piece, wanted.place, ts_rank('{0, 0.7, 0.8, 1}', w.words, wanted.query, 33) AS share
     FROM wanted
     CROSS JOIN LATERAL (
         SELECT piece, member, words FROM file_words WHERE words @@ wanted.query OFFSET 0
