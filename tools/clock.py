@@ -1,11 +1,13 @@
 """The time, here and elsewhere."""
 
 import datetime
-import difflib
 import re
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from sidecall import ToolException, tool
+from sidecall.later import Later
+
+difflib = Later("difflib")
 
 # A name is looked up as a file, so nothing that could leave the folder, or that differs from host to host, gets there.
 _ZONE = re.compile(r"(?!posix|right/|localtime|Factory)[A-Za-z0-9_+-]{1,32}(/[A-Za-z0-9_+-]{1,32}){0,2}")

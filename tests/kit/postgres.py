@@ -55,6 +55,11 @@ class Cluster:
         """What it has printed so far."""
         return (self.folder / "log").read_text(errors="replace")
 
+    @property
+    def pid(self) -> int | None:
+        """The process that all others of it are children of."""
+        return None if self._process is None else self._process.pid
+
     def address(self, database: str, *, password: str = _PASSWORD) -> str:
         """Return the URL of a database."""
         return f"postgresql://{_USER}:{password.replace(' ', '%20')}@127.0.0.1:{self.port}/{database}"

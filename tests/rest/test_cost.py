@@ -21,7 +21,7 @@ from tests.kit.tools import echo
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
 # Python functions that are entered or gone on with, from the server's call of the application to its return.
-COUNTED = {"POST /tool_calls": 75, "GET /tools": 14}
+COUNTED = {"POST /tool_calls": 67, "GET /tools": 14}
 ALLOWED = 1.1
 
 

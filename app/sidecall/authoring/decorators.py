@@ -1,14 +1,19 @@
 """The decorator that makes a function a tool."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from sidecall.authoring.foreign.adopt import adopt
-from sidecall.authoring.single import Tool
 from sidecall.authoring.spellings import rename_options
 from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.tool import BaseTool
 from sidecall.core.errors import InvalidToolOption
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.authoring import single as _single
+else:
+    _single = Later("sidecall.authoring.single")
 
 Function = Callable[..., Any]
 
@@ -71,7 +76,7 @@ def _offer(
     if isinstance(thing, BaseTool):
         raise InvalidToolOption(f"{thing.name!r} is a tool already; offer it as it is.")
     options = dict(options)
-    kind = StructuredTool if options.pop("infer_schema", True) or "args_schema" in options else Tool
+    kind = StructuredTool if options.pop("infer_schema", True) or "args_schema" in options else _single.Tool
     foreign = adopt(thing, name, options)
     if foreign is not None:
         return foreign

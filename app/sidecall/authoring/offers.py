@@ -4,19 +4,25 @@ import inspect
 import logging
 from collections.abc import Iterable, Iterator
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall.authoring.decorators import tool
 from sidecall.authoring.foreign.adopt import is_foreign_tool, is_foreign_toolkit
 from sidecall.authoring.foreign.declared import adopt_declaration, explain_not_offered
 from sidecall.authoring.foreign.hosted_tool import HostedTool
-from sidecall.authoring.foreign.tool import ForeignTool
+from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.tool import BaseTool
 from sidecall.authoring.toolkit import BaseToolkit
 from sidecall.core.errors import DefinitionError, DiscoveryError
 from sidecall.core.tool import Compilable, CompiledTool
+from sidecall.later import Later
 from sidecall.registry import Registry
 from sidecall.schema.signature import find_source
+
+if TYPE_CHECKING:
+    from sidecall.authoring.foreign import tool as _tool
+else:
+    _tool = Later("sidecall.authoring.foreign.tool")
 
 # What lists tools, by its name: a process has to load it for itself.
 TOOLS_OF = f"{__name__}:tools_of"
@@ -73,7 +79,10 @@ def tools_of(offered: object) -> Iterator[CompiledTool]:
 def _find_replaced(offers: Iterable[Any]) -> set[int]:
     """Find the tools in whose place others are offered."""
     given = (it for offer in offers for it in (offer.given if isinstance(offer, Registry) else (offer,)))
-    return {id(it.stands_for) for it in given if isinstance(it, ForeignTool) and it.stands_for is not None}
+    # Most are functions that were made tools here, for which nothing has to be loaded.
+    others = (it for it in given if isinstance(it, StructuredTool) and type(it) is not StructuredTool)
+    foreign = (it for it in others if isinstance(it, _tool.ForeignTool))
+    return {id(it.stands_for) for it in foreign if it.stands_for is not None}
 
 
 def _is_offer(item: object) -> bool:

@@ -5,7 +5,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any, Self, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
@@ -21,8 +20,6 @@ from sidecall.core.pointer import format_path
 _DEEPEST = 200
 # What proves who somebody is belongs to the request, and must not lie about longer than that.
 _SECRET_HEADERS = frozenset(("authorization", "cookie", "proxy-authorization", "x-api-key"))
-# Callers whose words are kept; most calls are of a few.
-_CALLERS = 128
 # Of these every value, but for a text that is not of ASCII, is seen at once to be JSON.
 _SIMPLE = frozenset((str, int, bool, type(None)))
 
@@ -90,7 +87,7 @@ class CallRecord(BaseModel, defer_build=True):
         call = {**said["tool_call"].__dict__}
         if call["item"] is None:
             del call["item"]
-        copies = {"tool_call": call, "caller": _list_caller(said["caller"]), "headers": {**said["headers"]}}
+        copies = {"tool_call": call, "caller": self._write_caller(said["caller"]), "headers": {**said["headers"]}}
         return to_json({**said, **copies}).decode()
 
     def to_request(self) -> CallRequest:
@@ -114,15 +111,9 @@ class CallRecord(BaseModel, defer_build=True):
 
     @field_serializer("caller")
     def _write_caller(self, caller: Caller) -> dict[str, Any]:
-        return _list_caller(caller)
-
-
-@lru_cache(_CALLERS)
-def _list_caller(caller: Caller) -> dict[str, Any]:
-    """Return what is written of a caller, which nobody may change."""
-    # In a fixed order, so that the same caller is always written the same.
-    written = {"subject": caller.subject, "tenant": caller.tenant, "scopes": sorted(caller.scopes)}
-    return written if caller.toolset is None else {**written, "toolset": asdict(caller.toolset)}
+        # In a fixed order, so that the same caller is always written the same.
+        written = {"subject": caller.subject, "tenant": caller.tenant, "scopes": sorted(caller.scopes)}
+        return written if caller.toolset is None else {**written, "toolset": asdict(caller.toolset)}
 
 
 def _copy_headers(headers: Mapping[str, str]) -> dict[str, str]:

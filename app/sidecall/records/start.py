@@ -29,13 +29,16 @@ def write_init(cls: Any, slots: bool, frozen: bool) -> Any:
 
 def _take(field: Field[Any], slots: bool, taken: list[str], known: dict[str, Any]) -> str:
     """Add what stands for a field among the parameters, and return where its value comes from, if from anywhere."""
-    name, given, made = field.name, f"__default_{field.name}", f"__make_{field.name}()"
-    known[given], known[made[:-2]] = field.default, field.default_factory
+    name, given, made = field.name, f"__default_{field.name}", f"__make_{field.name}"
+    has_default, is_made = field.default is not MISSING, field.default_factory is not MISSING
+    if is_made:
+        known[made] = field.default_factory
+    elif has_default:
+        known[given] = field.default
     if not field.init:
-        has_default = field.default is not MISSING
-        return made if field.default_factory is not MISSING else given if slots and has_default else ""
-    if field.default_factory is not MISSING:
+        return f"{made}()" if is_made else given if slots and has_default else ""
+    if is_made:
         taken.append(f"{name}=__absent")
-        return f"{made} if {name} is __absent else {name}"
-    taken.append(name if field.default is MISSING else f"{name}={given}")
+        return f"{made}() if {name} is __absent else {name}"
+    taken.append(f"{name}={given}" if has_default else name)
     return name

@@ -1,7 +1,6 @@
 """What an operator may set, from the environment."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, Literal
 
 from pydantic import Field, field_validator
@@ -12,6 +11,7 @@ from sidecall.core.errors import SidecallError
 from sidecall.core.options import DocumentApproval
 from sidecall.core.quota import check_rate
 from sidecall.jobs.settings import JobSettings
+from sidecall.later import Later
 from sidecall.lists import Texts
 from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings.access import AccessSettings
@@ -25,6 +25,8 @@ from sidecall.settings.webhooks import WebhookSettings
 from sidecall.settings.workspaces import WorkspaceSettings
 from sidecall.telemetry.modes import LogFormat, TracingMode
 from sidecall.upstream.settings import UpstreamFields
+
+difflib = Later("difflib")
 
 _PREFIX = "SIDECALL_"
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -278,6 +280,6 @@ def unknown_names(variables: Mapping[str, str]) -> list[str]:
     names = [name.removeprefix(_PREFIX).lower() for name in told if name.startswith(_PREFIX)]
     unknown = sorted(set(names) - Settings.model_fields.keys())
     for name in unknown:
-        for meant in get_close_matches(name, Settings.model_fields, 1, 0.75):
+        for meant in difflib.get_close_matches(name, Settings.model_fields, 1, 0.75):
             raise UnknownSetting(f"There is no setting {_PREFIX}{name.upper()}; write {_PREFIX}{meant.upper()}.")
     return [f"{_PREFIX}{name.upper()}" for name in unknown]

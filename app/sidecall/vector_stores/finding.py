@@ -118,7 +118,7 @@ class PassageFinder:
             return []
         order = sorted(scores, key=lambda piece: (-scores[piece], piece))
         places = ", ".join(f"${number}" for number in range(2, 2 + len(order)))
-        rows = await self.database.read("show_pieces", tenant, *order, where=f"AND p.id IN ({places})")
+        rows = await self.database.read("show_pieces", tenant, *order, where=places)
         shown: dict[int, FilePassage] = {}
         for piece, file, store, name, attributes, text in rows:
             score = round(scores[piece], 4)

@@ -1,16 +1,21 @@
-"""Find documentation by its first lines in a vector store in SQLite, as `docstrings` does in a folder."""
+"""Find documentation by its first lines in vector stores in SQLite and PostgreSQL, as `docstrings` does in a folder."""
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from sidecall.indexing.cutting import cut_text
+from sidecall.ledger.sql.database import Database
+from sidecall.ledger.sql.postgres import PostgresDatabase
 from sidecall.ledger.sql.sqlite.file import FILES
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from sidecall.ledger.sql.statements import read_statements
 from sidecall.vector_stores.adding import make_mark, write_rows
 from sidecall.vector_stores.kept import ShelfBounds
 from sidecall.vector_stores.stores import VectorStores
+from tests.kit.postgres import Cluster, find_programs, running
 from tests.trials.finding import Finding
 from tests.trials.searching.docstrings import list_samples, read_docstrings, write_finding
 
@@ -19,42 +24,55 @@ _LOAD = {
     "load_file": "INSERT INTO files VALUES ($1, $2, $3, $4, $5, $6, $7)",
     "load_member": "INSERT INTO vector_store_files VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
 }
+_PATIENCE = 60.0
 
 
 def run() -> Iterator[Finding]:
     """Index all and search."""
-    yield asyncio.run(_try(10_000, 500))
+    yield from _run(10_000, 500)
 
 
 def run_shortly() -> Iterator[Finding]:
     """Do so with fewer."""
-    yield asyncio.run(_try(1000, 40))
+    yield from _run(1000, 40)
 
 
-async def _try(most: int, queries: int) -> Finding:
-    texts = [(head, rest.replace("\0", "")) for head, rest in read_docstrings(most)]
+def _run(texts: int, queries: int) -> Iterator[Finding]:
     database = SqliteDatabase(purpose=FILES, statements={**read_statements("sqlite"), **_LOAD})
+    yield asyncio.run(_try("vector stores", database, texts, queries, time.process_time))
+    programs = find_programs()
+    if programs is None:
+        return
+    with running(programs) as cluster:
+        statements = {**read_statements("postgres"), **_LOAD}
+        shared = PostgresDatabase(cluster.address(cluster.make_database()), statements, _PATIENCE)
+        yield asyncio.run(_try("vector stores, PostgreSQL", shared, texts, queries, lambda: _count_seconds(cluster)))
+
+
+async def _try(row: str, database: Database, most: int, queries: int, clock: Callable[[], float]) -> Finding:
+    texts = [(head, rest.replace("\0", "")) for head, rest in read_docstrings(most)]
     stores = VectorStores(database, ShelfBounds())
     await stores.open()
     store = (await stores.create("one", "", {})).id
-    begun = time.process_time()
+    begun = clock()
     await _fill(database, store, [rest for _, rest in texts])
-    taken = time.process_time() - begun
+    taken = clock() - begun
     shares, times = [], []
     for sample in list_samples(len(texts), queries):
         hits = 0
         for number in sample:
-            begun = time.process_time()
+            begun = clock()
             found = [it.filename for it in await stores.search("one", [texts[number][0]], 20)]
-            times.append(time.process_time() - begun)
+            times.append(clock() - begun)
             hits += f"doc{number}" in found
         shares.append(hits / len(sample))
     await stores.close()
-    return write_finding("vector stores", f"{len(texts):,} docstrings as files of a store", shares, taken, times)
+    return write_finding(row, f"{len(texts):,} docstrings as files of a store", shares, taken, times)
 
 
-async def _fill(database: SqliteDatabase, store: str, texts: list[str]) -> None:
-    mark, rows, files, members = make_mark("one"), [], [], []
+async def _fill(database: Database, store: str, texts: list[str]) -> None:
+    mark = make_mark("one") if database.dialect == "sqlite" else ""
+    rows, files, members = [], [], []
     for number, text in enumerate(texts):
         name = f"doc{number}"
         files.append((name, "one", name, "assistants", len(text), 0.0, text.encode()))
@@ -63,3 +81,13 @@ async def _fill(database: SqliteDatabase, store: str, texts: list[str]) -> None:
     await database.write_all("load_file", files)
     await database.write_all("load_member", members)
     await database.write_all("put_piece", rows)
+
+
+def _count_seconds(cluster: Cluster) -> float:
+    """Return how long those processes of a server have worked that have not ended, on Linux."""
+    children = Path(f"/proc/{cluster.pid}/task/{cluster.pid}/children").read_text().split()
+    spent = 0
+    for process in children:
+        with suppress(OSError):
+            spent += int(Path(f"/proc/{process}/schedstat").read_text().split()[0])
+    return spent / 1e9

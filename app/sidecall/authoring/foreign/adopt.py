@@ -2,14 +2,18 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sidecall.authoring.foreign.tool import ForeignTool
 from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.switches import takes
 from sidecall.core.errors import DefinitionError
 from sidecall.later import Later
 from sidecall.schema.signature import find_source
+
+if TYPE_CHECKING:
+    from sidecall.authoring.foreign import tool as _tool
+else:
+    _tool = Later("sidecall.authoring.foreign.tool")
 
 _agents, _langchain, _runnables = (
     Later(f"sidecall.authoring.foreign.{library}") for library in ("agents", "langchain", "runnables")
@@ -62,7 +66,7 @@ def adopt(thing: Any, name: str | None, options: Mapping[str, Any]) -> Structure
         return None
     try:
         made = find()(thing, name, options)
-        if isinstance(made, ForeignTool):
+        if isinstance(made, _tool.ForeignTool):
             made.stand_for(thing)
         return made
     except DefinitionError:

@@ -1,9 +1,12 @@
 """Find out which of several names a misspelt one resembles."""
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
+
+from sidecall.later import Later
+
+difflib = Later("difflib")
 
 # Longer names come from nobody who mistypes.
 _MOST_LETTERS = 64

@@ -15,6 +15,7 @@ from typing import Any, cast
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.sqlite.pen import Hear, Order
 from sidecall.ledger.sql.sqlite.process import Messages, pack_message
+from sidecall.ledger.sql.sqlite.writer import LARGE
 
 # The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
 _PROGRAM = (
@@ -22,7 +23,6 @@ _PROGRAM = (
     "from sidecall.ledger.sql.sqlite.process import write_for_server; write_for_server(*sys.argv[2:])"
 )
 _CHUNK = 65_536
-_LARGE = 256 * 1024
 _SECONDS_TO_END = 2.0
 # Seconds in which a file must be open, what was left in its log read, and its tables brought up to date.
 _SECONDS_TO_OPEN = 60.0
@@ -90,9 +90,10 @@ class HandInProcess:
         transport, _ = await loop.create_unix_connection(lambda: _Listener(hear), sock=self._link)
         self._transport = cast("asyncio.WriteTransport", transport)
 
-    def send(self, group: Sequence[Order]) -> None:
+    def send(self, group: Sequence[Order], *, is_large: bool) -> None:
         """Let a group be written, together with what waits already."""
-        self._transport.writelines(pack_message(list(map(_spare_copies, group))))
+        if not self._transport.is_closing():  # Else whoever waits is about to hear that.
+            self._transport.writelines(pack_message([_spare_copies(order) for order in group] if is_large else group))
 
     def try_again(self, is_damaged: bool) -> None:
         """Let it be tried whether the file can be used."""
@@ -119,7 +120,7 @@ def _spare_copies(order: Order) -> Order:
     statement, values, kind = order
     if kind != "many":
         for value in values:  # A generator would cost more than what it looks for.
-            if type(value) is bytes and len(value) > _LARGE:
+            if type(value) is bytes and len(value) > LARGE:
                 return statement, [PickleBuffer(one) if type(one) is bytes else one for one in values], kind
     return order
 

@@ -29,7 +29,7 @@ class HandInThread:
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._run, args=(loop, hear), name="sidecall-ledger", daemon=True).start()
 
-    def send(self, group: Sequence[Order]) -> None:
+    def send(self, group: Sequence[Order], *, is_large: bool) -> None:  # noqa: ARG002  nothing is copied here
         """Let a group be written."""
         self._sent.put(partial(self._pen.write, group))
 

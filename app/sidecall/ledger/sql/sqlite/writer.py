@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import math
+import sys
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -17,6 +18,11 @@ from sidecall.ledger.sql.sqlite.pen import Hear, Kind, Order, Outcomes, Trouble
 
 logger = logging.getLogger("sidecall")
 
+# So many are waited for, or as many as are being written just now. Where all were, this process and the hand would take
+# turns, and each would wait for the other.
+_ENOUGH = 5
+# Bytes from which on values are not copied on their way.
+LARGE = 256 * 1024
 # What an operation takes beside its texts and bytes.
 _BESIDE = 512
 # Seconds until a file that could not be used is tried again, and at most where that takes opening it.
@@ -48,8 +54,8 @@ class Hand(Protocol):
     async def start(self, hear: Hear) -> None:
         """Begin to write; what becomes of it is heard on this event loop."""
 
-    def send(self, group: Sequence[Order]) -> None:
-        """Let a group be written, together with others if they wait, too."""
+    def send(self, group: Sequence[Order], *, is_large: bool) -> None:
+        """Let a group be written, together with others if they wait, too; `is_large` where some value may be."""
 
     def try_again(self, is_damaged: bool) -> None:
         """Let it be tried, after trouble, whether the file can be used; all of it where it is damaged."""
@@ -86,7 +92,8 @@ class Writer:
         self._most_waiting = most_waiting
         self._size = 0
         self._orders: list[Order] = []  # Not sent yet.
-        self._gathering = Gathering(lambda: len(self._orders), self._send)
+        self._is_large = False  # Whether one of them is.
+        self._gathering = Gathering(lambda: len(self._orders), self._send, sys.maxsize)
         self._waiting: deque[_Waiting] = deque()
         self._is_closing = False
         self._is_lost = False
@@ -157,11 +164,16 @@ class Writer:
         if self._size + size > self._most_waiting and self._size:
             raise StoreUnavailable("More waits to be written than this server can keep.")
         self._size += size
+        if size > LARGE:
+            self._is_large = True
         future = self._loop.create_future()
-        if not self._orders:
-            self._gathering.begin()
         self._orders.append((statement, values, kind))
         self._waiting.append((future, size))
+        count = len(self._orders)
+        if count >= _ENOUGH and count >= len(self._waiting) - count:
+            self._send()
+        elif count == 1:
+            self._gathering.begin()
         return future
 
     def doubt(self, trouble: str) -> None:
@@ -175,7 +187,8 @@ class Writer:
         """Send what was asked for."""
         orders, self._orders = self._orders, []
         if orders:
-            self._hand.send(orders)
+            self._hand.send(orders, is_large=self._is_large)
+            self._is_large = False
             if self._watch is None and self._hangs_after < math.inf:
                 self._looks = 0
                 self._watch = self._loop.call_later(_LOOK, self._look, context=self._apart)
