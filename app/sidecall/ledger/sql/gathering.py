@@ -3,9 +3,6 @@
 import asyncio
 from collections.abc import Callable
 
-# As many are enough for one commit, and nobody is waited for any longer.
-_ENOUGH = 16
-
 
 class Gathering:
     """Wait for a turn of the event loop in which nothing has come to those that wait, or until there are enough.
@@ -13,8 +10,8 @@ class Gathering:
     A loop that has nothing else to do takes such a turn at once, so whoever is alone hardly waits.
     """
 
-    def __init__(self, count: Callable[[], int], end: Callable[[], None], enough: int = _ENOUGH) -> None:
-        """Begin for those that are counted, and call `end` when they should wait no longer."""
+    def __init__(self, count: Callable[[], int], end: Callable[[], None], enough: int) -> None:
+        """Begin for those that are counted, and call `end` when they should wait no longer, or `enough` do."""
         self._count = count
         self._end = end
         self._enough = enough

@@ -59,13 +59,13 @@ class Likeness:
         """
         if self._file is None:
             return
-        if self._has_moved:
+        status = _look_at(self._path)
+        if status is None or (status.st_dev, status.st_ino) != self._identity:
             raise FileMoved
-        size = self._file.seek(0, os.SEEK_END)
         self._file.seek(0)
-        if size < self._size or self._file.read(len(_HEAD)) != _HEAD:
+        if status.st_size < self._size or self._file.read(len(_HEAD)) != _HEAD:
             raise FileOverwritten
-        self._size = size
+        self._size = status.st_size
 
     @property
     def is_empty(self) -> bool:
@@ -84,21 +84,21 @@ class Likeness:
         return _identify(self._path) != self._identity
 
 
-def _identify(path: Path | None) -> _Identity | None:
+def _look_at(path: Path | None) -> os.stat_result | None:
+    """Return what the system says of a file; None where there is none."""
     if path is None:
         return None
     try:
-        status = os.stat(path)
+        return os.stat(path)
     except OSError:
         return None
-    return status.st_dev, status.st_ino
+
+
+def _identify(path: Path | None) -> _Identity | None:
+    status = _look_at(path)
+    return None if status is None else (status.st_dev, status.st_ino)
 
 
 def _measure(path: Path | None) -> int | None:
-    """Return how many bytes a file has; None where there is none."""
-    if path is None:
-        return None
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return None
+    status = _look_at(path)
+    return None if status is None else status.st_size
