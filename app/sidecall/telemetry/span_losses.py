@@ -54,7 +54,8 @@ class CountedBatches(BatchSpanProcessor):
         """Send with an exporter."""
         super().__init__(_CountedExporter(exporter, losses))
         self._losses = losses
-        self._queue: deque[ReadableSpan] = self._batch_processor._queue
+        # Its own in the releases that are tried; with another one only what the collector does not take is counted.
+        self._queue: deque[ReadableSpan] = getattr(getattr(self, "_batch_processor", None), "_queue", deque())
 
     def on_end(self, span: ReadableSpan) -> None:
         """Take a span; one that waits is lost for it where there is no room for both."""
