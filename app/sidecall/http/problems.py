@@ -253,4 +253,6 @@ async def _answer_crash(request: Request, error: Exception) -> Response:
     detail = f"This is a defect of the server; its log has the details under the request id {request_id}."
     response = problem(request, 500, "internal-error", "The server failed.", detail)
     response.headers["X-Request-Id"] = request_id
+    # The error is raised again, for the server to see, and servers close the connection then.
+    response.headers["Connection"] = "close"
     return response
