@@ -4,6 +4,7 @@ Whoever makes the way of a call shorter, or longer for a good reason, writes the
 """
 
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -66,10 +67,10 @@ async def test_a_door_that_is_closed_is_noticed(target: str) -> None:
     assert await _count(app, target) > COUNTED[target] * 2
 
 
-async def test_toolkits_cost_a_plain_call_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_toolkits_cost_a_plain_call_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """All of them are on, and what they need is there: not one function more is entered."""
     monkeypatch.setenv("SIDECALL_IMAGES_URL", "http://127.0.0.1:9")
-    monkeypatch.setenv("SIDECALL_FILE_SEARCH_FOLDER", "/nowhere")
+    monkeypatch.setenv("SIDECALL_FILE_SEARCH_FOLDER", str(tmp_path))
     toolkits = [toolkit.name for toolkit in TOOLKITS if toolkit.name != "files-read-only"]  # Which `files` has, too.
     plain, full = (
         create_app(Settings(), Registry(tools)) for tools in ([echo], [echo, *discover(find_files(toolkits))])
