@@ -116,11 +116,10 @@ def _forget_parts(names: Iterable[str]) -> None:
             sys.modules.pop(name, None)
 
 
-_ours = LateModules(Path(__file__).parents[1] / "version.py")
+LATE_MODULES = LateModules(Path(__file__).parents[1] / "version.py")
 
 
-def watch_late_modules() -> LateModules:
-    """Return this process's finder of our own modules, from now on the one that finds them."""
-    if _ours not in sys.meta_path:
-        sys.meta_path.insert(0, _ours)
-    return _ours
+def watch_late_modules() -> None:
+    """Let our own modules be found with care from now on."""
+    if LATE_MODULES not in sys.meta_path:
+        sys.meta_path.insert(0, LATE_MODULES)

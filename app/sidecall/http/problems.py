@@ -71,7 +71,7 @@ from sidecall.core.run.file_errors import (
 )
 from sidecall.core.secrecy.places import InvalidSecret, SecretsOff, TooManySecrets, UnknownSecret
 from sidecall.core.secrecy.user_tokens import UnknownUserToken
-from sidecall.http.late_modules import watch_late_modules
+from sidecall.http.late_modules import LATE_MODULES
 from sidecall.http.preferences import InvalidKey, InvalidPreference
 from sidecall.http.quota import quota_headers
 from sidecall.http.ranges import RangeUnsatisfiable
@@ -190,7 +190,7 @@ async def answer(request: Request, error: Exception) -> Response:
 
 def find_known(error: Exception) -> RequestError | None:
     """Return the error that clients are told of; None where it is a crash."""
-    return error if isinstance(error, RequestError) else watch_late_modules().explain(error)
+    return error if isinstance(error, RequestError) else LATE_MODULES.explain(error)
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:

@@ -9,7 +9,7 @@ from sidecall.auth.access import Access
 from sidecall.auth.scopes import OPERATE
 from sidecall.core.context import Caller
 from sidecall.core.errors import RequestError
-from sidecall.http.late_modules import watch_late_modules
+from sidecall.http.late_modules import LATE_MODULES
 from sidecall.http.problems import Problem, problem
 from sidecall.rest.parts import PartsDep
 from sidecall.rest.status.sandboxes import SandboxStatus, list_refused, show_sandbox
@@ -88,7 +88,7 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
     """
     lifecycle = parts.lifecycle
     trouble = parts.trouble
-    loading = watch_late_modules().trouble
+    loading = LATE_MODULES.trouble
     if lifecycle.phase == "ready" and trouble is None and loading is None:
         missing, upstream = parts.documents.missing or None, parts.operation.upstream
         uses = [tool.sandbox_use for tool in parts.registry if tool.sandbox_use is not None]
