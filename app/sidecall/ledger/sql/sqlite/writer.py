@@ -18,9 +18,11 @@ from sidecall.ledger.sql.sqlite.pen import Hear, Kind, Order, Outcomes, Trouble
 
 logger = logging.getLogger("sidecall")
 
-# So many are waited for, or as many as are being written just now. Where all were, this process and the hand would take
-# turns, and each would wait for the other.
+# So many are waited for, or as many as are being written just now, or a quarter of the most that waited at once lately.
+# Where all were, this process and the hand would take turns, and each would wait for the other.
 _ENOUGH = 5
+_SHARE = 4
+_FORGETS = 8
 # Bytes from which on values are not copied on their way.
 LARGE = 256 * 1024
 # What an operation takes beside its texts and bytes.
@@ -95,6 +97,7 @@ class Writer:
         self._is_large = False  # Whether one of them is.
         self._gathering = Gathering(lambda: len(self._orders), self._send, sys.maxsize)
         self._waiting: deque[_Waiting] = deque()
+        self._most = 0  # Of those, lately.
         self._is_closing = False
         self._is_lost = False
         self._is_damaged = False
@@ -170,7 +173,7 @@ class Writer:
         self._orders.append((statement, values, kind))
         self._waiting.append((future, size))
         count = len(self._orders)
-        if count >= _ENOUGH and count >= len(self._waiting) - count:
+        if count >= _ENOUGH and count >= len(self._waiting) - count and count * _SHARE >= self._most:
             self._send()
         elif count == 1:
             self._gathering.begin()
@@ -186,6 +189,7 @@ class Writer:
     def _send(self) -> None:
         """Send what was asked for."""
         orders, self._orders = self._orders, []
+        self._most = max(len(self._waiting), self._most - self._most // _FORGETS)
         if orders:
             self._hand.send(orders, is_large=self._is_large)
             self._is_large = False
