@@ -21,7 +21,7 @@ _JSON = {"content-type": "application/json"}
 class Request:
     """What is asked, where in the JSON answer the result stands, and what it has to be.
 
-    `calls` is how many tool calls one request stands for.
+    `calls` is how many tool calls one request stands for, `connections` how many clients ask at the same time.
     """
 
     path: str
@@ -31,6 +31,7 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=lambda: _JSON)
     status: int = 200
     calls: int = 1
+    connections: int = CONNECTIONS
 
     @property
     def method(self) -> str:
@@ -93,7 +94,7 @@ def drive(server: Running, request: Request) -> Pace:
     if shutil.which("wrk") is None:
         raise Unavailable(INSTALL_WRK)
     headers = [f"{name}: {value}" for name, value in request.headers.items()]
-    options = ["-t1", f"-c{CONNECTIONS}", "-d1s", "-s", str(ROOT / "bench" / "request.lua")]
+    options = ["-t1", f"-c{request.connections}", "-d1s", "-s", str(ROOT / "bench" / "request.lua")]
     command = ["wrk", *options, server.url + request.path, "--", request.method, request.body, *headers]
     before = server.processor_seconds()
     done = subprocess.run(command, capture_output=True, text=True, check=False)

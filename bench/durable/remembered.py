@@ -23,6 +23,9 @@ REMEMBERED = "remembered "
 # What is said of a remembered call beside that it is: its tool may run again, or it has a key of its own.
 AGAIN = ", of a tool that may run again"
 KEYED = ", each with a key"
+# As many clients as a server has work for; with fewer, calls wait for disks and processes most of the time.
+CROWD = 64
+CROWDED = f", {CROWD} connections"
 IN_MEMORY = "in memory"
 _NOWHERE = "memory://"
 PLACES = (IN_MEMORY, "on SQLite", "on PostgreSQL")
@@ -46,7 +49,8 @@ BARS = (
         for place in PLACES[1:]
     ),
 )
-# Calls that are accepted, run and answered, all of it written down, in a second; and milliseconds of the middle one.
+# Calls of many clients that are accepted, run and answered, all of it written down, in a second; and milliseconds of the
+# middle one with fewer clients.
 _RATES = {"on SQLite": 8000.0, "on PostgreSQL": 5000.0}
 _P50_MS = 3.0
 # Gives an address of an empty database; starts a server there.
@@ -86,6 +90,8 @@ def _list_starts(place: str) -> list[tuple[Mapping[str, Request], _Start]]:
         REMEMBERED + place + AGAIN: _TO_REPEAT,
         REMEMBERED + place + KEYED: _TO_KNOW,
     }
+    if place != IN_MEMORY:
+        rows |= {name + CROWDED: replace(asked, connections=CROWD) for name, asked in rows.items()}
     workers = [package for package, places in WORKERS.items() if place in places]
     return [(rows, _serve), *(({f"{name} {place}": ASKED}, partial(start_worker, name)) for name in workers)]
 
@@ -124,7 +130,7 @@ def summarize(paces: Mapping[str, list[Pace]], skipped: Mapping[str, str]) -> Pa
     used = {name: [pace.processor_us for pace in taken if pace.processor_us] for name, taken in paces.items()}
     per_processor_second = {name: [1e6 / us for us in found] for name, found in used.items() if found}
     return Part(
-        title=f"Remembered calls, {CONNECTIONS} connections, servers and load on all cores",
+        title=f"Remembered calls, {CONNECTIONS} connections or {CROWD}, servers and load on all cores",
         measures="calls per second",
         columns=("", "calls/s", "lowest to highest", "p50 ms", "p99 ms", "server CPU µs", "of it beside", "÷ plain"),
         rows=tuple(_line(name, taken, series) for name, taken in paces.items()),
@@ -137,18 +143,20 @@ def summarize(paces: Mapping[str, list[Pace]], skipped: Mapping[str, str]) -> Pa
 def _promise(paces: Mapping[str, list[Pace]]) -> Iterator[Figure]:
     for place, rate in _RATES.items():
         for what in ("", AGAIN, KEYED):
-            taken = paces.get(REMEMBERED + place + what)
-            if not taken:
-                continue
-            name = f"durable calls {place}{what}"
-            yield absolute(name, [pace.calls_per_second for pace in taken], rate, "/s", at_least=True)
-            yield absolute(f"{name}, p50", [pace.p50_ms for pace in taken], _P50_MS, "ms", at_least=False)
+            name, row = f"durable calls {place}{what}", REMEMBERED + place + what
+            if crowd := paces.get(row + CROWDED):
+                series = [pace.calls_per_second for pace in crowd]
+                yield absolute(name + CROWDED, series, rate, "/s", at_least=True)
+            if some := paces.get(row):
+                series = [pace.p50_ms for pace in some]
+                yield absolute(f"{name}, {CONNECTIONS} connections, p50", series, _P50_MS, "ms", at_least=False)
 
 
 def _line(name: str, paces: list[Pace], series: Mapping[str, list[float]]) -> tuple[str, ...]:
     used = [pace.processor_us for pace in paces if pace.processor_us]
     beside = [pace.beside_us for pace in paces if pace.processor_us]
-    rate, plain = spread(series[name]), PLAIN + name.removeprefix(REMEMBERED).partition(",")[0]
+    plain = PLAIN + name.removeprefix(REMEMBERED).partition(",")[0] + (CROWDED if name.endswith(CROWDED) else "")
+    rate = spread(series[name])
     return (
         name,
         f"{rate.median:,.0f}",
