@@ -49,8 +49,8 @@ BARS = (
         for place in PLACES[1:]
     ),
 )
-# Calls of many clients that are accepted, run and answered, all of it written down, in a second; and milliseconds of the
-# middle one with fewer clients.
+# Calls of many clients that are accepted, run and answered, all of it written down, in a second; and milliseconds of
+# the middle one with fewer clients.
 _RATES = {"on SQLite": 8000.0, "on PostgreSQL": 5000.0}
 _P50_MS = 3.0
 # Gives an address of an empty database; starts a server there.
