@@ -12,6 +12,7 @@ from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED, PARAMETERS, read_preferences
 from sidecall.http.problems import Problem
+from sidecall.rest.misfits import list_misfits, say_misfits
 from sidecall.rest.openapi import json_body
 from sidecall.rest.parts import ContextDep, PartsDep
 from sidecall.rest.past_calls import find_call
@@ -94,7 +95,7 @@ def _read_wish(body: Any) -> ReplayWish:
     try:
         return ReplayWish.model_validate(body)
     except ValidationError as error:
-        text = "; ".join(f"{'.'.join(map(str, item['loc'])) or 'body'}: {item['msg']}" for item in error.errors())
+        text = say_misfits(list_misfits(error, body))
         raise InvalidReplay(f'The body may be left out, or be {{"insist": true}}: {text}.', example=_INSIST) from None
 
 
