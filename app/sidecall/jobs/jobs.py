@@ -15,6 +15,7 @@ from sidecall.core.invocation import CallRequest, new_invocation_id
 from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
+from sidecall.core.run.workspaces import require_conversation
 from sidecall.core.tool import CompiledTool
 from sidecall.jobs.endings import end_cancelled, end_expired, end_with, may_repeat
 from sidecall.jobs.ends import Ends, hear
@@ -28,8 +29,8 @@ from sidecall.jobs.upkeep import Upkeep
 from sidecall.jobs.watching import Sights, watch_call
 from sidecall.ledger.base import Ledger
 from sidecall.pipeline.batch import Find
-from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.format import refuse
+from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.signing_in.resume import SignInWaits
 from sidecall.pipeline.visible import is_visible
 
@@ -100,9 +101,11 @@ class Jobs:
 
         Raises:
             KeyReused: Its key was sent before, with another call.
+            MissingContext: Its conversation cannot be one.
             TooManyJobs: So many calls are queued, or kept, that there is no room for it.
             StoreUnavailable: It cannot be written down just now.
         """
+        require_conversation(request.headers, request.context)
         begins = how.waits or (self._upkeep.queued <= 0 and self._runner.free > 0)
         lacks_place = not begins and self._upkeep.queued >= self.limits.queued
         if lacks_place or (self._calls.kept.is_full and not await self._keeping.has_room()):

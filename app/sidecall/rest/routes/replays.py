@@ -14,7 +14,7 @@ from sidecall.http.preferences import DOCUMENTED, PARAMETERS, read_preferences
 from sidecall.http.problems import Problem
 from sidecall.rest.misfits import list_misfits, say_misfits
 from sidecall.rest.openapi import json_body
-from sidecall.rest.parts import ContextDep, PartsDep
+from sidecall.rest.parts import CallContextDep, PartsDep
 from sidecall.rest.past_calls import find_call
 from sidecall.rest.remembered import answer_replay
 from sidecall.rest.routes.calls import AnswerForm, CallId
@@ -72,7 +72,7 @@ _BODY = {**json_body(ReplayWish, _EXAMPLES), "required": False}
     openapi_extra={"requestBody": _BODY, "parameters": PARAMETERS},
 )
 async def replay_tool_call(
-    request: Request, parts: PartsDep, context: ContextDep, call_id: CallId, format: AnswerForm = "langchain"
+    request: Request, parts: PartsDep, context: CallContextDep, call_id: CallId, format: AnswerForm = "langchain"
 ) -> Response:
     """Make a new call of the same tool with the same arguments, state and context; `replay_of` names the old one.
 
