@@ -18,6 +18,7 @@ from sidecall.settings import Settings
 from sidecall.toolkits.choosing import find_files
 from sidecall.toolkits.table import TOOLKITS
 from tests.kit.asgi import Passing, Peer, exchange, scope_of, sized
+from tests.kit.callers.keys import write_keys
 from tests.kit.tools import echo
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
@@ -26,11 +27,11 @@ COUNTED = {"POST /tool_calls": 67, "GET /tools": 14}
 ALLOWED = 1.1
 
 
-async def _count(app: Application, target: str) -> int:
+async def _count(app: Application, target: str, *headers: tuple[str, str]) -> int:
     """Count the calls of a request like some that were answered before."""
     method, _, path = target.partition(" ")
     body = CALL if method == "POST" else b""
-    scope = scope_of(method, path, sized(CALL) if body else [])
+    scope = scope_of(method, path, [*(sized(CALL) if body else []), *headers])
     for _ in range(2):  # The first makes the listing, the second its headers.
         assert (await exchange(app, scope | {"state": {}}, body)).status == 200
     count = 0
@@ -56,6 +57,15 @@ async def test_a_request_costs_no_more_than_it_did(target: str) -> None:
     app = create_app(Settings(), Registry([echo]))
 
     assert await _count(app, target) <= COUNTED[target] * ALLOWED
+
+
+async def test_who_shows_a_key_takes_the_short_way_too(tmp_path: Path) -> None:
+    """A key is looked up among those that were seen lately, which takes a few functions."""
+    keys = tmp_path / "keys.jsonl"
+    shown = write_keys(keys, {"agent": ("tools:call",)})["agent"]["Authorization"]
+    app = create_app(Settings(auth="api_key", keys_file=keys), Registry([echo]))
+
+    assert await _count(app, "POST /tool_calls", ("authorization", shown)) <= 74 * ALLOWED
 
 
 @pytest.mark.parametrize("target", COUNTED)
