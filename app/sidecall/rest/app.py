@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from functools import partial
-from typing import Any, Literal
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -28,7 +30,6 @@ from sidecall.http.request_id import RequestId, RequestIdHeader
 from sidecall.later import Later
 from sidecall.registry import Registry
 from sidecall.rest import explorer
-from sidecall.rest.document.serving import ServedDocument
 from sidecall.rest.parts import Parts
 from sidecall.rest.route_table import FILE_ROUTES, METRICS_ROUTES, ROUTES, STATUS_ROUTES, make_routes
 from sidecall.rest.routes import health
@@ -36,6 +37,10 @@ from sidecall.rest.routes.permissions import permit
 from sidecall.rest.shortcuts import make_shortcuts
 from sidecall.version import __version__
 
+if TYPE_CHECKING:
+    from sidecall.rest.document import serving as _serving
+else:
+    _serving = Later("sidecall.rest.document.serving")
 _document = Later("sidecall.rest.document.making")
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
@@ -129,7 +134,12 @@ def _add_document(app: Application, pages: Pages, parts: Parts, access: Access |
     describe = partial(_describe, app, shown, is_for_all, is_proved=is_proved, has_files=has_files)
     app.openapi = describe  # type: ignore[method-assign]  # FastAPI documents this as the way to extend it
     if pages.docs:
-        app.add_route(_DOCUMENT, ServedDocument(describe, shown).answer, include_in_schema=False)
+        find_served = cache(lambda: _serving.ServedDocument(describe, shown))
+
+        async def answer(request: Request) -> Response:
+            return await find_served().answer(request)
+
+        app.add_route(_DOCUMENT, answer, include_in_schema=False)
 
 
 def _describe(
