@@ -8,6 +8,7 @@ from fastapi import FastAPI
 
 from sidecall.core.errors import SidecallError
 from sidecall.executors.table import Executors, close_all, follow_all, start_all
+from sidecall.http.late_modules import watch_late_modules
 from sidecall.jobs.webhooks.courier import Courier
 from sidecall.jobs.webhooks.signing import read_key
 from sidecall.ledger.base import Ledger
@@ -89,6 +90,7 @@ async def _begin(parts: Parts, ledger: Ledger, executors: Executors, courier: Co
     await start_all(executors, parts.registry)
     await parts.jobs.open()
     courier.open()
+    watch_late_modules()
 
 
 async def _begin_to_keep(parts: Parts, ledger: Ledger, late: LateSteps) -> None:

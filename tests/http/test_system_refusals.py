@@ -2,9 +2,12 @@
 
 import errno
 
+import httpx
 import pytest
+from fastapi import FastAPI
 
-from sidecall.http.system_refusals import word_system_refusal
+from sidecall.http import problems
+from sidecall.http.system_refusals import find_shortage, word_system_refusal
 
 
 @pytest.mark.parametrize(
@@ -35,3 +38,50 @@ def test_a_refusal_is_worded(error: BaseException, said: str | None) -> None:
 
     assert word_system_refusal(error) == said
     assert word_system_refusal(outer) == said
+
+
+@pytest.mark.parametrize(
+    ("error", "is_shortage"),
+    [
+        (OSError(errno.EMFILE, "Too many open files"), True),
+        (OSError(errno.ENFILE, "Too many open files in system"), True),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), True),
+        (ImportError("libz.so.1: cannot open shared object file: Too many open files"), True),
+        (ImportError("No module named 'nothing'"), False),
+        (PermissionError(errno.EACCES, "Permission denied"), False),
+        (ValueError("Too many open files"), False),
+    ],
+)
+def test_what_the_system_lacks_for_a_moment_is_no_defect(error: Exception, is_shortage: bool) -> None:
+    """Clients may come again; other refusals stay as they are."""
+    found = find_shortage(error)
+
+    assert (found is not None) is is_shortage
+    assert found is None or found.members == {"retryable": True, "retry_after": 5}
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "retry_after", "connection"),
+    [
+        (OSError(errno.EMFILE, "Too many open files"), 503, "5", None),
+        (PermissionError(errno.EACCES, "Permission denied"), 500, None, "close"),
+        (ImportError("No module named 'nothing'"), 500, None, "close"),
+    ],
+)
+async def test_a_route_answers_a_lack_with_when_to_come_again(
+    error: Exception, status: int, retry_after: str | None, connection: str | None
+) -> None:
+    """Everything else is a defect, and ends the connection."""
+    app = FastAPI()
+    problems.install(app)
+
+    @app.get("/")
+    async def fail() -> None:
+        raise error
+
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://sidecall") as client:
+        answer = await client.get("/")
+
+    told = tuple(answer.headers.get(name) for name in ("Retry-After", "Connection"))
+    assert (answer.status_code, *told) == (status, retry_after, connection)

@@ -31,7 +31,7 @@ class _WithoutFiles:
 async def test_what_could_not_be_loaded_is_loaded_later(
     make_client: MakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Until then a client is told that it is the server's fault."""
+    """Until then a client is told to come again."""
     client: httpx.AsyncClient = await make_client(double)
     with monkeypatch.context() as without:
         without.setattr(late, "_endpoint", _WithoutFiles())
@@ -39,5 +39,6 @@ async def test_what_could_not_be_loaded_is_loaded_later(
 
     answer = await client.post("/mcp", json=LIST, headers=HEADERS)
 
-    assert (refused.status_code, refused.json()["type"]) == (500, "urn:sidecall:problem:internal-error")
+    assert refused.headers["Retry-After"] == "5"
+    assert (refused.status_code, refused.json()["type"]) == (503, "urn:sidecall:problem:part-unavailable")
     assert [it["name"] for it in answer.json()["result"]["tools"]] == ["double"]

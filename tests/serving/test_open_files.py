@@ -47,7 +47,7 @@ def test_the_limit_is_raised_where_it_may(soft: int, hard: int, connections: int
     ("hard", "fitting"),
     [
         (1024, 768),
-        (300, 150),  # where the reserve would leave next to nothing
+        (300, 142),  # where the reserve would leave next to nothing
     ],
 )
 def test_fewer_connections_are_taken_where_it_may_not(hard: int, fitting: int) -> None:

@@ -44,5 +44,12 @@ class StoreUnavailable(Overloaded):
         super().__init__(message, retry_after=5)
 
 
+class PartUnavailable(Overloaded):
+    """A part of this server cannot be used just now."""
+
+    def __init__(self, message: str | None = None, *, retry_after: int = 5) -> None:
+        super().__init__(message, retry_after=retry_after)
+
+
 class StoreUnfit(SidecallError):
     """What the setting SIDECALL_STORE names cannot be used by this program."""

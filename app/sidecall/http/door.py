@@ -11,7 +11,6 @@ from types import MappingProxyType
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sidecall.core.errors import RequestError
 from sidecall.http import problems
 from sidecall.http.exchange import WholeExchange
 from sidecall.http.reply import Reply
@@ -65,7 +64,7 @@ async def _serve(answer: Awaitable[Reply], scope: Scope, receive: Receive, send:
         return
     except Exception as error:
         await problems.refuse(scope, receive, send, error)
-        if not isinstance(error, RequestError):
+        if problems.find_known(error) is None:
             raise
         return
     if not _is_sent(reply, scope, send):
@@ -74,7 +73,7 @@ async def _serve(answer: Awaitable[Reply], scope: Scope, receive: Receive, send:
 
 async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
     await problems.refuse(scope, receive, send, error)
-    if not isinstance(error, RequestError):
+    if problems.find_known(error) is None:
         try:
             raise error
         finally:

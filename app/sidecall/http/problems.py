@@ -52,7 +52,14 @@ from sidecall.core.errors import (
     UnknownTool,
     UnsupportedMediaType,
 )
-from sidecall.core.overload import Overloaded, QuotaExceeded, StoreUnavailable, TooManyApprovals, TooManyCalls
+from sidecall.core.overload import (
+    Overloaded,
+    PartUnavailable,
+    QuotaExceeded,
+    StoreUnavailable,
+    TooManyApprovals,
+    TooManyCalls,
+)
 from sidecall.core.run.file_errors import (
     FileConflict,
     InvalidFile,
@@ -64,6 +71,7 @@ from sidecall.core.run.file_errors import (
 )
 from sidecall.core.secrecy.places import InvalidSecret, SecretsOff, TooManySecrets, UnknownSecret
 from sidecall.core.secrecy.user_tokens import UnknownUserToken
+from sidecall.http.late_modules import LATE_MODULES
 from sidecall.http.preferences import InvalidKey, InvalidPreference
 from sidecall.http.quota import quota_headers
 from sidecall.http.ranges import RangeUnsatisfiable
@@ -128,6 +136,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     TooManyWorkspaces: (503, "too-many-workspaces"),
     TooManyApprovals: (503, "too-many-approvals"),
     TooManyJobs: (503, "too-many-jobs"),
+    PartUnavailable: (503, "part-unavailable"),
     StoreUnavailable: (503, "store-unavailable"),
     IssuerUnreachable: (503, "issuer-unreachable"),
 }
@@ -168,12 +177,20 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _answer_parameter)
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(ClientDisconnect, _answer_nobody)
+    app.add_exception_handler(OSError, _answer_passing)
+    app.add_exception_handler(ImportError, _answer_passing)
     app.add_exception_handler(Exception, _answer_crash)
 
 
 async def answer(request: Request, error: Exception) -> Response:
     """Make the answer to an error outside the framework, as its handlers would."""
-    return await (_answer_request_error if isinstance(error, RequestError) else _answer_crash)(request, error)
+    known = find_known(error)
+    return await (_answer_crash(request, error) if known is None else _answer_request_error(request, known))
+
+
+def find_known(error: Exception) -> RequestError | None:
+    """Return the error that clients are told of; None where it is a crash."""
+    return error if isinstance(error, RequestError) else LATE_MODULES.explain(error)
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:
@@ -242,6 +259,14 @@ def _leads_to(route: BaseRoute, request: Request) -> bool:
     return hasattr(route, "methods") and route.matches(request.scope)[0] is not Match.NONE
 
 
+async def _answer_passing(request: Request, error: Exception) -> Response:
+    """Answer what is no defect of ours, and passes; other errors of these kinds are crashes as any."""
+    known = find_known(error)
+    if known is None:
+        raise error
+    return await _answer_request_error(request, known)
+
+
 async def _answer_nobody(_request: Request, _error: Exception) -> Response:
     """Answer nobody: the client hung up in the middle of its body, which is no defect of ours."""
     return Response(status_code=400)
@@ -253,4 +278,6 @@ async def _answer_crash(request: Request, error: Exception) -> Response:
     detail = f"This is a defect of the server; its log has the details under the request id {request_id}."
     response = problem(request, 500, "internal-error", "The server failed.", detail)
     response.headers["X-Request-Id"] = request_id
+    # The error is raised again, for the server to see, and servers close the connection then.
+    response.headers["Connection"] = "close"
     return response

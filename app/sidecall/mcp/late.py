@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from starlette.types import Receive, Scope, Send
 
+from sidecall.core.errors import RequestError
 from sidecall.http import problems
 from sidecall.later import Later
 
@@ -35,5 +36,5 @@ class LateMcpEndpoint:
         """Serve one request."""
         try:
             return self._serve(scope, receive, send)
-        except OSError as error:  # Files have run out: the next request may have more luck.
+        except (OSError, ImportError, RequestError) as error:  # The next request may have more luck.
             return problems.refuse(scope, receive, send, error)

@@ -8,7 +8,7 @@ from pydantic_core import to_json
 
 from sidecall.core.errors import RequestError
 from sidecall.core.overload import Overloaded
-from sidecall.http.problems import find_status
+from sidecall.http.problems import find_known, find_status
 from sidecall.http.quota import quota_headers
 from sidecall.mcp.calls import call_tool
 from sidecall.mcp.exchange import Exchange
@@ -37,9 +37,14 @@ async def answer_message(parts: McpParts, message: RpcMessage, exchange: Exchang
     except RequestError as error:
         error.quotas = error.quotas or parts.pipeline.gate.quotas_of(exchange.caller, message.tool_name)
         raise word_refusal(error) from error
-    except (RpcError, OSError):
+    except RpcError:
         raise
     except Exception as error:
+        known = find_known(error)
+        if known is not None:
+            raise word_refusal(known) from error
+        if isinstance(error, OSError):
+            raise
         logger.error("%s failed", message.method, exc_info=error)
         raise RpcError(INTERNAL_ERROR, "The server failed; its log has the details.", status=500) from None
 

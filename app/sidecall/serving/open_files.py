@@ -12,6 +12,8 @@ logger = logging.getLogger("sidecall")
 
 # What tools, logs and libraries open beside the connections.
 RESERVE = 256
+# What loading a part of the server takes when it is first needed.
+_TO_LOAD = 8
 
 
 def room_for(connections: int) -> int:
@@ -22,7 +24,7 @@ def room_for(connections: int) -> int:
     limit = _raise_limit(wanted)
     if limit >= wanted:
         return connections
-    fitting = max(limit - RESERVE, limit // 2)
+    fitting = max(limit - RESERVE, limit // 2 - _TO_LOAD, 1)
     logger.warning(
         "only %d connections fit under the limit of %d open files, not SIDECALL_MAX_CONNECTIONS=%d; raise it "
         "(ulimit -n, LimitNOFILE, --ulimit nofile)",

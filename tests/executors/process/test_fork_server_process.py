@@ -2,12 +2,16 @@
 
 import asyncio
 import os
+import sys
+from pathlib import Path
 
 import pytest
 
 from sidecall.authoring.offers import TOOLS_OF
 from sidecall.executors.process.code import open_code
 from sidecall.executors.process.fork_server_process import ForkServerProcess
+from sidecall.http.late_modules import LateModules
+from tests.kit.projects import write
 
 
 async def test_it_is_ended_even_if_nobody_waits_for_its_end() -> None:
@@ -27,3 +31,17 @@ async def test_it_is_ended_even_if_nobody_waits_for_its_end() -> None:
     assert pid is not None
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+async def test_none_is_made_of_another_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Server and processes of two versions would not understand each other."""
+    mark = write(tmp_path / "version.py")
+    monkeypatch.setattr(sys, "meta_path", [LateModules(mark), *sys.meta_path])
+    monkeypatch.delitem(sys.modules, "sidecall.executors.process.inside.main", raising=False)
+    mark.unlink()
+    forks = ForkServerProcess(TOOLS_OF)
+
+    with pytest.raises(OSError, match="The installation has changed"):
+        forks.fork(0)
+    assert forks.pid is None
+    await forks.close()

@@ -10,7 +10,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 
+from sidecall.core.errors import SidecallError
 from sidecall.executors.process.child import describe_end
 from sidecall.executors.process.descendants import kill_marked, new_mark
 from sidecall.executors.process.orders import FORK, KILL, ORDER
@@ -18,11 +20,9 @@ from sidecall.executors.process.printed import PrintedLines
 
 logger = logging.getLogger("sidecall")
 
+_MAIN = "sidecall.executors.process.inside.main"
 # The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
-_PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from sidecall.executors.process.inside.main import main; main(*sys.argv[2:])"
-)
+_PROGRAM = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {_MAIN} import main; main(*sys.argv[2:])"
 # Seconds that it has for killing its children.
 _PATIENCE = 2.0
 
@@ -117,6 +117,7 @@ class ForkServerProcess:
         return False
 
     def _start(self) -> None:
+        _look_for_main()
         if self._control is not None and self._process is not None:
             self._control.close()
             end = describe_end(self._process.poll())
@@ -138,6 +139,18 @@ class ForkServerProcess:
         process.kill()
         process.wait()
         kill_marked(self._mark)
+
+
+def _look_for_main() -> None:
+    """Ask for what the process will load, as if it were loaded here: it must be of the same version.
+
+    Raises:
+        OSError: It may not be loaded any more.
+    """
+    try:
+        find_spec(_MAIN)
+    except SidecallError as error:
+        raise OSError(str(error)) from error
 
 
 def can_fork() -> bool:

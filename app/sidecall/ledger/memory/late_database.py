@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sidecall.core.overload import StoreUnavailable
+from sidecall.core.overload import PartUnavailable, StoreUnavailable
 from sidecall.later import Later
 from sidecall.ledger.sql.database import Dialect, Row
 
@@ -96,7 +96,9 @@ class LateDatabase:
                 try:
                     database = _opened.SqliteDatabase()
                     await database.open()
-                except OSError as error:  # Files have run out, and something has to be loaded.
+                except OSError as error:  # Files have run out.
                     raise StoreUnavailable from error
+                except PartUnavailable as error:  # Something has to be loaded.
+                    raise StoreUnavailable(error.message) from error
                 self._database = database
             return self._database

@@ -9,6 +9,7 @@ from sidecall.auth.access import Access
 from sidecall.auth.scopes import OPERATE
 from sidecall.core.context import Caller
 from sidecall.core.errors import RequestError
+from sidecall.http.late_modules import LATE_MODULES
 from sidecall.http.problems import Problem, problem
 from sidecall.rest.parts import PartsDep
 from sidecall.rest.status.sandboxes import SandboxStatus, list_refused, show_sandbox
@@ -75,18 +76,20 @@ async def get_health() -> Health:
     responses={
         503: {
             "model": Problem,
-            "description": "It starts, drains, or its store is out of use.",
+            "description": "It starts, drains, its store is out of use, or its installation has changed.",
         }
     },
 )
 async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Response:
     """Answer 200 once the tools are loaded, and 503 from the first signal to end on, or while its store is out of use.
 
+    So it does where a part of it was asked for that cannot be loaded, since its installation was changed.
     Calls that come all the same are served as long as it listens, but for those that have to be remembered.
     """
     lifecycle = parts.lifecycle
     trouble = parts.trouble
-    if lifecycle.phase == "ready" and trouble is None:
+    loading = LATE_MODULES.trouble
+    if lifecycle.phase == "ready" and trouble is None and loading is None:
         missing, upstream = parts.documents.missing or None, parts.operation.upstream
         uses = [tool.sandbox_use for tool in parts.registry if tool.sandbox_use is not None]
         use = None if not uses else "python" if "python" in uses else uses[0]
@@ -105,7 +108,7 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
             mcp_tools_waiting=sum(map(len, upstream.waiting.values())) if servers else None,
         )
     if lifecycle.phase == "ready":
-        detail = f"Its store cannot be used. {trouble}"
+        detail = loading or f"Its store cannot be used. {trouble}"
         return problem(request, 503, "not-ready", "The server wants no traffic now.", detail, phase=lifecycle.phase)
     others = max(0, len(lifecycle.in_flight) - 1)
     detail = f"It is {lifecycle.phase}; other requests in flight: {others}."
