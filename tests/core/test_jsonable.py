@@ -128,6 +128,9 @@ def test_numbers_that_json_does_not_have_are_told() -> None:
         (("No such city.",), "No such city."),
         # LangChain's text for an exception without one
         ((), "Tool execution error"),
+        # which a model would take for an answer
+        (("",), "Tool execution error"),
+        ((" \n",), "Tool execution error"),
         # only the first argument is the content
         (("first", "second"), "first"),
         ((404,), "404"),

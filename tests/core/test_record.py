@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -37,6 +38,19 @@ def test_a_call_is_read_back_as_it_was() -> None:
 
     assert again == record
     assert again.to_request() == replace(REQUEST, id="018f", is_counted=True)
+
+
+def test_the_deadline_of_a_call_can_be_kept() -> None:
+    """On the clock that all machines share, for one that is run for its request alone."""
+    deadline = Deadline(time.monotonic() + 60, 90.0)
+
+    kept = CallRecord.of(replace(REQUEST, deadline=deadline), "018f").keep_deadline(deadline)
+    again = CallRecord.from_json(kept.to_json()).to_request().deadline
+
+    assert kept.due is not None
+    assert kept.due[0] == pytest.approx(time.time() + 60, abs=5)
+    assert again is not None
+    assert (again.seconds, again.moment) == (90.0, pytest.approx(deadline.moment, abs=0.1))
 
 
 def test_a_record_is_plain_json() -> None:

@@ -150,6 +150,7 @@ IN_CHUNKS = b"%x\r\n%b\r\n0\r\n\r\n" % (len(BODY), BODY)
         pytest.param(
             POST + b"Transfer-Encoding: gzip\r\n" + CHUNKED + b"\r\n" + IN_CHUNKS, 501, "unknown-coding", id="two lines"
         ),
+        pytest.param(POST.replace(b"POST", b"DELETEX") + SIZED + b"\r\n" + BODY, 400, "bad-request", id="no method"),
         pytest.param(POST + CHUNKED + CHUNKED + b"\r\n" + IN_CHUNKS, 400, "bad-request", id="chunks of chunks"),
         pytest.param(
             POST.replace(b"1.1", b"1.0") + CHUNKED + b"\r\n" + IN_CHUNKS, 400, "bad-request", id="chunks in HTTP/1.0"

@@ -1,5 +1,7 @@
 """A route is built when it is first needed, and then does what any other does."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -50,6 +52,29 @@ def test_what_a_route_does_not_have_is_missed_as_ever() -> None:
     """Built or not."""
     with pytest.raises(AttributeError, match="nothing"):
         _ = _new_app().router.routes[-1].nothing  # type: ignore[attr-defined]
+
+
+def test_a_route_may_be_built_by_another_thread_meanwhile() -> None:
+    """What was missing when it was looked for is found where the other has put it."""
+    route = LateRoute("/late", lambda: "late")
+    built = route.dependant
+
+    assert route.__getattr__("dependant") is built
+
+
+def test_a_route_may_be_built_twice_at_once() -> None:
+    """By threads that both came before it was; all find the same kind of route, and none a half of one."""
+    begin = threading.Barrier(8)
+
+    def build(route: LateRoute) -> list[str]:
+        begin.wait(10)
+        return [route.dependant.path or "", route.path, route.unique_id, type(route.app).__name__]
+
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(20):
+            route = LateRoute("/late", lambda: "late")
+            found = list(threads.map(build, [route] * 8))
+            assert found == [["/late", "/late", "_lambda__late_get", "function"]] * 8
 
 
 def test_a_route_that_could_not_be_built_is_built_later(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,6 @@ CALL: dict[str, Any] = {"name": "echo", "args": {"text": "hello"}, "id": "call_1
         ("GET", "/tools?tags=a", "There is no parameter `tags`; did you mean `tag`?"),
         ("GET", "/tools/echo?x=", "There is no parameter `x`; there are none here."),
         ("GET", f"/tools/echo?{'y' * 100}=1", f"There is no parameter `{'y' * 64}…`; there are none here."),
-        ("POST", "/tool_calls?dry_run=true&dry_run=false", "The parameter `dry_run` came 2 times; send it once."),
         ("GET", "/approvals?state=pending", "There is no parameter `state`; did you mean `status`?"),
     ],
 )
@@ -35,6 +34,17 @@ async def test_a_misspelt_parameter_is_refused(make_client: MakeClient, method: 
 
     assert (response.status_code, response.json()["type"]) == (422, "urn:sidecall:problem:unknown-parameter")
     assert response.json()["detail"] == detail
+
+
+@pytest.mark.parametrize("name", ["timeout", "dry_run"])
+async def test_a_parameter_that_came_twice_is_refused(make_client: MakeClient, name: str) -> None:
+    """It is known, but nobody can tell which of the two counts."""
+    client = await make_client(echo)
+
+    response = await client.post(f"/tool_calls?{name}=1&{name}=2", json=CALL)
+
+    assert (response.status_code, response.json()["type"]) == (422, "urn:sidecall:problem:invalid-parameter")
+    assert response.json()["detail"] == f"The parameter `{name}` came 2 times; send it once."
 
 
 @pytest.mark.parametrize("target", ["/healthz?now=1", "/readyz?x", "/metrics?name[]=up"])

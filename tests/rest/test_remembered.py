@@ -7,7 +7,7 @@ import pytest
 
 from sidecall import tool as make_tool
 from tests.kit.clients import MakeClient
-from tests.kit.remembered import ASYNC, GO, RAN, charge, index, key, refund, send, ship, wait_for
+from tests.kit.remembered import ASYNC, GO, RAN, charge, index, key, refund, send, wait_for
 from tests.kit.waiting import until
 
 
@@ -195,16 +195,6 @@ async def test_a_background_tool_is_never_waited_for(serve: MakeClient) -> None:
 
     assert (at_once.status_code, at_once.json()["status"]) == (202, "running")
     assert (waited.status_code, waited.json()["content"]) == (200, "indexed a")
-
-
-async def test_a_tool_may_know_its_calls_by_their_ids(serve: MakeClient) -> None:
-    """For agents that send no key; another id is another call."""
-    client = await serve(ship)
-
-    for call_id in ("1", "1", "2"):
-        await send(client, "ship", id=call_id, order="a")
-
-    assert RAN["a"] == 2
 
 
 async def test_a_call_that_waits_for_a_person_is_remembered_with_its_key(serve: MakeClient) -> None:

@@ -78,3 +78,15 @@ def test_what_is_allowed_is_said(error: ErrorDetails, text: str) -> None:
     (entry,) = make_field_errors([error], SCHEMA, data)
 
     assert (entry["loc"], entry["type"], entry["msg"]) == (list(error["loc"]), error["type"], text)
+
+
+@pytest.mark.parametrize("alphabet", ["base64", "base64url"])
+@pytest.mark.parametrize("kind", ["base64_decode", "bytes_invalid_encoding"])
+def test_which_alphabet_is_meant_is_said(kind: str, alphabet: str) -> None:
+    """Pydantic calls both by one name, and tells of positions that no model can count to."""
+    schema = {"type": "object", "properties": {"body": {"type": "string", "format": alphabet}}}
+    sent = {"body": "*"}
+
+    (entry,) = make_field_errors([detail(kind, "Data should be valid base64: Invalid …", "body")], schema, sent)
+
+    assert entry["msg"] == f"Input should be {alphabet}, such as aGVsbG8="

@@ -1,7 +1,7 @@
 """Until when a client waits for its answer."""
 
 import time
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 
 class Deadline(NamedTuple):
@@ -9,6 +9,25 @@ class Deadline(NamedTuple):
 
     moment: float
     seconds: float
+
+    @property
+    def left(self) -> float:
+        """The seconds until then, never below zero."""
+        return max(0.0, self.moment - time.monotonic())
+
+    @property
+    def is_past(self) -> bool:
+        """Whether nobody waits any more."""
+        return self.moment <= time.monotonic()
+
+    def to_clock(self) -> tuple[float, float]:
+        """Write it for others, whose monotonic clock is another one: seconds since 1970, and the seconds given."""
+        return time.time() + self.moment - time.monotonic(), self.seconds
+
+    @classmethod
+    def from_clock(cls, due: tuple[float, float]) -> Self:
+        """Read one that was written so."""
+        return cls(time.monotonic() + due[0] - time.time(), due[1])
 
 
 def allow_seconds(seconds: float) -> Deadline:

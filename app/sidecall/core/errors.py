@@ -239,9 +239,9 @@ class ToolException(ToolFailure):
 
     @property
     def message(self) -> str:
-        """The first argument where it is a text, else the default."""
+        """The first argument where it is a text that says something, else the default."""
         first = self.args[0] if self.args else None
-        return first if isinstance(first, str) else inspect.cleandoc(ToolException.__doc__ or "")
+        return first if isinstance(first, str) and first.strip() else inspect.cleandoc(ToolException.__doc__ or "")
 
     @property
     def content(self) -> Any:

@@ -44,7 +44,7 @@ def to_text(value: Any, lose: Lose = lose_silently) -> str:
 
 
 def to_plain(value: Any, lose: Lose = lose_silently) -> Any:
-    """Reduce a value to what JSON has: NaN and Infinity become null, bytes base64, models objects.
+    """Reduce a value to what JSON has: NaN and Infinity become null, bytes base64url, models objects.
 
     Args:
         value: Anything.

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_serializer
 from pydantic_core import to_json
 
 from sidecall.core.context import Caller, HeaderMap
+from sidecall.core.deadline import Deadline
 from sidecall.core.errors import SidecallError
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall, make_unchecked
@@ -31,8 +32,8 @@ class CallNotRecorded(SidecallError):
 class CallRecord(BaseModel, defer_build=True):
     """What came with a call, without whatever lives only as long as its request.
 
-    Not kept are who listens, whether the client is still there, and the client's deadline, which was for another
-    answer.
+    Not kept are who listens, and whether the client is still there. The client's deadline is `due`, where the call is
+    run for this request alone; one that waits for a person has none, since it was for another answer.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -45,6 +46,10 @@ class CallRecord(BaseModel, defer_build=True):
     context: dict[str, Any] = Field(default_factory=dict)
     headers: dict[str, str] = Field(default_factory=dict, description="Those that tools see, by lower-case names.")
     lost: tuple[str, ...] = Field(default=(), description="Where JSON could not say a value; null stands there.")
+    due: tuple[float, float] | None = Field(
+        default=None,
+        description="Until when it may run, in seconds since 1970, and how many its client gave.",
+    )
 
     @classmethod
     def of(cls, request: CallRequest, id: str) -> Self:
@@ -66,8 +71,13 @@ class CallRecord(BaseModel, defer_build=True):
             "context": copy.make(dict(request.context), "context") or {} if request.context else {},
             "headers": _copy_headers(request.headers),
             "lost": tuple(copy.lost),
+            "due": None,
         }
         return make_unchecked(cls, fields)
+
+    def keep_deadline(self, deadline: Deadline | None) -> Self:
+        """Return the record with the client's deadline, for a call that is run for its request alone."""
+        return self if deadline is None else self.model_copy(update={"due": deadline.to_clock()})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
@@ -88,7 +98,10 @@ class CallRecord(BaseModel, defer_build=True):
         if call["item"] is None:
             del call["item"]
         copies = {"tool_call": call, "caller": self._write_caller(said["caller"]), "headers": {**said["headers"]}}
-        return to_json({**said, **copies}).decode()
+        written = {**said, **copies}
+        if said["due"] is None:
+            del written["due"]
+        return to_json(written).decode()
 
     def to_request(self) -> CallRequest:
         """Make a call that can be run of it.
@@ -105,6 +118,7 @@ class CallRecord(BaseModel, defer_build=True):
             self.state,
             self.context,
             self.headers if type(self.headers) is HeaderMap else HeaderMap(self.headers),
+            deadline=None if self.due is None else Deadline.from_clock(self.due),
             id=self.id,
             is_counted=True,
         )

@@ -24,6 +24,8 @@ class _Unbuilt(APIRoute):
     def __getattr__(self, name: str) -> Any:
         build = self.__dict__.get("_build")
         if build is None:
+            if name in self.__dict__:  # A thread, which makes the document, has just built it.
+                return self.__dict__[name]
             raise AttributeError(name)
         # Whoever comes between the two builds another, of which each is as good.
         self.__dict__.update(vars(build()))

@@ -13,7 +13,7 @@ from fastapi.dependencies.models import Dependant
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from sidecall.core.errors import UnknownParameter
+from sidecall.core.errors import InvalidParameter, UnknownParameter
 from sidecall.later import Later
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ async def refuse_unknown_parameters(request: Request) -> None:
 
     Raises:
         UnknownParameter: The route has no parameter of that name.
+        InvalidParameter: One came twice that can have one value.
     """
     if not request.query_params:
         return
@@ -60,7 +61,7 @@ def _refuse_repeated(request: Request, known: Mapping[str, bool]) -> None:
     names = Counter(name for name, _ in request.query_params.multi_items())
     for name, count in names.items():
         if count > 1 and not known.get(name, True):
-            raise UnknownParameter(f"The parameter `{name}` came {count} times; send it once.")
+            raise InvalidParameter(f"The parameter `{name}` came {count} times; send it once.")
 
 
 # Names that are told of, and characters of each.

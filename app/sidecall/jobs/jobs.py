@@ -10,11 +10,12 @@ from sidecall.core.calls.accepted import AcceptedCall
 from sidecall.core.calls.entry import Acceptance, CallEntry, CallFilter, CallPage
 from sidecall.core.calls.errors import CallEnded, CallNotKept, TooManyJobs
 from sidecall.core.calls.keys import CallKey
-from sidecall.core.errors import ApprovalConflict, UnknownApproval
+from sidecall.core.errors import ApprovalConflict, ToolTimeout, UnknownApproval
 from sidecall.core.invocation import CallRequest, new_invocation_id
 from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
+from sidecall.core.run.workspaces import require_conversation
 from sidecall.core.tool import CompiledTool
 from sidecall.jobs.endings import end_cancelled, end_expired, end_with, may_repeat
 from sidecall.jobs.ends import Ends, hear
@@ -28,6 +29,7 @@ from sidecall.jobs.upkeep import Upkeep
 from sidecall.jobs.watching import Sights, watch_call
 from sidecall.ledger.base import Ledger
 from sidecall.pipeline.batch import Find
+from sidecall.pipeline.format import refuse
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.signing_in.resume import SignInWaits
 from sidecall.pipeline.visible import is_visible
@@ -99,16 +101,18 @@ class Jobs:
 
         Raises:
             KeyReused: Its key was sent before, with another call.
+            MissingContext: Its conversation cannot be one.
             TooManyJobs: So many calls are queued, or kept, that there is no room for it.
             StoreUnavailable: It cannot be written down just now.
         """
+        require_conversation(request.headers, request.context)
         begins = how.waits or (self._upkeep.queued <= 0 and self._runner.free > 0)
         lacks_place = not begins and self._upkeep.queued >= self.limits.queued
         if lacks_place or (self._calls.kept.is_full and not await self._keeping.has_room()):
             if (known := await self._find_known(how.key)) is not None:
                 return Submitted(known, is_new=False)
             raise TooManyJobs(_QUEUED if lacks_place else _FULL)
-        record = CallRecord.of(request, new_invocation_id())
+        record = CallRecord.of(request, new_invocation_id()).keep_deadline(request.deadline)
         try:
             accepted = await self._accept(record, how, begins=begins)
         except StoreUnavailable:
@@ -188,11 +192,15 @@ class Jobs:
             return await self._pipeline.run(request)
         await self._pipeline.gate.count(request, tool)
         key = make_call_key(request, tool, None, self.limits.key_ttl)
-        entry = (await self.submit(request, Submission(key, waits=True))).entry
-        entry = await self.wait(entry, None, lambda entry: entry.status == "awaiting_approval")
+        submitted = await self.submit(request, Submission(key, waits=True))
+        # A new call has its end by then.
+        seconds = None if submitted.is_new or request.deadline is None else request.deadline.left
+        entry = await self.wait(submitted.entry, seconds, lambda entry: entry.status == "awaiting_approval")
         if entry.message is not None:
             return entry.message
-        assert entry.approval_id is not None
+        if entry.approval_id is None:
+            assert request.deadline is not None
+            return refuse(ToolTimeout(tool.name, request.deadline.seconds), request.call)
         raise ApprovalRequired.of((await self._approvals.get(entry.approval_id)).approval)
 
     async def get(self, call_id: str, tenant: str) -> CallEntry:

@@ -1,11 +1,23 @@
 """By what a call is known again."""
 
 import time
+from dataclasses import replace
 
 from sidecall.core.calls.keys import CallKey, make_key
+from sidecall.core.context import cut_id
 from sidecall.core.invocation import CallRequest
-from sidecall.core.run.workspaces import HEADER
+from sidecall.core.run.workspaces import HEADER, find_conversation
 from sidecall.core.tool import CompiledTool
+
+_SENT = (
+    "The `Idempotency-Key` came before with another call: another tool, other arguments, state, context or "
+    "conversation. Send this call with another key."
+)
+# No header is spoken of where none was sent: in a batch it is the model that reads this.
+_USED = (
+    "The id `{id}` was used before, for a call of {tool} with other arguments, and stands for that. Nothing was run."
+    " Send this call with another id."
+)
 
 
 def make_call_key(request: CallRequest, tool: CompiledTool, sent: str | None, ttl: float) -> CallKey | None:
@@ -22,11 +34,18 @@ def make_call_key(request: CallRequest, tool: CompiledTool, sent: str | None, tt
         beside = [request.state, dict(request.context)]
         if HEADER.lower() in request.headers:
             beside.append(request.headers[HEADER.lower()])
-        return make_key("header", request.caller, sent, request.call, beside, expires_at)
-    if tool.options.idempotency == "tool_call_id":
+        return replace(make_key("header", request.caller, sent, request.call, beside, expires_at), reused=_SENT)
+    if tool.options.idempotency == "tool_call_id" and request.call.id:
         # Not the state, which moves on while an agent tries again.
-        return make_key(f"id {tool.name}", request.caller, request.call.id, request.call, (), expires_at)
+        key = make_key(_name_ids(request, tool), request.caller, request.call.id, request.call, (), expires_at)
+        return replace(key, reused=_USED.format(id=cut_id(request.call.id), tool=tool.name))
     return None
+
+
+def _name_ids(request: CallRequest, tool: CompiledTool) -> str:
+    """Name those calls that have no id twice: of one tool, in one conversation, as models count anew in the next."""
+    conversation = find_conversation(request.headers, request.context)
+    return f"id {tool.name}" if conversation is None else f"id {tool.name} of {conversation}"
 
 
 def make_replay_key(request: CallRequest, replay_of: str, sent: str, ttl: float) -> CallKey:

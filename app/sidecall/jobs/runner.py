@@ -252,7 +252,7 @@ class Runner:
         if running.waits:
             running.refusal = error
             return partial(self._forget, running, error)
-        if not isinstance(error, Overloaded):
+        if (request.deadline and request.deadline.is_past) or not isinstance(error, Overloaded):
             answer = answer_for(request, error).model_copy(update={"id": running.id})
             return self._end(running, end_with(answer))
         try:

@@ -13,6 +13,7 @@ from sidecall.core.errors import UnknownContent
 from sidecall.core.invocation import CallRequest
 from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolCall, ToolMessage
+from sidecall.core.run.workspaces import require_conversation
 from sidecall.core.tool import STRUCTURE
 from sidecall.mcp.blocks import write_blocks
 from sidecall.mcp.consent import answer_waiting, make_call_id, resume
@@ -64,7 +65,8 @@ def _make_request(parts: McpParts, message: RpcMessage, exchange: Exchange) -> C
     if type(name) is not str or not (args is None or type(args) is dict):
         raise RpcError(INVALID_PARAMS, "`name` has to be a text, and `arguments` an object.")
     meta = message.meta
-    headers = exchange.headers
+    headers, context = exchange.headers, _read_context(meta)
+    require_conversation(headers, context)
     if "traceparent" in meta:
         headers = HeaderMap({**headers, **{key: meta[key] for key in _TRACE if isinstance(meta.get(key), str)}})
     call = ToolCall(name=name, args=args or {}, id=_choose_id(parts, message, exchange))
@@ -72,7 +74,7 @@ def _make_request(parts: McpParts, message: RpcMessage, exchange: Exchange) -> C
         call,
         exchange.caller,
         meta.get(_STATE),
-        _read_context(meta),
+        context,
         headers,
         listener=exchange.make_listener(message),
         presence=exchange.presence,

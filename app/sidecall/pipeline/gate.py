@@ -13,6 +13,7 @@ from sidecall.core.native.kinds import tell_member
 from sidecall.core.observer import Observer
 from sidecall.core.overload import QuotaExceeded
 from sidecall.core.quota import Quota
+from sidecall.core.run.workspaces import FIELD, require_conversation
 from sidecall.core.tool import CompiledTool
 from sidecall.dataclasses import dataclass
 from sidecall.later import Later
@@ -82,7 +83,8 @@ class Gate:
             QuotaExceeded: The caller has made as many calls as it may.
             TooManyCalls: The caller has too many calls running already.
             Overloaded: No more calls may wait, or the wait was too long.
-            MissingContext: Whether the tool is enabled depends on what the caller has left out.
+            MissingContext: Whether the tool is enabled depends on what the caller has left out, or the conversation
+                cannot be one.
             ContractChanged: The tool is not what the call is pinned to.
         """
         begun = self.begin(request)
@@ -100,21 +102,28 @@ class Gate:
             QuotaExceeded: The caller has made as many calls as it may.
             TooManyCalls: The caller has too many calls running already.
             Overloaded: No more calls may wait, or the wait was too long.
-            MissingContext: Whether the tool is enabled depends on what the caller has left out.
+            MissingContext: Whether the tool is enabled depends on what the caller has left out, or the conversation
+                cannot be one.
             ContractChanged: The tool is not what the call is pinned to.
         """
         if tool is None:
             tool = self._registry.get(request.call.name)
+        # A header is looked at where the request comes in: most have none.
+        if request.context and FIELD in request.context and not request.is_counted:
+            self._require_conversation(request, tool)
         # A call that was remembered was counted when it came.
         if self.has_rate and not request.is_counted:
             waits = self._count(request, tool)
             if waits is not None:
                 return self._enter_when_counted(waits, request, tool)
-        if tool is None or tool.options.rate is not None or request.pinned is not None:
-            return self._enter_if_visible(request, tool)
-        # Of most tools and callers two words say so.
-        if not (tool.options.is_for_all and request.caller.toolset is None) and not is_surely_visible(
-            tool, request.caller
+        if (
+            tool is None
+            or tool.options.rate is not None
+            or request.pinned is not None
+            # Of most tools and callers two words say so.
+            or not (
+                (tool.options.is_for_all and request.caller.toolset is None) or is_surely_visible(tool, request.caller)
+            )
         ):
             return self._enter_if_visible(request, tool)
         plan = self._plans.of(tool)
@@ -125,6 +134,13 @@ class Gate:
             self._observer.refuse(request, find_outcome_of_error(error), tool)
             raise
         return plan
+
+    def _require_conversation(self, request: CallRequest, tool: CompiledTool | None) -> None:
+        try:
+            require_conversation(request.headers, request.context)
+        except MissingContext as error:
+            self._observer.refuse(request, find_outcome_of_error(error), tool)
+            raise
 
     async def _enter_when_counted(
         self, waits: Awaitable[None], request: CallRequest, tool: CompiledTool | None

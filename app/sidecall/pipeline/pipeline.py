@@ -13,6 +13,7 @@ from sidecall.core.messages import ToolMessage
 from sidecall.core.native.items import settle_item
 from sidecall.core.observer import Observer, Unobserved
 from sidecall.core.run.sandbox import Sandbox
+from sidecall.core.run.workspaces import require_conversation
 from sidecall.core.tool import CompiledTool
 from sidecall.later import Later
 from sidecall.pipeline.admission import Admission, Limits
@@ -24,7 +25,7 @@ from sidecall.pipeline.plan import Plan, Plans
 from sidecall.pipeline.secrecy.look_up import look_up_secrets, takes_own_secrets
 from sidecall.pipeline.stage import Stages, Step
 from sidecall.pipeline.visible import NO_CONTEXT, is_visible, visible
-from sidecall.pipeline.workspaces.opening import require_conversation, takes_workspace
+from sidecall.pipeline.workspaces.opening import require_files, takes_workspace
 from sidecall.registry import Registry
 
 if TYPE_CHECKING:
@@ -213,13 +214,17 @@ class Pipeline:
 
     async def find_missing(self, request: CallRequest) -> MissingContext | None:
         """Return what a call would be refused for because its caller, not the model, left it out; None if nothing."""
+        try:
+            require_conversation(request.headers, request.context)
+        except MissingContext as unusable:
+            return unusable
         tool = self._registry.get(request.call.name)
         if tool is None or not tool.injections or not await is_visible(tool, request.caller, request.context):
             return None
         try:
             invocation = self._accept(request, tool)
             if takes_workspace(tool):
-                require_conversation(invocation)
+                require_files(invocation)
             inject(invocation)
         except MissingContext as missing:
             return missing

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from functools import partial
-from typing import Any, Literal
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -35,13 +37,18 @@ from sidecall.rest.routes.permissions import permit
 from sidecall.rest.shortcuts import make_shortcuts
 from sidecall.version import __version__
 
+if TYPE_CHECKING:
+    from sidecall.rest.document import serving as _serving
+else:
+    _serving = Later("sidecall.rest.document.serving")
 _document = Later("sidecall.rest.document.making")
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 _PROBES = frozenset({"/healthz", "/readyz"})
+_DOCUMENT = "/openapi.json"
 # Browsers of persons have no credential; what leads them there, and back, proves whose they are.
-_OPEN = _PROBES | {"/", "/docs", "/openapi.json", START, CALLBACK}
+_OPEN = _PROBES | {"/", "/docs", _DOCUMENT, START, CALLBACK}
 _TAGS = {
     "tools": "What can be called.",
     "callers": "Who calls.",
@@ -104,7 +111,7 @@ def build_api(
         description=_DESCRIPTION,
         license_info={"name": "MIT", "identifier": "MIT"},
         openapi_tags=[{"name": name, "description": text} for name, text in _TAGS.items()],
-        openapi_url="/openapi.json" if pages.docs else None,
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
@@ -115,13 +122,24 @@ def build_api(
     app.state.access = access
     _add_routes(app, pages, ways, has_files=parts.vector_stores is not None)
     problems.install(app)
+    _add_document(app, pages, parts, access)
+    return app
+
+
+def _add_document(app: Application, pages: Pages, parts: Parts, access: Access | None) -> None:
     # Where callers are told apart it is for everybody, and says nothing of what some see.
     shown = parts.registry if access is None else Registry()
+    is_proved, has_files = access is not None and access.is_proved, parts.vector_stores is not None
     is_for_all = partial(_is_open, with_metrics=pages.metrics == "open")
-    has_files = parts.vector_stores is not None
     describe = partial(_describe, app, shown, is_for_all, is_proved=is_proved, has_files=has_files)
     app.openapi = describe  # type: ignore[method-assign]  # FastAPI documents this as the way to extend it
-    return app
+    if pages.docs:
+        find_served = cache(lambda: _serving.ServedDocument(describe, shown))
+
+        async def answer(request: Request) -> Response:
+            return await find_served().answer(request)
+
+        app.add_route(_DOCUMENT, answer, include_in_schema=False)
 
 
 def _describe(

@@ -18,6 +18,7 @@ from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.results.room import ResultRoom
+from sidecall.core.run.workspaces import require_conversation
 from sidecall.core.tool import CompiledTool
 from sidecall.dataclasses import dataclass
 from sidecall.history.no_history import NoHistory
@@ -124,3 +125,12 @@ async def _context(request: Request, deadline: DeadlineDep) -> RequestContext:
 
 
 ContextDep = Annotated[RequestContext, Depends(_context)]
+
+
+async def _call_context(context: ContextDep) -> RequestContext:
+    require_conversation(context.headers, {})
+    return context
+
+
+# The same, of a request with calls.
+CallContextDep = Annotated[RequestContext, Depends(_call_context)]

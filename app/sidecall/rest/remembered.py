@@ -7,6 +7,7 @@ from pydantic_core import to_json
 from sidecall.authoring.inprocess import new_call_id
 from sidecall.core.calls.entry import CallEnd, CallEntry
 from sidecall.core.calls.errors import NotRepeatable
+from sidecall.core.deadline import Deadline
 from sidecall.core.errors import UnknownTool
 from sidecall.core.invocation import CallRequest
 from sidecall.core.tool import CompiledTool
@@ -52,7 +53,7 @@ async def answer_remembered(
     if submitted.end is not None:
         return _write_end(submitted.end, form, _make_headers(parts, submitted, request, tool, preferences))
     is_async = preferences.is_async or tool.options.background or is_alone
-    entry = await _wait(parts, submitted, preferences, is_async=is_async)
+    entry = await _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
     return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
 
 
@@ -65,7 +66,8 @@ async def accept_call(
         RequestError: The calling program has to mend something, or there is no room.
     """
     submitted = await _submit(parts, request, tool, preferences)
-    entry = await _wait(parts, submitted, preferences, is_async=preferences.is_async or tool.options.background)
+    is_async = preferences.is_async or tool.options.background
+    entry = await _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
     return entry, _make_headers(parts, submitted, request, tool, preferences)
 
 
@@ -121,11 +123,13 @@ async def answer_replay(
     # Under its own id it would be known again, and answered as it was before.
     call = record.tool_call.model_copy(update={"id": new_call_id()})
     # The headers of the one who asks: those of the first call may name somebody else.
-    request = CallRequest(call, context.caller, record.state, record.context, context.headers)
+    request = CallRequest(
+        call, context.caller, record.state, record.context, context.headers, deadline=context.deadline
+    )
     key = None if preferences.key is None else make_replay_key(request, call_id, preferences.key, limits.key_ttl)
     await _count(parts, request, tool)
     submitted = await parts.jobs.submit(request, Submission(key, replay_of=call_id))
-    entry = await _wait(parts, submitted, preferences, is_async=True)
+    entry = await _wait(parts, submitted, preferences, request.deadline, is_async=True)
     return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
 
 
@@ -141,8 +145,13 @@ async def _count(parts: Parts, request: CallRequest, tool: CompiledTool) -> None
         await gate.count(request, tool)
 
 
-async def _wait(parts: Parts, submitted: Submitted, preferences: Preferences, *, is_async: bool) -> CallEntry:
+async def _wait(
+    parts: Parts, submitted: Submitted, preferences: Preferences, deadline: Deadline | None, *, is_async: bool
+) -> CallEntry:
     seconds = preferences.wait if preferences.wait is not None else (0.0 if is_async else None)
+    if deadline is not None and not (submitted.is_new and submitted.entry.status == "running"):
+        # One that runs for this request has ended by then, and says why.
+        seconds = deadline.left if seconds is None else min(seconds, deadline.left)
     return await parts.jobs.wait(submitted.entry, seconds, _waits_for_person if preferences.wait is None else _never)
 
 

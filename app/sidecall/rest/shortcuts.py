@@ -7,6 +7,7 @@ from starlette.types import Receive, Scope
 
 from sidecall.auth.middleware import CALLER
 from sidecall.auth.passes import HEADERS
+from sidecall.core.run.workspaces import HEADER, require_conversation
 from sidecall.http.body import Bounds, is_plain, read_rest
 from sidecall.http.context import make_context
 from sidecall.http.door import Shortcut
@@ -20,6 +21,7 @@ from sidecall.rest.shown_context import NAME
 
 # Such a header has to be read, if only to be refused.
 _SHOWN_CONTEXT = NAME.lower().encode()
+_CONVERSATION = HEADER.lower().encode()
 
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
@@ -73,6 +75,8 @@ async def _receive_and_call(parts: Parts, scope: Scope, receive: Receive, sweep:
 
 def _call(parts: Parts, scope: Scope, receive: Receive, sweep: Sweep, body: bytes) -> Reply | Awaitable[Reply]:
     context = make_context(scope, receive, sweep=sweep)
+    if _CONVERSATION in scope[HEADERS]:
+        require_conversation(context.headers, {})
     preferences = _read_preferences(scope, parts.jobs.limits.wait)
     work = begin_answer(parts, parts.bounds.hold(body), context, preferences=preferences)
     if isinstance(work, Reply):

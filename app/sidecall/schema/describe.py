@@ -19,6 +19,8 @@ FORMATS: Mapping[str, str] = {
     "ipv4": "an IPv4 address, such as 192.0.2.1",
     "ipv6": "an IPv6 address, such as 2001:db8::1",
     "json-string": "JSON text",
+    "base64": "base64, such as aGVsbG8=",
+    "base64url": "base64url, such as aGVsbG8=",
 }
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, default=str).encode

@@ -40,6 +40,8 @@ _IN_SCHEMA = frozenset(
     " too_long string_too_short string_too_long string_pattern_mismatch model_attributes_type bytes_too_short"
     " bytes_too_long date_from_datetime_inexact missing_sentinel_error int_parsing_size".split()
 )
+# Which alphabet it was the schema says, and not the message.
+_ENCODED = frozenset(("base64_decode", "bytes_invalid_encoding"))
 _OF_PYTHON = re.compile(
     r"\b(None|True|False|dict|dictionary|[Tt]uple|List|Set|set|[Ff]rozen\w*|instance|callable|[Ii]terable|[Mm]apping"
     r"|class|Decimal|datetime object|bytes|generator|subclass)\b|<"
@@ -115,6 +117,8 @@ def _make_entry(detail: ErrorDetails, site: Site, root: Schema) -> FieldError:
 def _is_in_schema(kind: str, node: Schema) -> bool:
     if kind in _RAISED:
         return node.get("format") == "email"
+    if kind in _ENCODED:
+        return node.get("format") in ("base64", "base64url")
     return kind in _IN_SCHEMA or kind.endswith(("_type", "_parsing", "_parsing_size"))
 
 

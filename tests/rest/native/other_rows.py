@@ -89,7 +89,7 @@ OTHERS: dict[str, tuple[dict[str, Any], Any, dict[str, Any]]] = {
         {
             "type": "tool_result",
             "tool_use_id": "c1",
-            "content": "The tool has failed.",
+            "content": "Tool execution error",
             "is_error": True,
             "toolset_name": "browser",
         },

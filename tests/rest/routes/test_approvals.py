@@ -205,7 +205,7 @@ MISTAKES: list[Any] = [
         id="word",
     ),
     pytest.param(
-        {**APPROVE, "args": [7]}, "The body is not a decision: `args`: Input should be a valid dictionary.", id="array"
+        {**APPROVE, "args": [7]}, "The body is not a decision: `args`: Input should be a JSON object.", id="array"
     ),
     pytest.param({**APPROVE, "args": {}}, "order: Field required (integer)", id="missing argument"),
     pytest.param(

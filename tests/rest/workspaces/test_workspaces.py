@@ -173,7 +173,7 @@ async def test_a_program_says_how_long(client: httpx.AsyncClient) -> None:
         ({"expires_after": {"minutes": 0}}, "`expires_after.minutes`: Input should be greater than or equal to 1."),
         ({"expires_after": {"anchor": "created_at", "minutes": 1}}, "`expires_after.anchor`: Input should be"),
         ({"name": "x"}, "`expires_after`: Field required."),
-        ([], "`body`: Input should be a valid dictionary"),
+        ([], "`body`: Input should be a JSON object. Send "),
     ],
 )
 async def test_a_time_that_is_none_is_refused(client: httpx.AsyncClient, body: Any, said: str) -> None:

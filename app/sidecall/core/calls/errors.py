@@ -37,7 +37,7 @@ class ContractChanged(RequestError):
 
 
 class KeyReused(RequestError):
-    """The Idempotency-Key was sent before, with another call."""
+    """The key of the call stands for another call."""
 
 
 class TooManyJobs(Overloaded):

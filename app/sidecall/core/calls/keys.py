@@ -14,11 +14,15 @@ from sidecall.dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CallKey:
-    """By what a call is known again when it comes twice; `expires_at` is in seconds since 1970."""
+    """By what a call is known again when it comes twice.
+
+    `expires_at` is in seconds since 1970; `reused` says what is wrong where the key stands for another call.
+    """
 
     text: str
     fingerprint: str
     expires_at: float
+    reused: str | None = None
 
 
 def make_key(kind: str, caller: Caller, text: str, call: ToolCall, beside: Sequence[Any], expires_at: float) -> CallKey:

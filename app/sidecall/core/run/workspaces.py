@@ -40,6 +40,16 @@ def find_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) ->
     return _require_name(named, f"The conversation (`{HEADER}` or `context.{FIELD}`)")
 
 
+def require_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) -> None:
+    """Refuse a call that says its conversation in a way that cannot be used, whether its tool asks for it or not.
+
+    Raises:
+        MissingContext: It does.
+    """
+    if FIELD in context or HEADER in headers:
+        find_conversation(headers, context)
+
+
 def name_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) -> str | None:
     """Return which conversation a call says that it belongs to; None where it says none, or none that there can be."""
     try:

@@ -107,7 +107,7 @@ class SqlCalls:
             await self._database.write("free_key", rows[0][0], now)
             return None
         if fingerprint != key.fingerprint:
-            raise KeyReused
+            raise KeyReused(key.reused)
         return to_entry(rows[0][:_COLUMNS])
 
     async def get(self, call_id: str, tenant: str) -> CallEntry:

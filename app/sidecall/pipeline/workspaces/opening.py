@@ -63,8 +63,8 @@ def _choose(invocation: Invocation) -> tuple[str | None, bool]:
     return find_conversation(request.headers, request.context), False
 
 
-def require_conversation(invocation: Invocation) -> None:
-    """Refuse a call whose conversation is said in a way that cannot be used, before anything is done for it.
+def require_files(invocation: Invocation) -> None:
+    """Refuse a call that says in a way that cannot be used whose files it works on, before anything is done for it.
 
     Raises:
         MissingContext: It is.

@@ -11,7 +11,6 @@ from sidecall.auth.scopes import DECIDE
 from sidecall.core.approval import Approval, ApprovalStatus, Decision
 from sidecall.core.decisions.listed import ListedApproval
 from sidecall.core.errors import InvalidDecision, UnknownApproval
-from sidecall.core.pointer import format_path
 from sidecall.http.body import read_json
 from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
@@ -20,6 +19,7 @@ from sidecall.http.reply import Reply
 from sidecall.pipeline.decide import DecisionTerms, decide, is_own
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.examples import APPROVAL, DECISIONS
+from sidecall.rest.misfits import list_misfits, say_misfits
 from sidecall.rest.native.received import DialectName
 from sidecall.rest.native.writing import name_failure
 from sidecall.rest.openapi import CALLER_PROBLEM, json_body
@@ -163,10 +163,9 @@ def _read_decision(body: Any) -> Decision:
     try:
         return _DECISION.validate_python(body)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)
-        errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": item["msg"]} for item in found]
-        text = "; ".join(f"`{format_path(item['loc']) if item['loc'] else 'body'}`: {item['msg']}" for item in found)
-        raise InvalidDecision(f"The body is not a decision: {text}.", errors=errors, example=_EXAMPLE) from None
+        errors = list_misfits(error, body)
+        text = f"The body is not a decision: {say_misfits(errors)}."
+        raise InvalidDecision(text, errors=errors, example=_EXAMPLE) from None
 
 
 _EXAMPLE = {"decision": "reject", "reason": "Ask for the order number first."}

@@ -29,7 +29,7 @@ from sidecall.rest.listing import make_listing
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.openapi_tools.answers import answer_operation
 from sidecall.rest.openapi_tools.document import DocumentLook, DocumentReader, write_document
-from sidecall.rest.parts import CallerDep, ContextDep, Parts, PartsDep
+from sidecall.rest.parts import CallContextDep, CallerDep, Parts, PartsDep
 from sidecall.rest.routes.tools import IfNoneMatch
 from sidecall.rest.shown_context import ShownContextDep
 
@@ -150,7 +150,7 @@ async def get_tools_document(  # noqa: PLR0913  each parameter is one of the req
 async def call_operation(
     request: Request,
     parts: PartsDep,
-    about: ContextDep,
+    about: CallContextDep,
     context: ShownContextDep,
     name: CalledTool,
 ) -> Response:

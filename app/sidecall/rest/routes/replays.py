@@ -12,8 +12,9 @@ from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED, PARAMETERS, read_preferences
 from sidecall.http.problems import Problem
+from sidecall.rest.misfits import list_misfits, say_misfits
 from sidecall.rest.openapi import json_body
-from sidecall.rest.parts import ContextDep, PartsDep
+from sidecall.rest.parts import CallContextDep, PartsDep
 from sidecall.rest.past_calls import find_call
 from sidecall.rest.remembered import answer_replay
 from sidecall.rest.routes.calls import AnswerForm, CallId
@@ -71,7 +72,7 @@ _BODY = {**json_body(ReplayWish, _EXAMPLES), "required": False}
     openapi_extra={"requestBody": _BODY, "parameters": PARAMETERS},
 )
 async def replay_tool_call(
-    request: Request, parts: PartsDep, context: ContextDep, call_id: CallId, format: AnswerForm = "langchain"
+    request: Request, parts: PartsDep, context: CallContextDep, call_id: CallId, format: AnswerForm = "langchain"
 ) -> Response:
     """Make a new call of the same tool with the same arguments, state and context; `replay_of` names the old one.
 
@@ -94,7 +95,7 @@ def _read_wish(body: Any) -> ReplayWish:
     try:
         return ReplayWish.model_validate(body)
     except ValidationError as error:
-        text = "; ".join(f"{'.'.join(map(str, item['loc'])) or 'body'}: {item['msg']}" for item in error.errors())
+        text = say_misfits(list_misfits(error, body))
         raise InvalidReplay(f'The body may be left out, or be {{"insist": true}}: {text}.', example=_INSIST) from None
 
 

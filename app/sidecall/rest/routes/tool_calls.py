@@ -26,7 +26,7 @@ from sidecall.rest.document.served import naming_served
 from sidecall.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.rest.native.received import DialectName, ReceivedCall
 from sidecall.rest.openapi import array_of, one_of
-from sidecall.rest.parts import ContextDep, PartsDep
+from sidecall.rest.parts import CallContextDep, PartsDep
 from sidecall.rest.plain_calls import read_call_text
 from sidecall.rest.stream import EventStream
 from sidecall.rest.waiting import DOCUMENTED as WAITING
@@ -90,7 +90,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     openapi_extra={"requestBody": one_of(Call, CALLS), "parameters": [*PARAMETERS, PINS, CACHE_CONTROL]},
 )
 async def create_tool_call(
-    request: Request, parts: PartsDep, context: ContextDep, format: AnswerFormat = None, dry_run: DryRunFlag = False
+    request: Request, parts: PartsDep, context: CallContextDep, format: AnswerFormat = None, dry_run: DryRunFlag = False
 ) -> Response:
     """Run one call and answer with what the model has to be told.
 
@@ -131,7 +131,7 @@ async def create_tool_call(
     openapi_extra={"requestBody": array_of(Call, Batch, BATCH)},
 )
 async def create_tool_call_batch(
-    request: Request, parts: PartsDep, context: ContextDep, format: AnswerFormat = None, dry_run: DryRunFlag = False
+    request: Request, parts: PartsDep, context: CallContextDep, format: AnswerFormat = None, dry_run: DryRunFlag = False
 ) -> Response:
     """Run calls concurrently and answer each in its place; one that fails harms no other.
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sidecall.core.errors import InvalidParameter
 from sidecall.http.body import Bounds, read_json
 from sidecall.indexing.filters import LONGEST_KEY, LONGEST_VALUE, MOST_ATTRIBUTES, is_attribute
+from sidecall.rest.misfits import list_misfits, say_misfits
 from sidecall.rest.vector_stores.shown import StaticSizes
 from sidecall.vector_stores.finding import Weights
 from sidecall.vector_stores.kept import Cut
@@ -122,12 +123,11 @@ async def read_model(request: Request, bounds: Bounds, model: type[M]) -> M:
         InvalidParameter: It is not what it should be.
         RequestError: The body cannot be read.
     """
+    sent = await read_json(request, bounds)
     try:
-        return model.model_validate(await read_json(request, bounds))
+        return model.model_validate(sent)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))[:100] or "body"
-        raise InvalidParameter(f"`{where}`: {first['msg']}.") from None
+        raise InvalidParameter(f"{say_misfits(list_misfits(error, sent)[:1])}.") from None
 
 
 def choose_cut(chunking: Chunking | None) -> Cut:

@@ -12,6 +12,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from sidecall.core.errors import InvalidParameter, UnsupportedMediaType
 from sidecall.dataclasses import dataclass
 from sidecall.http.body import Bounds, parse_body, read_body, read_bytes
+from sidecall.rest.misfits import list_misfits, say_misfits
 from sidecall.rest.workspaces.shown import WorkspaceTerm
 
 _MOST_PARTS = 8
@@ -55,12 +56,7 @@ def read_term(body: Any) -> WorkspaceTerm:
         return WorkspaceTerm.model_validate(body)
     except ValidationError as error:
         text = 'Send {"expires_after": {"anchor": "last_active_at", "minutes": 60}}.'
-        raise InvalidParameter(f"{_explain(error)}. {text}") from None
-
-
-def _explain(error: ValidationError) -> str:
-    first = error.errors()[0]
-    return f"`{'.'.join(map(str, first['loc'])) or 'body'}`: {first['msg']}"
+        raise InvalidParameter(f"{say_misfits(list_misfits(error, body)[:1])}. {text}") from None
 
 
 async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
@@ -73,10 +69,13 @@ async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
     if _is_form(request):
         form = await read_form(request, await read_bytes(request, bounds), ("path",))
         return SentFile(form.fields.get("path") or form.name, form.body)
+    sent = parse_body(await read_body(request, bounds))
     try:
-        wanted = FileOfContent.model_validate(parse_body(await read_body(request, bounds)))
+        wanted = FileOfContent.model_validate(sent)
     except ValidationError as error:
-        raise InvalidParameter(f"{_explain(error)}. Send a form with `file`, or a `file_id`.") from None
+        raise InvalidParameter(
+            f"{say_misfits(list_misfits(error, sent)[:1])}. Send a form with `file`, or a `file_id`."
+        ) from None
     return SentFile(wanted.path or wanted.file_id, content_id=wanted.file_id)
 
 
