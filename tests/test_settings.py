@@ -17,6 +17,7 @@ from tests.executors.process.large_tools import packed
 from tests.kit.clients import MakeClient
 
 TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'
+NOTHING = "Value error, {tenat} stands for nothing; write {tenant} for the caller's tenant"
 
 
 @tool
@@ -61,6 +62,9 @@ async def ask(number: int) -> str:
         ("memory_limit_mb", "64", 64),
         ("tool_timeout", "0.5", 0.5),
         ("secrets_dir", "/", Path("/")),
+        ("file_search_folder", "/", "/"),
+        ("file_search_folder", "/nowhere/{tenant}", "/nowhere/{tenant}"),
+        ("workspace_dir", "/nowhere/yet", Path("/nowhere/yet")),
         ("store", "sqlite:///ledger.db", "sqlite:///ledger.db"),
         ("approval_ttl", "0.5", 0.5),
         ("max_approvals", "1", 1),
@@ -141,6 +145,12 @@ def test_what_is_given_beats_the_environment(monkeypatch: pytest.MonkeyPatch) ->
         ("stuck_after", "0", "Input should be greater than or equal to 0.1"),
         ("secrets_dir", "/nowhere", "Value error, there is no such folder, or it may not be read"),
         ("secrets_dir", "/etc/passwd", "Value error, there is no such folder, or it may not be read"),
+        ("file_search_folder", "/nowhere", "Value error, there is no such folder, or it may not be read"),
+        ("file_search_folder", "/etc/passwd", "Value error, there is no such folder, or it may not be read"),
+        ("file_search_folder", "/tmp/{tenat}", NOTHING),
+        ("file_search_folder", "/tmp/{tenant}/{tenat}", NOTHING),
+        ("workspace_dir", "/etc/passwd", "Value error, this is no folder"),
+        ("workspace_dir", "/etc/passwd/below", "Value error, /etc/passwd is no folder"),
         ("log_level", "loud", "Input should be 'debug', 'info', 'warning' or 'error'"),
     ],
 )

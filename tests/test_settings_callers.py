@@ -1,6 +1,7 @@
 """The settings by which callers are told apart and counted."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -202,3 +203,23 @@ def test_a_start_at_which_no_key_is_valid_is_told(tmp_path: Path, caplog: pytest
         "is taken without a restart"
     )
     assert told == [[said], [said], []]
+
+
+@pytest.mark.parametrize(
+    ("text", "errors"),
+    [
+        ("HS256", [(("jwt_algorithms", 0), "literal_error")]),
+        ("RS256,none", [(("jwt_algorithms", 1), "literal_error")]),
+        (",", [(("jwt_algorithms",), "value_error")]),
+    ],
+)
+def test_an_algorithm_that_is_none_is_told_of_once(
+    monkeypatch: pytest.MonkeyPatch, text: str, errors: list[Any]
+) -> None:
+    """The list is not called too short as well."""
+    monkeypatch.setenv("SIDECALL_JWT_ALGORITHMS", text)
+
+    with pytest.raises(ValidationError) as caught:
+        Settings()
+
+    assert [(error["loc"], error["type"]) for error in caught.value.errors()] == errors

@@ -14,6 +14,8 @@ class Lifecycle:
 
     def __init__(self) -> None:
         self.phase: Phase = "starting"
+        # Whether what it was given kept it from serving: a setting, a tool, a store; and not the system.
+        self.is_refused = False
         self._draining_since: float | None = None
         self._begun_at = time.monotonic()
         # The requests that the server has begun and not answered yet.

@@ -1,15 +1,18 @@
 """Begin what runs beside the calls of a server, in order, and end it in the opposite one."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from functools import partial
 
 from fastapi import FastAPI
 
+from sidecall.core.errors import SidecallError
 from sidecall.executors.table import Executors, close_all, follow_all, start_all
 from sidecall.jobs.webhooks.courier import Courier
 from sidecall.jobs.webhooks.signing import read_key
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.late_steps import LateSteps
+from sidecall.lifecycle import Lifecycle
 from sidecall.mcp.changes import ListChanges
 from sidecall.reload import follow_files
 from sidecall.rest.app import Lifespan
@@ -29,19 +32,17 @@ def build_lifespan(
     changes: ListChanges,
 ) -> Lifespan:
     """Return what an application does before its first request and after its last."""
-    keys, late = list(map(read_key, settings.webhook_keys)), LateSteps()
-    courier = Courier(ledger, parts.receivers, keys, show_entry)
+    keys = map(read_key, settings.webhook_keys)
+    courier, late = Courier(ledger, parts.receivers, list(keys), show_entry), LateSteps()
 
-    def tell_of_new_tools() -> None:
-        follow_all(executors, parts.registry)
-        changes.tell()
-        parts.operation.upstream.rejoin()
+    tell_of_new_tools = partial(_tell_of_new_tools, parts, executors, changes)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
-            await _begin(parts, ledger, executors, courier, late)
-            await parts.operation.upstream.open(tell_of_new_tools)
+            with _noting_refusals(parts.lifecycle):
+                await _begin(parts, ledger, executors, courier, late)
+                await parts.operation.upstream.open(tell_of_new_tools)
             async with (
                 parts.documents.following(parts.registry, tell_of_new_tools),
                 sweeping(parts.workspaces),
@@ -59,6 +60,21 @@ def build_lifespan(
             await watch.close()
 
     return lifespan
+
+
+def _tell_of_new_tools(parts: Parts, executors: Executors, changes: ListChanges) -> None:
+    follow_all(executors, parts.registry)
+    changes.tell()
+    parts.operation.upstream.rejoin()
+
+
+@contextmanager
+def _noting_refusals(lifecycle: Lifecycle) -> Iterator[None]:
+    try:
+        yield
+    except SidecallError:
+        lifecycle.is_refused = True
+        raise
 
 
 def _follow(

@@ -106,7 +106,7 @@ def test_a_tool_that_its_process_cannot_load_stops_the_start(tmp_path: Path, wha
 
     result = serve("--port", "0", "--tools", "mine.py", cwd=tmp_path)
 
-    assert result.returncode == 3
+    assert result.returncode == 1
     assert "the server cannot start: " in result.stderr
     assert "serving 1 tool" not in result.stderr
     assert said.format(file=file) in result.stderr
@@ -125,6 +125,33 @@ def test_a_port_that_is_taken_stops_the_start(tmp_path: Path) -> None:
     assert "serving 0 tools" not in result.stderr
     assert "try http://" not in result.stderr
     assert f"cannot listen on 127.0.0.1:{port}: Address already in use; choose another with --port" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        (
+            "SIDECALL_STORE",
+            "postgresql://nobody@127.0.0.1:9/none",
+            "(SIDECALL_STORE) cannot be used: Connection refused",
+        ),
+        ("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "x", "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT is 'x': write a whole number"),
+    ],
+)
+def test_what_is_found_to_be_wrong_late_ends_the_start_as_other_settings_do(
+    tmp_path: Path, workers: str, name: str, value: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the same exit code, in workers too."""
+    monkeypatch.setenv(name, value)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    (tmp_path / "mine.py").touch()
+
+    result = serve("--port", "0", "--tools", "mine.py", "--workers", workers, cwd=tmp_path)
+
+    assert result.returncode == 1
+    assert said in result.stderr
     assert "Traceback" not in result.stderr
 
 

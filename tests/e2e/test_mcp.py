@@ -111,7 +111,7 @@ async def test_the_official_client_calls_tools(server: Server, mode: str) -> Non
         drawn = await client.call_tool("draw", {})
         queried = await client.call_tool("query", {"region": "süd "})
         with pytest.raises(MCPError, match="Did you mean add"):
-            await client.call_tool("ad", {})
+            await client.call_tool("addd", {})
         await client.list_resources()
         await client.list_prompts()
 

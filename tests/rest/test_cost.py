@@ -4,6 +4,7 @@ Whoever makes the way of a call shorter, or longer for a good reason, writes the
 """
 
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -17,6 +18,7 @@ from sidecall.settings import Settings
 from sidecall.toolkits.choosing import find_files
 from sidecall.toolkits.table import TOOLKITS
 from tests.kit.asgi import Passing, Peer, exchange, scope_of, sized
+from tests.kit.callers.keys import write_keys
 from tests.kit.tools import echo
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
@@ -25,11 +27,11 @@ COUNTED = {"POST /tool_calls": 67, "GET /tools": 14}
 ALLOWED = 1.1
 
 
-async def _count(app: Application, target: str) -> int:
+async def _count(app: Application, target: str, *headers: tuple[str, str]) -> int:
     """Count the calls of a request like some that were answered before."""
     method, _, path = target.partition(" ")
     body = CALL if method == "POST" else b""
-    scope = scope_of(method, path, sized(CALL) if body else [])
+    scope = scope_of(method, path, [*(sized(CALL) if body else []), *headers])
     for _ in range(2):  # The first makes the listing, the second its headers.
         assert (await exchange(app, scope | {"state": {}}, body)).status == 200
     count = 0
@@ -57,6 +59,15 @@ async def test_a_request_costs_no_more_than_it_did(target: str) -> None:
     assert await _count(app, target) <= COUNTED[target] * ALLOWED
 
 
+async def test_who_shows_a_key_takes_the_short_way_too(tmp_path: Path) -> None:
+    """A key is looked up among those that were seen lately, which takes a few functions."""
+    keys = tmp_path / "keys.jsonl"
+    shown = write_keys(keys, {"agent": ("tools:call",)})["agent"]["Authorization"]
+    app = create_app(Settings(auth="api_key", keys_file=keys), Registry([echo]))
+
+    assert await _count(app, "POST /tool_calls", ("authorization", shown)) <= 74 * ALLOWED
+
+
 @pytest.mark.parametrize("target", COUNTED)
 async def test_a_door_that_is_closed_is_noticed(target: str) -> None:
     """The framework's way is far beyond the tenth."""
@@ -66,10 +77,10 @@ async def test_a_door_that_is_closed_is_noticed(target: str) -> None:
     assert await _count(app, target) > COUNTED[target] * 2
 
 
-async def test_toolkits_cost_a_plain_call_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_toolkits_cost_a_plain_call_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """All of them are on, and what they need is there: not one function more is entered."""
     monkeypatch.setenv("SIDECALL_IMAGES_URL", "http://127.0.0.1:9")
-    monkeypatch.setenv("SIDECALL_FILE_SEARCH_FOLDER", "/nowhere")
+    monkeypatch.setenv("SIDECALL_FILE_SEARCH_FOLDER", str(tmp_path))
     toolkits = [toolkit.name for toolkit in TOOLKITS if toolkit.name != "files-read-only"]  # Which `files` has, too.
     plain, full = (
         create_app(Settings(), Registry(tools)) for tools in ([echo], [echo, *discover(find_files(toolkits))])

@@ -28,6 +28,7 @@ async def test_where_there_is_no_room_what_is_known_is_answered(make_client: Mak
 
     assert [answer.status_code for answer in (first, *refused, again, plain)] == [200, 503, 503, 200, 200]
     assert [answer.json()["type"].rpartition(":")[2] for answer in refused] == ["too-many-jobs"] * 2
+    assert refused[0].json()["title"] == "So many calls are queued or kept that this server takes no more."
     assert refused[0].headers["Retry-After"] == "10"
     assert "none of which may be forgotten yet" in refused[0].json()["detail"]
     assert (again.json(), again.headers["Idempotency-Replayed"]) == (first.json(), "true")

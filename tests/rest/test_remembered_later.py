@@ -74,6 +74,7 @@ async def test_more_calls_than_may_be_queued_are_refused(serve: MakeClient) -> N
         "urn:sidecall:problem:too-many-jobs",
         "10",
     )
+    assert answers[2].json()["detail"] == "So many calls are queued that this server takes no more."
 
 
 async def test_a_remembered_call_is_counted_once(serve: MakeClient) -> None:

@@ -84,6 +84,9 @@ def test_an_exporter_that_is_missing_is_named(make_provider: Any, environment: d
             None,
         ),
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "https://collector.example"}, None),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://[::1"}, "OTEL_EXPORTER_OTLP_ENDPOINT"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:99999"}, "OTEL_EXPORTER_OTLP_ENDPOINT"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://"}, "OTEL_EXPORTER_OTLP_ENDPOINT"),
     ],
 )
 def test_an_endpoint_that_is_no_url_is_told_of(

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sidecall.auth.access import Access
-from sidecall.auth.passes import PassBook
+from sidecall.auth.passes import HEADERS, PassBook
 from sidecall.core.context import ANONYMOUS, Caller
 from sidecall.core.errors import RequestError
 
@@ -96,8 +96,14 @@ class Authentication:
         self._hide(scope)
 
     def _hide(self, scope: Scope) -> None:
-        if self._hidden:
-            scope["headers"] = [header for header in scope["headers"] if header[0] not in self._hidden]
+        if not self._hidden:
+            return
+        scope["headers"] = [header for header in scope["headers"] if header[0] not in self._hidden]
+        # Also from those by name: where both differ in number, a header came twice, and the request takes the long way.
+        named = scope.get(HEADERS)
+        if named is not None:
+            for header in self._hidden:
+                named.pop(header, None)
 
 
 def path_of(scope: Scope) -> str:

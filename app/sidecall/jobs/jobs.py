@@ -36,6 +36,7 @@ logger = logging.getLogger("sidecall")
 
 # Seconds after which those who wait look for themselves: another server may have ended their call.
 _LOOK = 1.0
+_QUEUED = "So many calls are queued that this server takes no more."
 _FULL = "So many calls are remembered, none of which may be forgotten yet, that this server takes no more."
 
 
@@ -106,7 +107,7 @@ class Jobs:
         if lacks_place or (self._calls.kept.is_full and not await self._keeping.has_room()):
             if (known := await self._find_known(how.key)) is not None:
                 return Submitted(known, is_new=False)
-            raise TooManyJobs(None if lacks_place else _FULL)
+            raise TooManyJobs(_QUEUED if lacks_place else _FULL)
         record = CallRecord.of(request, new_invocation_id())
         try:
             accepted = await self._accept(record, how, begins=begins)

@@ -94,9 +94,10 @@ class Server(uvicorn.Server):
         try:
             await super().startup(sockets)
         except SystemExit:
-            if not self.lifespan.should_exit:  # Then the application has said why.
+            if not self.lifespan.should_exit:
                 say_where(self.config.host, self.config.port)
-            raise
+                raise
+            self.should_exit = True  # The application has said why; whoever runs the server knows which exit code fits.
         except OSError:
             await self.lifespan.shutdown()
             raise

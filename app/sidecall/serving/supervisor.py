@@ -26,6 +26,10 @@ logger = logging.getLogger("sidecall")
 Work = Callable[[socket, Callable[[], None]], None]
 # The exit code of uvicorn for it, too.
 START_FAILED = 3
+# What a server ends with that was given something wrong, and what its workers do, since a crash has the first, too.
+REFUSED = 1
+START_REFUSED = 4
+_UNSTARTED = (START_FAILED, START_REFUSED)
 # Without a fault: by itself, or by the signal that was passed on to it before it could handle any.
 _IN_ORDER = {0, *(-number for number in (signal.SIGINT, signal.SIGTERM, HANG_UP or 0))}
 # Seconds between a worker's death and its successor, so that one that cannot live does not spin. They are doubled for
@@ -143,9 +147,9 @@ class Supervisor:
         process, code = worker.process, worker.process.exitcode or 0
         if self._ends_at is not None:
             self._judge(process, code)
-        elif code == START_FAILED:
+        elif code in _UNSTARTED:
             logger.error("worker %s could not start; the server ends", process.pid)
-            self._give_up()
+            self._give_up(REFUSED if code == START_REFUSED else START_FAILED)
         elif worker.has_served:
             logger.error("worker %s died with exit code %s; another one takes its place", process.pid, code)
             self._try_again(0)
@@ -153,15 +157,15 @@ class Supervisor:
             logger.error("worker %s died with exit code %s before it served", process.pid, code)
             self._try_again(worker.trial)
 
-    def _give_up(self) -> None:
+    def _give_up(self, code: int = START_FAILED) -> None:
         """End, since the server cannot start; how the workers that are left come to their end changes no exit code."""
         self._has_given_up = True
-        self._code = START_FAILED
+        self._code = code
         self._pass_on(signal.SIGTERM)
 
     def _judge(self, process: SpawnProcess, code: int) -> None:
         """Log that a worker did not end in order, and put it into the exit code as shells do."""
-        if self._at_once or code in _IN_ORDER:
+        if self._at_once or code in _IN_ORDER or (self._has_given_up and code in _UNSTARTED):
             return
         if code < 0:
             logger.error("worker %s was killed by signal %d; what it had not answered is lost", process.pid, -code)

@@ -73,7 +73,7 @@ class AccessSettings(BaseSettings, defer_build=True):
         description="Where the issuer's public keys are (JWKS); without it the issuer says it, as in OpenID Connect.",
     )
     jwt_algorithms: Annotated[tuple[TokenAlgorithm, ...], NoDecode, SPLIT] = Field(
-        default=("RS256", "ES256"), min_length=1, description="How they may be signed, separated by commas."
+        default=("RS256", "ES256"), description="How they may be signed, separated by commas."
     )
     jwt_scopes_claim: str = Field(default="scope", description="Where they say what the caller may do.")
     jwt_tenant_claim: str | None = Field(
@@ -112,6 +112,14 @@ class AccessSettings(BaseSettings, defer_build=True):
         if not methods or len(set(methods)) < len(methods) or ("none" in methods and len(methods) > 1):
             raise ValueError("write none, or each way once, such as api_key,gateway")
         return methods
+
+    @field_validator("jwt_algorithms")
+    @classmethod
+    def _are_some(cls, algorithms: tuple[TokenAlgorithm, ...]) -> tuple[TokenAlgorithm, ...]:
+        # A least length of the field would be missed, too, where one of them is none.
+        if not algorithms:
+            raise ValueError("write one at least, such as RS256")
+        return algorithms
 
     @field_validator("caller_header", "tenant_header", "scopes_header")
     @classmethod

@@ -1,5 +1,7 @@
 """What an operator may set about the tools that ship; they read it from the environment, as tools do."""
 
+import os
+import re
 from typing import TYPE_CHECKING
 
 from pydantic import Field, field_validator
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 else:
     _names = Later("sidecall.outgoing.names")
     _patterns = Later("sidecall.outgoing.patterns")
+
+_TENANT, _PLACE_HOLDERS = "{tenant}", re.compile(r"\{[^{}/]*\}")
 
 
 class ShippedToolSettings(BaseSettings, defer_build=True):
@@ -63,6 +67,19 @@ class ShippedToolSettings(BaseSettings, defer_build=True):
     images_partials: int = Field(
         default=0, ge=0, le=3, description="How many unfinished images are shown as progress; each is a content."
     )
+
+    @field_validator("file_search_folder")
+    @classmethod
+    def _is_found(cls, folder: str | None) -> str | None:
+        """Refuse a folder that cannot be searched; those of tenants may be made later."""
+        if folder is None or os.path.isdir(folder):
+            return folder
+        for word in _PLACE_HOLDERS.findall(folder):
+            if word != _TENANT:
+                raise ValueError(f"{word} stands for nothing; write {_TENANT} for the caller's tenant")
+        if _TENANT not in folder:
+            raise ValueError("there is no such folder, or it may not be read")
+        return folder
 
     @field_validator("images_url", "embeddings_url")
     @classmethod

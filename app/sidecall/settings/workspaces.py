@@ -1,16 +1,19 @@
 """What an operator may set about the files of conversations."""
 
+import os
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
+
+_USUAL = Path(".sidecall/workspaces")
 
 
 class WorkspaceSettings(BaseSettings, defer_build=True):
     """Where they are kept, how much, and for how long."""
 
     workspace_dir: Path = Field(
-        default=Path(".sidecall/workspaces"),
+        default=_USUAL,
         description="Folder in which the files of conversations are kept; workers and servers of one machine share it.",
     )
     workspace_idle_ttl: float = Field(
@@ -31,3 +34,12 @@ class WorkspaceSettings(BaseSettings, defer_build=True):
         default=32 * 1024 * 1024, ge=1024, description="Most bytes of one file in a workspace."
     )
     workspace_max_entries: int = Field(default=10_000, ge=1, description="Most files and folders in one workspace.")
+
+    @field_validator("workspace_dir")
+    @classmethod
+    def _can_be_folder(cls, folder: Path) -> Path:
+        """Refuse what was named and is in the way of a folder; one that is not there is made when it is needed."""
+        there = next(filter(os.path.lexists, (folder, *folder.parents)), None)
+        if folder != _USUAL and there is not None and not there.is_dir():
+            raise ValueError(f"{there} is no folder" if there != folder else "this is no folder")
+        return folder

@@ -19,6 +19,7 @@ from sidecall.telemetry.protocol import MissingExtra
 from sidecall.telemetry.redact import Redaction
 from sidecall.telemetry.span_losses import CountedBatches, SpanLosses
 from sidecall.telemetry.spans import Spans
+from sidecall.telemetry.standard_variables import tell_of_losses
 from sidecall.version import __version__
 
 logger = logging.getLogger("sidecall")
@@ -28,8 +29,6 @@ _PATIENCE = 3.0
 _PROTOCOLS = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
 # The one exporter for which spans of calls are written here.
 _QUICK = "otlp_proto_http"
-# The first that is set counts.
-_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _SDK_METRICS = "OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED"
 
 
@@ -38,6 +37,7 @@ def open_spans(redaction: Redaction | None) -> Spans:
 
     Raises:
         MissingExtra: The environment asks for an exporter that is not installed.
+        VariableUnfit: A standard variable is wrong.
     """
     provider = trace.get_tracer_provider()
     if isinstance(provider, trace.ProxyTracerProvider):
@@ -54,13 +54,14 @@ def provider_from_environment(losses: SpanLosses | None = None) -> TracerProvide
 
     Raises:
         MissingExtra: They ask for an exporter that is not installed.
+        VariableUnfit: One of them is wrong.
     """
     resource = Resource.create()
     if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
         resource = resource.merge(Resource({SERVICE_NAME: "sidecall", SERVICE_VERSION: __version__}))
     names = list(_exporters())
     if _QUICK in names:
-        _tell_of_endpoint()
+        tell_of_losses()
     exporters, losses = [_make_exporter(name) for name in names], losses or SpanLosses()
     found = _make_call_provider(resource, exporters[0], losses) if names == [_QUICK] and not _is_measured() else None
     if found is not None:
@@ -70,13 +71,6 @@ def provider_from_environment(losses: SpanLosses | None = None) -> TracerProvide
     for exporter in exporters:
         provider.add_span_processor(CountedBatches(exporter, losses))
     return provider
-
-
-def _tell_of_endpoint() -> None:
-    """Log that spans go nowhere, where the environment names no URL for them; the exporter says it late, if ever."""
-    name = next(filter(os.environ.get, _ENDPOINTS), None)
-    if name is not None and not os.environ[name].lower().startswith(("http://", "https://")):
-        logger.error("%s is no URL, so no span is sent: write one such as http://127.0.0.1:4318", name)
 
 
 def _make_exporter(name: str) -> Any:

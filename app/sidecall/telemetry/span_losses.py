@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
+from sidecall.telemetry.standard_variables import read_batching
+
 logger = logging.getLogger("sidecall")
 
 
@@ -51,8 +53,12 @@ class CountedBatches(BatchSpanProcessor):
     """Send spans in batches as the SDK does, and count those that are lost on the way."""
 
     def __init__(self, exporter: SpanExporter, losses: SpanLosses) -> None:
-        """Send with an exporter."""
-        super().__init__(_CountedExporter(exporter, losses))
+        """Send with an exporter, in batches as the environment says.
+
+        Raises:
+            VariableUnfit: It says nothing that could be done.
+        """
+        super().__init__(_CountedExporter(exporter, losses), **read_batching())
         self._losses = losses
         # Its own in the releases that are tried; with another one only what the collector does not take is counted.
         self._queue: deque[ReadableSpan] = getattr(getattr(self, "_batch_processor", None), "_queue", deque())

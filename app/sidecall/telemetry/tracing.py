@@ -3,11 +3,17 @@
 import importlib
 import logging
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sidecall.later import Later
 from sidecall.telemetry.modes import TracingMode
 from sidecall.telemetry.protocol import MissingExtra, Tracing
 from sidecall.telemetry.redact import Redaction
+
+if TYPE_CHECKING:
+    from sidecall.telemetry import standard_variables as _standard_variables
+else:
+    _standard_variables = Later("sidecall.telemetry.standard_variables")
 
 logger = logging.getLogger("sidecall")
 
@@ -23,9 +29,11 @@ def open_tracing(switch: TracingMode, redaction: Redaction) -> Tracing | None:
 
     Raises:
         MissingExtra: They are wanted, but the extra is not installed.
+        VariableUnfit: A standard variable is wrong.
     """
     if switch == "off" or (switch == "auto" and not _is_asked_for()):
         return None
+    _standard_variables.check_limits()  # Which the SDK reads as soon as it is loaded.
     try:
         # By its name, since it needs the extra; it knows nothing of this module, which stands above it.
         export: Any = importlib.import_module("sidecall.telemetry.export")

@@ -113,3 +113,13 @@ async def test_a_file_is_put_into_a_store_by_one_request_at_a_time(
     else:
         assert answers[1].json()["title"] == "Another request works on this file just now."
     assert (await server.get(f"/vector_stores/{store}")).json()["file_counts"]["completed"] == 1
+
+
+async def test_a_tenant_without_room_is_not_told_of_a_workspace(make_client: MakeClient) -> None:
+    """The title fits all that it is said of."""
+    client = await make_client(module.file_search, toolkits=("file_search",), file_search_max_files=1)
+
+    answers = [await client.post("/files", **FORM) for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [200, 429]
+    assert answers[1].json()["title"] == "There is no room for more files or vector stores."

@@ -30,7 +30,7 @@ from sidecall.serving.memory import give_memory_back
 from sidecall.serving.open_files import room_for
 from sidecall.serving.room import RequestRoom
 from sidecall.serving.server import LAST_STEPS, Server
-from sidecall.serving.supervisor import START_FAILED, Supervisor
+from sidecall.serving.supervisor import REFUSED, START_FAILED, START_REFUSED, Supervisor
 from sidecall.settings import Settings, unknown_names
 from sidecall.telemetry.logs import make_log_config
 from sidecall.telemetry.standard_streams import leave_at_once, redirect_streams, say_last
@@ -114,7 +114,7 @@ def _serve_alone(settings: Settings, registry: Registry, on_started: Callable[[]
         _serve(settings, registry, on_started)
     except SidecallError as error:
         logger.error("%s", error.message)
-        sys.exit(1)
+        sys.exit(REFUSED)
 
 
 def _serve_in_worker(settings: Settings, sock: socket.socket, on_started: Callable[[], None]) -> None:
@@ -126,7 +126,7 @@ def _serve_in_worker(settings: Settings, sock: socket.socket, on_started: Callab
         _serve(settings, load_registry(settings), on_started, sock)
     except SidecallError as error:
         logger.error("%s", error.message)
-        sys.exit(START_FAILED)
+        sys.exit(START_REFUSED)
 
 
 def _serve(
@@ -152,7 +152,8 @@ def _serve(
         logger.error("the server cannot start: %s", refusal)
         leave_at_once(START_FAILED)  # What is half made could not be closed.
     if not server.started:
-        sys.exit(START_FAILED)
+        refused = REFUSED if sock is None else START_REFUSED
+        sys.exit(refused if lifecycle.is_refused else START_FAILED)
 
 
 def _spare_the_collector() -> None:

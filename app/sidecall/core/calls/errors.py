@@ -41,7 +41,7 @@ class KeyReused(RequestError):
 
 
 class TooManyJobs(Overloaded):
-    """So many calls are queued that this server takes no more."""
+    """So many calls are queued or kept that this server takes no more."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message, retry_after=10)

@@ -29,7 +29,7 @@ class InvalidFile(RequestError):
 
 
 class TooManyFiles(Overloaded):
-    """The workspace is full."""
+    """There is no room for more files or vector stores."""
 
     def __init__(self, message: str | None = None) -> None:
         # Whoever works on the files may have deleted some by then.

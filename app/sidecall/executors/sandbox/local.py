@@ -58,7 +58,7 @@ _LIMITS = SandboxLimits()
 _NOT_NEEDED = SandboxReport(reason="it was not needed yet")
 _NO_COMMANDS = "Commands cannot be run on this server: {}. Its operator has to change that; go on without them."
 _NO_PYTHON = "Python cannot be run on this server: {}. Its operator has to change that; go on without it."
-_NO_MONTY = "`sidecall[python]` is not installed"
+_NO_MONTY = "`sidecall[python]` is not installed: pip install 'sidecall[python]'"
 # With one of these a command may be more than it seems, so that a person is asked.
 _SPECIAL = frozenset("\0;&|<>()$`\\\n\r*?[]{}~#!\"'=")
 
