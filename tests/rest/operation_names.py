@@ -25,6 +25,7 @@ NAMES = {
     "create_vector_store": "POST /vector_stores",
     "list_vector_stores": "GET /vector_stores",
     "get_vector_store": "GET /vector_stores/{vector_store_id}",
+    "update_vector_store": "POST /vector_stores/{vector_store_id}",
     "delete_vector_store": "DELETE /vector_stores/{vector_store_id}",
     "search_vector_store": "POST /vector_stores/{vector_store_id}/search",
     "create_vector_store_file": "POST /vector_stores/{vector_store_id}/files",

@@ -119,12 +119,12 @@ async def test_what_means_the_same_is_found(store_url: str, service: respx.Route
         ids[name] = (await stores.files.put("one", f"{name[0]}.txt", "user_data", f"A {name}.".encode())).id
         await stores.add("one", store, ids[name], {})
 
-    found = await stores.search_store("one", store, ["wading bird"], 1, None)
+    found = await stores.search("one", ["wading bird"], 1, None, [store])
     assert [it.file_id for it in found] == [ids["heron"]]
     assert found[0].score == 1.0
-    by_words = await stores.search_store("one", store, ["wading bird"], 5, None, Weights(meaning=0.0))
+    by_words = await stores.search("one", ["wading bird"], 5, None, [store], Weights(meaning=0.0))
     assert by_words == []
-    both = await stores.search_store("one", store, ["owl or wading bird"], 5, None)
+    both = await stores.search("one", ["owl or wading bird"], 5, None, [store])
     assert [it.file_id for it in both] == [ids["owl"], ids["heron"]]
 
     service.mock(side_effect=httpx.ConnectError)

@@ -61,12 +61,13 @@ async def test_what_is_another_tenants_is_not_there(stores: VectorStores) -> Non
         stores.delete("two", store),
         stores.add("two", store, own, {}),
         stores.list_members("two", store, Choice()),
-        stores.search_store("two", store, ["herons"], 10, None),
+        stores.update("two", store, "b", {}),
         stores.delete("two", "\0"),
     ):
         with pytest.raises(UnknownVectorStore):
             await asked
     assert (await stores.find("one", store)).completed == 1
+    assert await stores.search("two", ["herons"], 10, None, [store]) == []
 
 
 async def test_what_is_deleted_is_not_found(stores: VectorStores) -> None:

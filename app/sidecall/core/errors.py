@@ -113,7 +113,7 @@ class MalformedJSON(RequestError):
 
 
 class UnsupportedMediaType(RequestError):
-    """The body must be JSON, sent with the header `Content-Type: application/json`."""
+    """The body has a `Content-Type` or a `Content-Encoding` that is not taken here."""
 
 
 class BodyTooLarge(RequestError):

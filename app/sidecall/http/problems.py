@@ -61,6 +61,7 @@ from sidecall.core.overload import (
     TooManyCalls,
 )
 from sidecall.core.run.file_errors import (
+    FileBusy,
     FileConflict,
     InvalidFile,
     TooManyFiles,
@@ -72,6 +73,7 @@ from sidecall.core.run.file_errors import (
 from sidecall.core.secrecy.places import InvalidSecret, SecretsOff, TooManySecrets, UnknownSecret
 from sidecall.core.secrecy.user_tokens import UnknownUserToken
 from sidecall.http.late_modules import LATE_MODULES
+from sidecall.http.openai_errors import OpenAIError, show_error
 from sidecall.http.preferences import InvalidKey, InvalidPreference
 from sidecall.http.quota import quota_headers
 from sidecall.http.ranges import RangeUnsatisfiable
@@ -108,6 +110,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     TooManyRules: (409, "too-many-rules"),
     TooManySecrets: (409, "too-many-secrets"),
     FileConflict: (409, "file-conflict"),
+    FileBusy: (409, "file-busy"),
     CallEnded: (409, "call-ended"),
     ContractChanged: (409, "contract-changed"),
     NotRepeatable: (409, "not-repeatable"),
@@ -156,6 +159,9 @@ class Problem(BaseModel, defer_build=True):
     retry_after: int | None = Field(default=None, description="Seconds after which to try again, as in `Retry-After`.")
     errors: list[dict[str, Any]] | None = Field(default=None, description="The places that are wrong.")
     example: Any = Field(default=None, description="A request that would be right.")
+    error: OpenAIError | None = Field(
+        default=None, description="The same for OpenAI's clients, on routes in its shapes."
+    )
 
 
 def problem(request: Request, status: int, slug: str, title: str, detail: str, **members: Any) -> Response:
@@ -167,6 +173,7 @@ def problem(request: Request, status: int, slug: str, title: str, detail: str, *
         "detail": detail,
         "instance": request.scope.get("state", {}).get("request_id", ""),
         **members,
+        **show_error(request.scope.get("path", ""), status, slug, detail, members),
     }
     return Response(to_json(body), status, {"X-Content-Type-Options": "nosniff"}, media_type=MEDIA_TYPE)
 

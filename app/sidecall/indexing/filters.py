@@ -11,7 +11,7 @@ MOST_ATTRIBUTES = 16
 LONGEST_KEY, LONGEST_VALUE = 64, 512
 _DEEPEST = 10
 _MOST_PARTS = 100
-_LARGEST = 2**53
+LARGEST_NUMBER = 2**53
 _COMPARED = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _JOINED = {"and": " AND ", "or": " OR "}
 # What SQLite does not keep in a text, or ends it with.
@@ -33,8 +33,20 @@ def name_kind(value: Any) -> str | None:
     if isinstance(value, str):
         return "text" if len(value) <= LONGEST_VALUE and not _UNKEPT.search(value) else None
     # What is no number is not less than anything either.
-    is_number = isinstance(value, int | float) and abs(value) <= _LARGEST
+    is_number = isinstance(value, int | float) and abs(value) <= LARGEST_NUMBER
     return "number" if is_number else None
+
+
+def explain_value(value: Any) -> str:
+    """Explain why something cannot be the value of an attribute."""
+    if isinstance(value, str):
+        is_long = len(value) > LONGEST_VALUE
+        return (
+            f"a text has {LONGEST_VALUE} characters at most" if is_long else "a text has no NUL and no half characters"
+        )
+    if isinstance(value, int | float):
+        return f"a number is from -{LARGEST_NUMBER} to {LARGEST_NUMBER}: beyond them not all are told apart"
+    return "a value is a text, a number or a truth value"
 
 
 def is_attribute(key: str, value: Any) -> bool:
@@ -107,7 +119,7 @@ class _Writer:
     def _has(self, key: str, value: Any, sign: str) -> str:
         kind = name_kind(value)
         if kind is None:
-            raise ToolException(_FORM)
+            raise ToolException(f"{_FORM} The `value` for {key[:LONGEST_KEY]!r}: {explain_value(value)}.")
         text, number = split_value(value)
         self._values += [key, kind, number if text is None else text]
         first = self._after + len(self._values) - 2

@@ -25,7 +25,7 @@ class LateSteps:
         """Whether one could not be taken yet."""
         return any(not task.done() for task in self._tasks)
 
-    async def take(self, step: Callable[[], Awaitable[None]]) -> None:
+    async def take(self, step: Callable[[], Awaitable[object]]) -> None:
         """Take a step that may be taken again where it broke off; return without it while the store is out of use."""
         try:
             await step()
@@ -39,11 +39,12 @@ class LateSteps:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks.clear()
 
-    async def _take_late(self, step: Callable[[], Awaitable[None]]) -> None:
+    async def _take_late(self, step: Callable[[], Awaitable[object]]) -> None:
         while True:
             await asyncio.sleep(self._pause)
             try:
-                return await step()
+                await step()
+                return
             except StoreUnavailable:
                 continue
             except Exception:

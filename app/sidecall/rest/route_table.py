@@ -93,6 +93,7 @@ FILE_ROUTES: RouteNames = {
         ("POST", "/vector_stores", "create_vector_store"),
         ("GET", "/vector_stores", "list_vector_stores"),
         ("GET", "/vector_stores/{vector_store_id}", "get_vector_store"),
+        ("POST", "/vector_stores/{vector_store_id}", "update_vector_store"),
         ("DELETE", "/vector_stores/{vector_store_id}", "delete_vector_store"),
         ("POST", "/vector_stores/{vector_store_id}/search", "search_vector_store"),
         ("POST", "/vector_stores/{vector_store_id}/files", "create_vector_store_file"),

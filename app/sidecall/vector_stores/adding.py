@@ -7,20 +7,28 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from sidecall.core.overload import StoreUnavailable
-from sidecall.core.run.file_errors import FileConflict, TooManyFiles, UnknownFile
+from sidecall.core.run.file_errors import FileBusy, TooManyFiles, UnknownFile, UnknownVectorStore
 from sidecall.dataclasses import dataclass
 from sidecall.indexing.cutting import cut_text
 from sidecall.indexing.filters import Attribute, list_attributes
 from sidecall.indexing.words import strip_ending, write_piece_words
+from sidecall.ledger.late_steps import LateSteps
 from sidecall.ledger.sql.database import Database, Row
 from sidecall.vector_stores.embedding import Embeddings
 from sidecall.vector_stores.files import SentFiles, word_bounds
-from sidecall.vector_stores.kept import Cut, ShelfBounds
+from sidecall.vector_stores.kept import Cut, Member, MemberStatus, ShelfBounds
 from sidecall.vector_stores.reading.texts import read_text
 from sidecall.vector_stores.reading.unreadable import UnreadableFile
 
+# Seconds after which what another server puts into a store is not waited for.
+GIVEN_UP = 600.0
+# How often a place is tried to be taken, while others take and leave it.
+_TRIES = 5
+_TAKEN_OUT = "Another request has taken this file out of this store, while it was put in."
 _LETTERS = str.maketrans("0123456789abcdef", "bcdfghjklmnpqrst")
 _UNKEPT = re.compile("[\x00\ud800-\udfff]")
 
@@ -42,11 +50,6 @@ class WantedMember:
     attributes: Mapping[str, Attribute]
     cut: Cut
 
-    @property
-    def id(self) -> str:
-        """Its id among all files of all stores."""
-        return f"{self.store}/{self.file}"
-
 
 @dataclass(slots=True)
 class Adding:
@@ -55,16 +58,20 @@ class Adding:
     database: Database
     bounds: ShelfBounds
     files: SentFiles
+    late: LateSteps
     embeddings: Embeddings | None = None
     clock: Callable[[], float] = time.time
 
-    async def add(self, tenant: str, wanted: WantedMember) -> None:
+    async def add(self, tenant: str, wanted: WantedMember) -> Member:
         """Put a file into a store, in the place of what is there of it; what cannot be read is there as failed.
 
+        Where another request does the same just now, return what that has done so far.
+
         Raises:
-            UnknownFile: The tenant has no such file, or the store has gone.
+            UnknownVectorStore: The store has gone.
+            UnknownFile: The tenant has no such file.
             TooManyFiles: There is no room for it.
-            FileConflict: Somebody else puts it there just now.
+            FileBusy: Another request puts it there otherwise, or takes it out, just now.
             StoreUnavailable: The database cannot be used just now.
         """
         found = await self.files.find(tenant, wanted.file)
@@ -74,47 +81,99 @@ class Adding:
             pieces = await asyncio.to_thread(_cut, found.name, body, wanted.cut)
             vectors = await self._embed(pieces)
         except UnreadableFile as error:
-            await self._begin(tenant, wanted, number, 0, error)
-            return
-        await self._begin(tenant, wanted, number, sum(len(piece.encode()) for piece in pieces), None)
-        try:
-            mark = make_mark(tenant) if self.database.dialect == "sqlite" else ""
-            await self._write(number, found.name, wanted, mark, list(zip(pieces, vectors, strict=True)))
-        except StoreUnavailable:
-            raise
-        except Exception as error:
-            # It was deleted meanwhile: a database that minds what belongs together takes nothing of it.
-            raise UnknownFile from error
-        if await self.database.write("finish_member", wanted.id, number) is None:
-            await self.database.write("delete_pieces", number)
-            await self.database.write("delete_attributes", number)
-            raise UnknownFile
+            return await self._take_place(tenant, number, self._make(wanted, 0, error))
+        new = self._make(wanted, sum(len(piece.encode()) for piece in pieces), None)
+        there = await self._take_place(tenant, number, new)
+        if there is not new:
+            return there
+        await self._fill(tenant, number, new, found.name, list(zip(pieces, vectors, strict=True)))
+        return replace(new, status="completed")
+
+    def _make(self, wanted: WantedMember, size: int, error: UnreadableFile | None) -> Member:
+        said = None if error is None else (error.code, error.message)
+        status: MemberStatus = "in_progress" if error is None else "failed"
+        return Member(wanted.file, wanted.store, self.clock(), status, said, wanted.attributes, wanted.cut, size)
 
     async def _embed(self, pieces: Sequence[str]) -> Sequence[bytes | None]:
         return [None] * len(pieces) if self.embeddings is None else await self.embeddings.embed(pieces)
 
-    async def _begin(
-        self, tenant: str, wanted: WantedMember, number: int, size: int, error: UnreadableFile | None
-    ) -> None:
-        """Take the place and the room for a file."""
-        status = "in_progress" if error is None else "failed"
-        said = "" if error is None else f"{error.code}\n{error.message}"
-        head = (wanted.id, number, tenant, wanted.store, wanted.file, self.clock(), status, said)
-        row = (*head, json.dumps(dict(wanted.attributes)), wanted.cut.piece, wanted.cut.overlap, size)
-        await self.database.write("delete_member", wanted.id, tenant)
-        if await self.database.write("put_member", *row, self.bounds.bytes, self.bounds.files) is not None:
-            return
-        await self.files.find(tenant, wanted.file)
-        if await self.database.read("list_members", tenant, wanted.store, 1, wanted.file, where="AND m.file = $4"):
-            raise FileConflict("This file is put into this store by another request just now.")
-        raise TooManyFiles(word_bounds(self.bounds))
+    async def _take_place(self, tenant: str, number: int, new: Member) -> Member:
+        """Return the new one when it has the place and the room, or else one that another request has put there."""
+        for _ in range(_TRIES):
+            await self.database.write("make_way", new.id, tenant, self.clock() - GIVEN_UP)
+            if await self._put(tenant, number, new):
+                return new
+            rows = await self.database.read("list_members", tenant, new.store, 1, new.file, where="AND m.file = $4")
+            there = Member.read(*rows[0]) if rows else None
+            if there is None:
+                await self._require_room(tenant, new)
+            elif there.is_wanted_as(new):
+                return there
+            elif there.status == "in_progress":
+                break
+        raise FileBusy("Another request puts this file into this store otherwise just now. Try again.")
 
-    async def _write(
-        self, number: int, name: str, wanted: WantedMember, mark: str, pieces: Sequence[tuple[str, bytes | None]]
+    async def _put(self, tenant: str, number: int, new: Member) -> bool:
+        said = "" if new.error is None else "\n".join(new.error)
+        head = (new.id, number, tenant, new.store, new.file, new.created_at, new.status, said)
+        row = (*head, json.dumps(dict(new.attributes)), new.cut.piece, new.cut.overlap, new.size)
+        try:
+            return await self.database.write("put_member", *row, self.bounds.bytes, self.bounds.files) is not None
+        except StoreUnavailable:
+            raise
+        except Exception:
+            # A database that minds what belongs together takes nothing of what was deleted in this moment.
+            await self._require_room(tenant, new)
+            raise
+
+    async def _require_room(self, tenant: str, new: Member) -> None:
+        """Refuse one whose store or file has gone, or for which there is no room."""
+        members, *sizes = await self._require_both(tenant, new)
+        if members >= self.bounds.files or sum(sizes) + new.size > self.bounds.bytes:
+            raise TooManyFiles(word_bounds(self.bounds))
+
+    async def _fill(
+        self, tenant: str, number: int, new: Member, name: str, pieces: Sequence[tuple[str, bytes | None]]
     ) -> None:
-        rows = await asyncio.to_thread(write_rows, number, name, mark, pieces)
-        await self.database.write_all("put_piece", rows)
-        await self.database.write_all("put_attribute", list_attributes(number, wanted.attributes))
+        mark = make_mark(tenant) if self.database.dialect == "sqlite" else ""
+        try:
+            rows = await asyncio.to_thread(write_rows, number, name, mark, pieces)
+            await self.database.write_all("put_piece", rows)
+            await self.database.write_all("put_attribute", list_attributes(number, new.attributes))
+            if await self.database.write("finish_member", new.id, number) is None:
+                raise FileBusy(_TAKEN_OUT)
+        except BaseException as error:
+            # Else its place would be taken, and nobody would put it there.
+            was_there = await self._take_back(new.id, number)
+            if isinstance(error, Exception) and not isinstance(error, StoreUnavailable):
+                await self._require_both(tenant, new)
+                if not was_there:
+                    raise FileBusy(_TAKEN_OUT) from None
+            raise
+
+    async def _require_both(self, tenant: str, new: Member) -> Sequence[int]:
+        """Refuse one whose store or file has gone, and return how many there are in stores, and their sizes."""
+        ((stores, files, *counts),) = await self.database.read("judge_member", tenant, new.store, new.file)
+        if not stores:
+            raise UnknownVectorStore
+        if not files:
+            raise UnknownFile
+        return counts
+
+    async def _take_back(self, member: str, number: int) -> bool:
+        """Leave the place, as soon as the database can be used; return whether nobody else is known to have done so."""
+        drop = partial(self._drop, member, number)
+        try:
+            return await drop()
+        except StoreUnavailable:
+            await self.late.take(drop)
+            return True
+
+    async def _drop(self, member: str, number: int) -> bool:
+        dropped = await self.database.write("drop_member", member, number)
+        await self.database.write("delete_pieces", number)
+        await self.database.write("delete_attributes", number)
+        return dropped is not None
 
 
 def write_rows(number: int, name: str, mark: str, pieces: Sequence[tuple[str, bytes | None]]) -> list[Row]:

@@ -1,7 +1,8 @@
 """What is known of files and stores, as they are kept."""
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from sidecall.dataclasses import dataclass
 from sidecall.indexing.cutting import OVERLAP, PIECE
@@ -68,6 +69,23 @@ class Member:
     cut: Cut
     size: int
 
+    @classmethod
+    def read(cls, file: str, store: str, created_at: float, status: Any, error: str, *rest: Any) -> "Member":
+        """Read one as a database has it."""
+        attributes, piece, overlap, size = rest
+        code, _, message = error.partition("\n")
+        said = (code, message) if error else None
+        return cls(file, store, created_at, status, said, json.loads(attributes), Cut(piece, overlap), size)
+
+    @property
+    def id(self) -> str:
+        """Its id among all files of all stores."""
+        return f"{self.store}/{self.file}"
+
+    def is_wanted_as(self, other: "Member") -> bool:
+        """Return whether another is wanted with the same attributes, and in the same pieces."""
+        return self.cut == other.cut and _write_values(self.attributes) == _write_values(other.attributes)
+
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
@@ -91,3 +109,7 @@ class Choice:
         condition = "" if self.after is None else f"AND {column} {sign} ${taken + 1}"
         values = [] if self.after is None else [self.after]
         return f"{condition} ORDER BY {column} {self.order.upper()}", values
+
+
+def _write_values(attributes: Mapping[str, Attribute]) -> str:
+    return json.dumps(dict(attributes), sort_keys=True)

@@ -12,14 +12,12 @@ from sidecall.core.run.passages import FilePassage
 from sidecall.indexing.filters import Attribute
 from sidecall.ledger.late_steps import LateSteps
 from sidecall.ledger.sql.database import Database
-from sidecall.vector_stores.adding import Adding, WantedMember
+from sidecall.vector_stores.adding import GIVEN_UP, Adding, WantedMember
 from sidecall.vector_stores.embedding import Embeddings
 from sidecall.vector_stores.files import SentFiles
 from sidecall.vector_stores.finding import EVEN, PassageFinder, Weights
 from sidecall.vector_stores.kept import Choice, Cut, KeptStore, Member, Page, ShelfBounds
 
-# Seconds after which what another server puts into a store is not waited for.
-_GIVEN_UP = 600.0
 _ENDED = "server_error\nThe server ended before the file was read. Add it again."
 _UNCUT = Cut()
 
@@ -39,7 +37,7 @@ class VectorStores:
         self._late = LateSteps()
         self._bounds = bounds
         self._clock = clock
-        self._adding = Adding(database, bounds, self.files, embeddings, clock)
+        self._adding = Adding(database, bounds, self.files, self._late, embeddings, clock)
         self._finding = PassageFinder(database, embeddings)
 
     async def open(self) -> None:
@@ -50,7 +48,7 @@ class VectorStores:
         """
         await self._database.open()
         is_alone = self._database.dialect == "sqlite"
-        before = self._clock() if is_alone else self._clock() - _GIVEN_UP
+        before = self._clock() if is_alone else self._clock() - GIVEN_UP
 
         async def give_up() -> None:
             await self._database.write("give_up_members", "in_progress", before, _ENDED)
@@ -91,6 +89,19 @@ class VectorStores:
             raise UnknownVectorStore
         return _read_store(*rows[0])
 
+    async def update(
+        self, tenant: str, store_id: str, name: str | None = None, metadata: Mapping[str, str] | None = None
+    ) -> KeptStore:
+        """Give a store another name or other metadata; what is None stays.
+
+        Raises:
+            UnknownVectorStore: The tenant has none of this id.
+        """
+        await self.find(tenant, store_id)
+        written = None if metadata is None else json.dumps(dict(metadata))
+        await self._database.write("update_vector_store", store_id, tenant, name, written)
+        return await self.find(tenant, store_id)
+
     async def delete(self, tenant: str, store_id: str) -> None:
         """Delete a store; the files stay.
 
@@ -105,15 +116,16 @@ class VectorStores:
     ) -> Member:
         """Put a file into a store, in the place of what is there of it.
 
+        Where another request does the same just now, the answer is what that has done so far.
+
         Raises:
             UnknownVectorStore: The tenant has no such store.
             UnknownFile: The tenant has no such file.
             TooManyFiles: There is no room for it.
-            FileConflict: Somebody else puts it there just now.
+            FileBusy: Another request puts it there otherwise, or takes it out, just now.
         """
         await self.find(tenant, store_id)
-        await self._adding.add(tenant, WantedMember(store_id, file_id, attributes, cut))
-        return await self.find_member(tenant, store_id, file_id)
+        return await self._adding.add(tenant, WantedMember(store_id, file_id, attributes, cut))
 
     async def list_members(self, tenant: str, store_id: str, choice: Choice, status: str | None = None) -> Page[Member]:
         """List some files of a store.
@@ -127,7 +139,7 @@ class VectorStores:
         rows = await self._database.read(
             "list_members", tenant, store_id, choice.limit + 1, *values, *more, where=condition + where
         )
-        return Page([_read_member(*row) for row in rows[: choice.limit]], len(rows) > choice.limit)
+        return Page([Member.read(*row) for row in rows[: choice.limit]], len(rows) > choice.limit)
 
     async def find_member(self, tenant: str, store_id: str, file_id: str) -> Member:
         """Find a file of a store.
@@ -138,7 +150,7 @@ class VectorStores:
         rows = await self._database.read("list_members", tenant, store_id, 1, file_id, where="AND m.file = $4")
         if not rows:
             raise UnknownFile
-        return _read_member(*rows[0])
+        return Member.read(*rows[0])
 
     async def remove(self, tenant: str, store_id: str, file_id: str) -> None:
         """Take a file out of a store; it is kept.
@@ -151,34 +163,21 @@ class VectorStores:
             raise UnknownFile
 
     async def search(
-        self, tenant: str, queries: Sequence[str], limit: int, filters: Any = None, stores: Sequence[str] = ()
+        self,
+        tenant: str,
+        queries: Sequence[str],
+        limit: int,
+        filters: Any = None,
+        stores: Sequence[str] = (),
+        weights: Weights = EVEN,
     ) -> Sequence[FilePassage]:
-        """Find passages of a tenant's files, best first; with stores only in those.
+        """Find passages of a tenant's files, best first; with stores only in those of them that there are.
 
         Raises:
             ToolException: The filters are none.
         """
-        return await self._finding.find(tenant, queries, limit, filters, stores)
-
-    async def search_store(
-        self, tenant: str, store_id: str, queries: Sequence[str], limit: int, filters: Any, weights: Weights = EVEN
-    ) -> Sequence[FilePassage]:
-        """Find passages in one store.
-
-        Raises:
-            UnknownVectorStore: The tenant has none of this id.
-            ToolException: The filters are none.
-        """
-        await self.find(tenant, store_id)
-        return await self._finding.find(tenant, queries, limit, filters, [store_id], weights)
+        return await self._finding.find(tenant, queries, limit, filters, stores, weights)
 
 
 def _read_store(store_id: str, name: str, metadata: str, created_at: float, *counts: int) -> KeptStore:
     return KeptStore(store_id, name, json.loads(metadata), created_at, *counts)
-
-
-def _read_member(file: str, store: str, created_at: float, status: Any, error: str, *rest: Any) -> Member:
-    attributes, piece, overlap, size = rest
-    code, _, message = error.partition("\n")
-    said = (code, message) if error else None
-    return Member(file, store, created_at, status, said, json.loads(attributes), Cut(piece, overlap), size)

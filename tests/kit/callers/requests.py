@@ -88,6 +88,7 @@ GATES = [
     Gate("GET", "/vector_stores", "tools:call", 200, 403, 200),
     Gate("POST", "/vector_stores", "tools:call", 200, 403, 200, {"name": "new"}),
     Gate("GET", "/vector_stores/{store}", "tools:call", 200, 403, 404),
+    Gate("POST", "/vector_stores/{store}", "tools:call", 200, 403, 404, {"name": "renamed"}),
     Gate("POST", "/vector_stores/{store}/search", "tools:call", 200, 403, 404, {"query": "a"}),
     Gate("GET", "/vector_stores/{store}/files", "tools:call", 200, 403, 404),
     Gate("POST", "/vector_stores/{store}/files", "tools:call", 404, 403, 404, {"file_id": NO_ID}),

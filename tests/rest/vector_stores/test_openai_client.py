@@ -18,6 +18,14 @@ HERONS = ("herons.md", b"# Herons\n\nGrey herons fish in shallow water.\n")
 OWLS = ("owls.pdf", write_pdf("Owls hunt at night. They do not fish."))
 
 
+_BROKEN = (
+    b'--b\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nuser_data\r\n'
+    b'--b\r\nContent-Disposition: form-data; name="file"; filename="a\r\nX-Name: b.txt"\r\n\r\nhello\r\n--b--\r\n'
+)
+_QUERY = "`query`: It is a text, or 1 to 8 texts, each of 1 to 4,096 characters."
+_NUMBER = "'a': a number is from -9007199254740992 to 9007199254740992: beyond them not all are told apart"
+
+
 @pytest.fixture(name="server")
 async def serve(make_client: MakeClient) -> httpx.AsyncClient:
     """Give a client of a server with the toolkit."""
@@ -102,7 +110,7 @@ async def test_the_tool_finds_what_was_sent(client: AsyncOpenAI, server: httpx.A
 
 async def test_a_bomb_is_told_of_and_the_server_goes_on(client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
     """With what became of it as OpenAI says it."""
-    monkeypatch.setattr("sidecall.vector_stores.reading.pdf.read_pdf.__defaults__", (0.7, 512))
+    monkeypatch.setattr("sidecall.vector_stores.reading.pdf.read_pdf.__defaults__", (0.2, 512))
     store = await client.vector_stores.create()
 
     file = await client.vector_stores.files.upload_and_poll(
@@ -113,9 +121,55 @@ async def test_a_bomb_is_told_of_and_the_server_goes_on(client: AsyncOpenAI, mon
     assert file.last_error is not None
     assert (file.last_error.code, file.last_error.message) == (
         "invalid_file",
-        "The PDF takes more than 0.7 seconds to be read.",
+        "The PDF takes more than 0.2 seconds to be read.",
     )
     assert (await client.vector_stores.retrieve(store.id)).file_counts.failed == 1
+
+
+async def test_a_vector_store_is_changed(client: AsyncOpenAI) -> None:
+    """Its name and its metadata, each by itself."""
+    store = await client.vector_stores.create(name="birds", metadata={"of": "the lake"})
+
+    renamed = await client.vector_stores.update(store.id, name="water birds")
+    changed = await client.vector_stores.update(store.id, metadata={"by": "me"})
+
+    assert (renamed.name, renamed.metadata) == ("water birds", {"of": "the lake"})
+    assert (changed.name, changed.metadata) == ("water birds", {"by": "me"})
+    assert (await client.vector_stores.retrieve(store.id)) == changed
+    assert (await client.vector_stores.update(store.id, metadata={})).metadata == {}
+
+
+async def test_errors_say_the_reason(client: AsyncOpenAI) -> None:
+    """To programs that show nothing but the text of OpenAI's exceptions, and look at their codes."""
+    store = await client.vector_stores.create()
+    said = []
+    for asked in (
+        client.files.retrieve("file-none"),
+        client.vector_stores.search(store.id, query=[]),
+        client.vector_stores.search(store.id, query="a", filters={"type": "eq", "key": "a", "value": "x" * 513}),
+        client.vector_stores.list(limit=0),
+        client.get("/files/1/2/3", cast_to=object),
+    ):
+        with pytest.raises(openai.APIStatusError) as caught:
+            await asked
+        said.append((str(caught.value)[:60], caught.value.code, caught.value.param, caught.value.type))
+
+    wrong = "invalid_request_error"
+    assert said == [
+        ("Error code: 404 - There is no such file of yours, or it has ", "unknown_file", None, wrong),
+        ("Error code: 422 - `query`: It is a text, or 1 to 8 texts, ea", "invalid_parameter", "query", wrong),
+        ('Error code: 422 - filters: write {"type": "eq", "key": "..."', "invalid_parameter", "filters", wrong),
+        ("Error code: 422 - limit: Input should be greater than or equ", "invalid_parameter", "limit", wrong),
+        ("Error code: 404 - GET /files/1/2/3: Not Found. See /docs for", "not_found", None, wrong),
+    ]
+
+
+async def test_other_routes_have_problems_only(server: httpx.AsyncClient) -> None:
+    """Without what OpenAI's clients read."""
+    assert "error" not in (await server.get("/filesystem")).json()
+    assert (await server.get("/files/none")).json()["error"]["message"] == (
+        "There is no such file of yours, or it has expired."
+    )
 
 
 async def test_what_is_not_there_is_said(client: AsyncOpenAI) -> None:
@@ -124,6 +178,7 @@ async def test_what_is_not_there_is_said(client: AsyncOpenAI) -> None:
     for asked in (
         client.files.retrieve("file-none"),
         client.vector_stores.retrieve("vs_none"),
+        client.vector_stores.update("vs_none", name="a"),
         client.vector_stores.files.create("vs_none", file_id="file-none"),
         client.vector_stores.files.create(store.id, file_id="file-none"),
         client.vector_stores.create(file_ids=["file-none"]),
@@ -136,15 +191,44 @@ async def test_what_is_not_there_is_said(client: AsyncOpenAI) -> None:
     ("path", "body", "detail"),
     [
         ("", {"name": 1}, "`name`: Input should be a valid string."),
-        ("", {"expires_after": {}}, "`expires_after`: Extra inputs are not permitted."),
-        ("/search", {"query": ""}, "`query`: String should have at least 1 character."),
+        (
+            "",
+            {"expires_after": {"anchor": "last_active_at", "days": 1}},
+            "`expires_after`: Vector stores do not expire here: they stay until they are deleted.",
+        ),
+        ("", {"metadata": {"a": 1}}, "`metadata.a`: Input should be a valid string."),
+        *(("/search", {"query": query}, _QUERY) for query in ("", [], ["a"] * 9, 5, ["a", ""], None)),
+        ("/search", {"query": "a", "max_num_results": True}, "`max_num_results`: It is a number."),
+        ("/search", {"query": "a", "max_num_results": "5"}, "`max_num_results`: It is a number."),
+        (
+            "/search",
+            {"query": "a", "filters": {"type": "eq", "key": "y", "value": 9007199254740993}},
+            'filters: write {"type": "eq", "key": "...", "value": ...} with eq, ne, gt, gte, lt, lte, in or nin, or '
+            '{"type": "and", "filters": [...]} with and or or. The `value` for \'y\': a number is from '
+            "-9007199254740992 to 9007199254740992: beyond them not all are told apart.",
+        ),
         ("/search", {"query": "a", "rewrite_query": True}, "`rewrite_query`: Input should be False."),
-        ("/files", {"file_id": "a", "attributes": {"a": "x" * 513}}, None),
-        ("/files", {"file_id": "a", "attributes": {"a": []}}, None),
+        *(
+            ("/files", {"file_id": "a", "attributes": attributes}, f"`attributes`: {said}.")
+            for attributes, said in (
+                ({"a": "x" * 513}, "'a': a text has 512 characters at most"),
+                ({"a": "x\0"}, "'a': a text has no NUL and no half characters"),
+                ({"b": 2, "a": []}, "'a': a value is a text, a number or a truth value"),
+                ({"a": 1e32}, _NUMBER),
+                ({"a": 9007199254740993}, _NUMBER),
+                ({"": 1}, "'': a key has 1 to 64 characters"),
+                ([], "It is an object of texts, numbers and truth values"),
+            )
+        ),
+        (
+            "/files",
+            {"file_id": "a", "chunking_strategy": {"type": "static"}},
+            "`chunking_strategy.static`: Field required.",
+        ),
         (
             "/files",
             {"file_id": "a", "chunking_strategy": {"type": "static", "static": {"max_chunk_size_tokens": 100}}},
-            "`chunking_strategy.static`: the overlap is half of a piece at most.",
+            "`chunking_strategy.static`: The overlap is half of a piece at most.",
         ),
         ("/search", {"query": "a", "filters": {"type": "like"}}, None),
     ],
@@ -172,6 +256,11 @@ async def test_what_is_wrong_is_said(
             "a field 'x'; it takes `file` and `purpose`",
         ),
         ({"json": {}}, 415, "Send a form"),
+        (
+            {"content": _BROKEN, "headers": {"Content-Type": "multipart/form-data; boundary=b"}},
+            422,
+            "has a line break in it",
+        ),
     ],
 )
 async def test_a_form_has_a_file_and_a_purpose(

@@ -27,6 +27,7 @@ OPERATIONS: dict[str, dict[str, Any]] = {
     "GET /vector_stores": {},
     "GET /vector_stores/{store}": {},
     "DELETE /vector_stores/{store}": {},
+    "POST /vector_stores/{store}": {"json": {"name": "b"}},
     "POST /vector_stores/{store}/search": {"json": {"query": "herons"}},
     "POST /vector_stores/{store}/files": {"json": {"file_id": "{file}"}},
     "GET /vector_stores/{store}/files": {},
@@ -36,16 +37,16 @@ OPERATIONS: dict[str, dict[str, Any]] = {
 
 
 class Meeting(FaultyDatabase):
-    """A database in which two requests have made room for the same file before either takes it."""
+    """A database in which two requests have made way for the same file before either puts it there."""
 
     def __init__(self) -> None:
         super().__init__(open_file_store("memory://"))
         self.both: asyncio.Barrier | None = None
 
     async def write(self, statement: str, *values: Any) -> Row | None:
-        """Carry out a statement; who has made room waits for the other."""
+        """Carry out a statement; who has made way waits for the other."""
         row = await super().write(statement, *values)
-        if statement == "delete_member" and self.both is not None:
+        if statement == "make_way" and self.both is not None:
             await self.both.wait()
         return row
 
@@ -94,18 +95,23 @@ async def test_a_database_that_fails_is_told_of(database: Meeting, server: httpx
     )
 
 
+@pytest.mark.parametrize(("year", "statuses"), [(2025, [200, 200]), (2026, [200, 409])])
 async def test_a_file_is_put_into_a_store_by_one_request_at_a_time(
-    database: Meeting, server: httpx.AsyncClient
+    database: Meeting, server: httpx.AsyncClient, year: int, statuses: list[int]
 ) -> None:
-    """The other is told so, and the file is found."""
+    """The other is shown it, or told that it wants something else."""
     file, store = await _fill(server)
     database.both = asyncio.Barrier(2)
-    asked = (server.post(f"/vector_stores/{store}/files", json={"file_id": file}) for _ in range(2))
+    wanted = [{"file_id": file, "attributes": {"year": number}} for number in (2025, year)]
+    asked = (server.post(f"/vector_stores/{store}/files", json=one) for one in wanted)
 
     answers = sorted(await asyncio.gather(*asked), key=lambda it: it.status_code)
 
-    assert [it.status_code for it in answers] == [200, 409]
-    assert answers[1].json()["detail"] == "This file is put into this store by another request just now."
+    assert [it.status_code for it in answers] == statuses
+    if year == 2025:
+        assert [it.json()["id"] for it in answers] == [file, file]
+    else:
+        assert answers[1].json()["title"] == "Another request works on this file just now."
     assert (await server.get(f"/vector_stores/{store}")).json()["file_counts"]["completed"] == 1
 
 

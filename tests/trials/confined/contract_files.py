@@ -11,6 +11,7 @@ _READ = f"{_SHOW}/content"
 _MAKE, _LIST_STORES = "post /vector_stores", "get /vector_stores"
 _ONE = "/vector_stores/{vector_store_id}"
 _SHOW_STORE, _DELETE_STORE = f"get {_ONE}", f"delete {_ONE}"
+_CHANGE = f"post {_ONE}"
 _SEARCH, _ADD, _LIST_FILES = f"post {_ONE}/search", f"post {_ONE}/files", f"get {_ONE}/files"
 _SHOW_FILE, _REMOVE = f"get {_ONE}/files/{{file_id}}", f"delete {_ONE}/files/{{file_id}}"
 _PARTS = {"content-type": "multipart/form-data; boundary=b"}
@@ -64,6 +65,8 @@ FILE_CASES = (
     *list_read_cases(_LIST_STORES, _STORES),
     Case(_SHOW_STORE, 200, _STORE),
     *_list_wrong_cases(_SHOW_STORE, _STORE, f"{_STORES}/none"),
+    Case(_CHANGE, 200, _STORE, {"name": "b"}),
+    *_list_wrong_posts(_CHANGE, _STORE, {"name": "b"}),
     Case(_SEARCH, 200, f"{_STORE}/search", {"query": "hello"}),
     *_list_wrong_posts(_SEARCH, f"{_STORE}/search", {"query": "hello"}),
     Case(_ADD, 404, f"{_STORE}/files", {"file_id": "none"}),
@@ -88,6 +91,6 @@ FILES_BY_CHANCE = {(_MAKE, 409), (_ADD, 409), (_MAKE, 429), (_ADD, 429), (_ADD, 
     (operation, 503)
     for operation in (
         *(_SEND, _LIST, _SHOW, _DELETE, _READ, _MAKE, _LIST_STORES, _SHOW_STORE, _DELETE_STORE),
-        *(_SEARCH, _ADD, _LIST_FILES, _SHOW_FILE, _REMOVE),
+        *(_CHANGE, _SEARCH, _ADD, _LIST_FILES, _SHOW_FILE, _REMOVE),
     )
 }

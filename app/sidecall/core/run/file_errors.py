@@ -20,6 +20,10 @@ class FileConflict(RequestError):
     """There is something else in the place of this file."""
 
 
+class FileBusy(RequestError):
+    """Another request works on this file just now."""
+
+
 class InvalidFile(RequestError):
     """What was sent cannot be a file."""
 

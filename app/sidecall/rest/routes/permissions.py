@@ -59,6 +59,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str | None], ...] = tuple(
         ("DELETE", f"/files/{_ONE}", CALL),
         ("GET", f"/files/{_ONE}/content", CALL),
         ("GET", f"/vector_stores/{_ONE}", CALL),
+        ("POST", f"/vector_stores/{_ONE}", CALL),
         ("DELETE", f"/vector_stores/{_ONE}", CALL),
         ("POST", f"/vector_stores/{_ONE}/search", CALL),
         ("GET", f"/vector_stores/{_ONE}/files", CALL),

@@ -16,6 +16,7 @@ from sidecall.rest.routes.files import UNAVAILABLE, ChoiceDep, SentFileId, Store
 from sidecall.rest.vector_stores.forms import (
     NewVectorStore,
     NewVectorStoreFile,
+    VectorStoreChange,
     VectorStoreSearch,
     choose_cut,
     read_model,
@@ -51,7 +52,7 @@ _SENT: dict[int | str, dict[str, Any]] = {
 }
 _ADDED: dict[int | str, dict[str, Any]] = {
     **_SENT,
-    409: {"model": Problem, "description": "Another request does the same just now."},
+    409: {"model": Problem, "description": "Another request puts this file there otherwise just now, or takes it out."},
     429: {"model": Problem, "description": "You keep as much as you may."},
 }
 
@@ -110,6 +111,22 @@ async def get_vector_store(stores: StoresDep, caller: CallerDep, vector_store_id
     return _show(VectorStore.of(await stores.find(caller.tenant, vector_store_id)))
 
 
+@router.post(
+    _ONE,
+    operation_id="update_vector_store",
+    summary="Change a vector store",
+    response_model=VectorStore,
+    responses=_SENT,
+    openapi_extra=_body(VectorStoreChange, name="handbook of 2026"),
+)
+async def update_vector_store(
+    request: Request, parts: PartsDep, stores: StoresDep, caller: CallerDep, vector_store_id: StoreId
+) -> Response:
+    """Give a store another name or other metadata; what is left out stays."""
+    wanted = await read_model(request, parts.bounds, VectorStoreChange)
+    return _show(VectorStore.of(await stores.update(caller.tenant, vector_store_id, wanted.name, wanted.metadata)))
+
+
 @router.delete(
     _ONE,
     operation_id="delete_vector_store",
@@ -136,11 +153,13 @@ async def search_vector_store(
 ) -> Response:
     """Find passages in the files of a store, best first; nothing in a query is syntax."""
     wanted = await read_model(request, parts.bounds, VectorStoreSearch)
-    asked = (vector_store_id, wanted.queries, wanted.max_num_results, wanted.filters, wanted.weights)
+    await stores.find(caller.tenant, vector_store_id)
+    asked = (wanted.queries, wanted.max_num_results, wanted.filters, [vector_store_id], wanted.weights)
     try:
-        found = await stores.search_store(caller.tenant, *asked)
+        found = await stores.search(caller.tenant, *asked)
     except ToolException as error:
-        raise InvalidParameter(str(error)) from None
+        said = {"loc": ["body", "filters"], "type": "filters", "msg": str(error)}
+        raise InvalidParameter(str(error), errors=[said]) from None
     least = wanted.ranking_options.score_threshold
     return _show(VectorStoreSearchResults.of(wanted.queries, [it for it in found if it.score >= least]))
 
@@ -158,7 +177,8 @@ async def create_vector_store_file(
 ) -> Response:
     """Put a file into a store, where it is found from now on; one that is there is replaced.
 
-    The answer comes when it has been read. One that has no text is there as `failed`, with the reason.
+    The answer comes when it has been read. One that has no text is there as `failed`, with the reason. While another
+    request puts the same file there in the same way, the answer is how far that is.
     """
     wanted = await read_model(request, parts.bounds, NewVectorStoreFile)
     cut = choose_cut(wanted.chunking_strategy)

@@ -3,22 +3,32 @@
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import Request
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from sidecall.core.errors import InvalidParameter
 from sidecall.http.body import Bounds, read_json
-from sidecall.indexing.filters import LONGEST_KEY, LONGEST_VALUE, MOST_ATTRIBUTES, is_attribute
+from sidecall.indexing.filters import (
+    LONGEST_KEY,
+    LONGEST_VALUE,
+    MOST_ATTRIBUTES,
+    explain_value,
+    is_attribute,
+    name_kind,
+)
 from sidecall.rest.misfits import list_misfits, say_misfits
-from sidecall.rest.vector_stores.shown import StaticSizes
+from sidecall.rest.vector_stores.shown import NUMBER, StaticSizes
 from sidecall.vector_stores.finding import Weights
 from sidecall.vector_stores.kept import Cut
 
 M = TypeVar("M", bound=BaseModel)
 MOST_FILES_AT_ONCE = 100
 _CHARACTERS = 4
+_TERM = "Vector stores do not expire here: they stay until they are deleted"
 Text = Annotated[str, Field(max_length=LONGEST_VALUE)]
 Key = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
-QueryText = Annotated[str, Field(min_length=1, max_length=4096)]
+MOST_QUERIES, LONGEST_QUERY = 8, 4096
+QueryText = Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY)]
 
 
 class _Sent(BaseModel, defer_build=True):
@@ -40,7 +50,7 @@ class WantedChunking(_Sent):
     @model_validator(mode="after")
     def _is_half(self) -> "WantedChunking":
         if self.static.chunk_overlap_tokens > self.static.max_chunk_size_tokens // 2:
-            raise ValueError("the overlap is half of a piece at most")
+            raise PydanticCustomError("overlap", "The overlap is half of a piece at most")
         return self
 
 
@@ -56,6 +66,15 @@ class NewVectorStore(_Sent):
     chunking_strategy: Chunking | None = None
 
 
+class VectorStoreChange(_Sent):
+    """What is to be changed of a store; what is left out stays."""
+
+    name: str | None = Field(default=None, max_length=256)
+    metadata: dict[Key, Text] | None = Field(
+        default=None, max_length=MOST_ATTRIBUTES, description="In the place of all that is there."
+    )
+
+
 class NewVectorStoreFile(_Sent):
     """A file to be put into a store."""
 
@@ -65,41 +84,53 @@ class NewVectorStoreFile(_Sent):
     )
     chunking_strategy: Chunking | None = None
 
-    @model_validator(mode="after")
-    def _has_attributes(self) -> "NewVectorStoreFile":
-        for key, value in (self.attributes or {}).items():
-            if not is_attribute(key, value):
-                raise ValueError(
-                    f"an attribute has a key of {LONGEST_KEY} characters, and a text of {LONGEST_VALUE} at most"
-                )
-        return self
+    @field_validator("attributes", mode="before")
+    @classmethod
+    def _require_attributes(cls, value: Any) -> Any:
+        if value is not None and not isinstance(value, dict):
+            raise PydanticCustomError("attributes", "It is an object of texts, numbers and truth values")
+        for key, one in (value or {}).items():
+            if not is_attribute(key, one):
+                said = explain_value(one) if name_kind(one) is None else f"a key has 1 to {LONGEST_KEY} characters"
+                raise PydanticCustomError("attribute", "{key}: {said}", {"key": repr(key[:LONGEST_KEY]), "said": said})
+        return value
 
 
 class HybridSearch(_Sent):
     """How much each order counts, where this server has one by meaning."""
 
-    embedding_weight: float = Field(default=1.0, ge=0, le=1000, allow_inf_nan=False)
-    text_weight: float = Field(default=1.0, ge=0, le=1000, allow_inf_nan=False)
+    embedding_weight: Annotated[float, NUMBER] = Field(default=1.0, ge=0, le=1000, allow_inf_nan=False)
+    text_weight: Annotated[float, NUMBER] = Field(default=1.0, ge=0, le=1000, allow_inf_nan=False)
 
 
 class RankingOptions(_Sent):
     """How passages are ranked."""
 
     ranker: Literal["auto", "none", "default-2024-11-15"] = "auto"
-    score_threshold: float = Field(default=0.0, ge=0, le=1)
+    score_threshold: Annotated[float, NUMBER] = Field(default=0.0, ge=0, le=1)
     hybrid_search: HybridSearch = Field(default_factory=HybridSearch)
 
 
 class VectorStoreSearch(_Sent):
     """What to look for in a store."""
 
-    query: QueryText | Annotated[list[QueryText], Field(min_length=1, max_length=8)]
-    max_num_results: int = Field(default=10, ge=1, le=50)
+    query: QueryText | Annotated[list[QueryText], Field(min_length=1, max_length=MOST_QUERIES)]
+    max_num_results: Annotated[int, NUMBER] = Field(default=10, ge=1, le=50)
     filters: dict[str, Any] | None = Field(
         default=None, description='Such as `{"type": "eq", "key": "year", "value": 2026}`, or several with `and`, `or`.'
     )
     ranking_options: RankingOptions = Field(default_factory=RankingOptions)
     rewrite_query: Literal[False] = Field(default=False, description="No query is rewritten here.")
+
+    @field_validator("query", mode="before")
+    @classmethod
+    def _require_texts(cls, value: Any) -> Any:
+        texts = value if isinstance(value, list) else [value]
+        is_right = 0 < len(texts) <= MOST_QUERIES
+        if not is_right or any(not isinstance(it, str) or not 0 < len(it) <= LONGEST_QUERY for it in texts):
+            said = f"It is a text, or 1 to {MOST_QUERIES} texts, each of 1 to {LONGEST_QUERY:,} characters"
+            raise PydanticCustomError("query", "{said}", {"said": said})
+        return value
 
     @property
     def queries(self) -> list[str]:
@@ -113,7 +144,7 @@ class VectorStoreSearch(_Sent):
         return Weights(hybrid.embedding_weight, hybrid.text_weight)
 
 
-REQUESTS: list[type[BaseModel]] = [NewVectorStore, NewVectorStoreFile, VectorStoreSearch]
+REQUESTS: list[type[BaseModel]] = [NewVectorStore, NewVectorStoreFile, VectorStoreChange, VectorStoreSearch]
 
 
 async def read_model(request: Request, bounds: Bounds, model: type[M]) -> M:
@@ -127,7 +158,11 @@ async def read_model(request: Request, bounds: Bounds, model: type[M]) -> M:
     try:
         return model.model_validate(sent)
     except ValidationError as error:
-        raise InvalidParameter(f"{say_misfits(list_misfits(error, sent)[:1])}.") from None
+        misfit = list_misfits(error, sent)[0]
+        if misfit["loc"] == ["expires_after"]:
+            misfit["msg"] = _TERM
+        shown = {**misfit, "loc": ["body", *misfit["loc"]]}
+        raise InvalidParameter(f"{say_misfits([misfit])}.", errors=[shown]) from None
 
 
 def choose_cut(chunking: Chunking | None) -> Cut:

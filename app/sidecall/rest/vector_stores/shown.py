@@ -1,9 +1,10 @@
 """Files and vector stores in OpenAI's shapes."""
 
 from collections.abc import Sequence
-from typing import Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from sidecall.core.run.passages import FilePassage
 from sidecall.vector_stores.kept import KeptFile, KeptStore, Member, MemberStatus
@@ -11,6 +12,16 @@ from sidecall.vector_stores.kept import KeptFile, KeptStore, Member, MemberStatu
 T = TypeVar("T", bound=BaseModel)
 Values = dict[str, str | float | bool]
 FilePurpose = Literal["assistants", "batch", "evals", "fine-tune", "user_data", "vision"]
+
+
+def _require_number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise PydanticCustomError("number", "It is a number")
+    return value
+
+
+# A truth value and a text in digits count as numbers otherwise.
+NUMBER = BeforeValidator(_require_number)
 
 
 class UploadedFile(BaseModel, defer_build=True):
@@ -95,8 +106,10 @@ class FileError(BaseModel, defer_build=True):
 class StaticSizes(BaseModel, defer_build=True):
     """How large the pieces are, in tokens of four characters."""
 
-    max_chunk_size_tokens: int = Field(default=800, ge=100, le=4096)
-    chunk_overlap_tokens: int = Field(default=400, ge=0, le=2048, description="At most half of a piece.")
+    max_chunk_size_tokens: Annotated[int, NUMBER] = Field(default=800, ge=100, le=4096)
+    chunk_overlap_tokens: Annotated[int, NUMBER] = Field(
+        default=400, ge=0, le=2048, description="At most half of a piece."
+    )
 
 
 class StaticChunking(BaseModel, defer_build=True):

@@ -104,10 +104,21 @@ async def read_form(request: Request, body: bytes, takes: Sequence[str]) -> Sent
         file = form.get("file")
         if not isinstance(file, UploadFile):
             raise InvalidParameter("The part `file` of the form has no `filename`, which makes it a file.")
+        _require_whole_name(file)
         fields = {name: value for name, value in form.items() if isinstance(value, str)}
         return SentForm(file.filename or "", await file.read(), fields)
     finally:
         await form.close()
+
+
+def _require_whole_name(file: UploadFile) -> None:
+    """Refuse a name that is broken off by the end of its line, which the parser takes for the end of the name.
+
+    Raises:
+        InvalidParameter: Its quotation mark is never closed.
+    """
+    if file.headers.get("content-disposition", "").replace('\\"', "").count('"') % 2:
+        raise InvalidParameter('The `filename` of the part `file` has a line break in it, or no `"` at its end.')
 
 
 def _find_ends(request: Request, body: bytes) -> tuple[int, int]:
