@@ -39,6 +39,31 @@ WHOLE_NUMBER = _read_as(_WHOLE, "whole number in digits, such as 50")
 DECIMAL_NUMBER = _read_as(_DECIMAL, "number in digits, such as 2.5")
 
 
+def must_be(form: str, wanted: str) -> BeforeValidator:
+    """Make what refuses a parameter of another form with the one that is wanted; for the annotation, as a number's.
+
+    The pattern stands in the annotation, too, from which the document shows it.
+    """
+    compiled = re.compile(form)
+
+    def look(value: Any) -> Any:
+        if isinstance(value, str) and compiled.search(value) is None:
+            raise PydanticCustomError("text_form", "{wanted}", {"wanted": wanted})
+        return value
+
+    return BeforeValidator(look)
+
+
+def must_be_of_link(form: str) -> BeforeValidator:
+    """Make what refuses a cursor that no page has given, as `must_be`."""
+    return must_be(form, "Take it from the `Link` of the page before")
+
+
+# The cursors of most lists.
+ENTRY = r"^[0-9]{1,18}$"
+OF_LINK = must_be_of_link(ENTRY)
+
+
 async def refuse_unknown_parameters(request: Request) -> None:
     """Look at the names in the query, as a dependency of a route.
 
