@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, get_args, get_origin
+from urllib.parse import unquote_to_bytes
 
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
@@ -62,6 +63,17 @@ def must_be_of_link(form: str) -> BeforeValidator:
 # The cursors of most lists.
 ENTRY = r"^[0-9]{1,18}$"
 OF_LINK = must_be_of_link(ENTRY)
+
+
+def is_readable(request: Request, parameter: str) -> bool:
+    """Return whether a parameter of the path is what was sent, with no bytes in it that are no UTF-8."""
+    if "\ufffd" not in parameter:
+        return True
+    try:
+        unquote_to_bytes(request.scope["raw_path"]).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 async def refuse_unknown_parameters(request: Request) -> None:
