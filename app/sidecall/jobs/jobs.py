@@ -133,9 +133,15 @@ class Jobs:
         return asyncio.shield(self._queue(record, acceptance))
 
     async def _queue(self, record: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
-        accepted = await self._calls.accept(record, acceptance)
-        if accepted is not None:
-            self._upkeep.add()
+        accepted = None
+        self._upkeep.expect(record.id)
+        try:
+            accepted = await self._calls.accept(record, acceptance)
+        finally:
+            if accepted is None:
+                self._upkeep.drop(record.id)
+            else:
+                self._upkeep.add()
         return accepted
 
     async def wait(
@@ -154,7 +160,7 @@ class Jobs:
             call_id = entry.id
             news = self._ends.join(call_id)
             try:
-                if call_id not in self._runner:
+                if call_id not in self._runner and call_id not in self._upkeep:
                     entry = await self.get(call_id, entry.tenant)  # It may have ended before anybody listened.
                     if entry.has_ended or done(entry):
                         break
@@ -266,6 +272,7 @@ class Jobs:
                 return await self.settle(entry)
             await self._calls.finish(call_id, None, end)
         elif await self._ledger.queue.cancel(call_id, end):
+            self._upkeep.drop(call_id)
             await self._upkeep.count()
         self._ends.tell(call_id)
         return await self.wait(entry, _LOOK)

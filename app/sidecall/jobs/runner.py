@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from sidecall.core.approval import ApprovalRequired
-from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, ClaimedCall
+from sidecall.core.calls.entry import Acceptance, CallEnd, ClaimedCall
 from sidecall.core.calls.places import Calls
 from sidecall.core.context import EventListener
 from sidecall.core.coroutines import await_rest, cancel_from_outside
@@ -144,9 +144,9 @@ class Runner:
             self._running[call.id] = running
             await self._carry_out(running)
 
-    def begin(self, claimed: ClaimedCall, entry: CallEntry) -> None:
+    def begin(self, claimed: ClaimedCall) -> None:
         """Run a call that this server has claimed."""
-        running = self._running[entry.id] = RunningCall(claimed, None, waits=False, entry=entry)
+        running = self._running[claimed.record.id] = RunningCall(claimed, None, waits=False)
         running.task = asyncio.get_running_loop().create_task(self._carry_out(running))
 
     def cancel(self, call_id: str) -> bool:

@@ -30,7 +30,7 @@ class RunningCall:
     """A call that this server runs.
 
     `waits` says that a client waits for it who is told when there is no room; others wait until there is. `accepted` is
-    None until it is written down; one that was queued has its `entry` instead. `has_ended` says that only what became
+    None until it is written down, or where it was queued. `has_ended` says that only what became
     of it has to be written down: `end`, where it has one, or `refusal`, where it did not begin. `sender` is told of its
     end, or as soon as it waits for something.
     """
@@ -38,7 +38,6 @@ class RunningCall:
     claimed: ClaimedCall
     accepted: AcceptedCall | None
     waits: bool
-    entry: CallEntry | None = None
     task: asyncio.Task[None] | None = None
     is_unwanted: bool = False
     has_ended: bool = False
@@ -55,7 +54,8 @@ class RunningCall:
         """Return what is known of it once it has ended then, in seconds since 1970."""
         if self.accepted is not None:
             return self.accepted.entry
-        return None if self.entry is None else end_entry(self.entry, end, at)
+        describe = self.claimed.describe
+        return None if describe is None else end_entry(describe(), end, at)
 
 
 def answer_sender(accepted: Accepted | None, outcome: AcceptedCall | Exception | None) -> None:

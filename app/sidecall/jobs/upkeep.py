@@ -41,6 +41,7 @@ class Upkeep:
         self._awake = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
         self.queued = 0
+        self._own: set[str] = set()  # Calls that nobody else begins, and that wait for that.
         self._is_waiting = False  # For the store.
         self._is_behind = True  # Of what was left by the server before this one.
         runner.freed = self._begin_another
@@ -57,6 +58,7 @@ class Upkeep:
         Args:
             settle_held: Ends the calls whose approvals were answered or have expired.
         """
+        self._own.clear()
         try:
             await self._catch_up()
         except StoreUnavailable:  # Which is no reason not to start: the round tries again.
@@ -76,6 +78,19 @@ class Upkeep:
             self._loop.cancel()
             await asyncio.gather(self._loop, return_exceptions=True)
             self._loop = None
+
+    def __contains__(self, call_id: str) -> bool:
+        """Whether a call is certainly queued, so that its end will be told here."""
+        return call_id in self._own
+
+    def expect(self, call_id: str) -> None:
+        """Note that a call is about to be queued; before it is, since it may be begun before anybody hears that."""
+        if not self._ledger.is_shared:
+            self._own.add(call_id)
+
+    def drop(self, call_id: str) -> None:
+        """Note that it is not, or no more."""
+        self._own.discard(call_id)
 
     def add(self) -> None:
         """Note that a call was queued."""
@@ -134,13 +149,17 @@ class Upkeep:
     async def _claim(self) -> None:
         if self._runner.free <= 0 or self.queued <= 0:
             return
-        for claimed in await self._queue.claim(self._ledger.owner, self._runner.free):
-            entry = await self._calls.get(claimed.record.id, claimed.record.caller.tenant)
+        most = self._runner.free
+        taken = await self._queue.claim(self._ledger.owner, most)
+        self.queued -= len(taken)
+        for claimed in taken:
+            self._own.discard(claimed.record.id)
             if self._runner.is_closing:
-                await self._calls.release(entry.id, claimed.attempt)
+                await self._calls.release(claimed.record.id, claimed.attempt)
             else:
-                self._runner.begin(claimed, entry)
-        await self.count()
+                self._runner.begin(claimed)
+        if len(taken) < most:  # Otherwise more may wait, and it does not matter how many.
+            await self.count()
 
     async def _keep_company(self) -> None:
         """Do what others ask, and take up the calls of those that have ended."""

@@ -1,6 +1,6 @@
 """What is known of one call, and what is kept of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -80,10 +80,14 @@ class Acceptance:
 
 @dataclass(slots=True)
 class ClaimedCall:
-    """A call that a server may run: the record of it, and the attempt that its end has to name."""
+    """A call that a server may run: the record of it, and the attempt that its end has to name.
+
+    `describe` says what is known of it; None where whoever accepted it knows that better.
+    """
 
     record: CallRecord
     attempt: int
+    describe: Callable[[], CallEntry] | None = None
 
 
 @dataclass(frozen=True, slots=True)

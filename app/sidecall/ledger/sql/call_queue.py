@@ -2,30 +2,62 @@
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from sidecall.core.calls.entry import CallEnd, ClaimedCall, LostCall
 from sidecall.core.record import CallRecord
+from sidecall.ledger.sql.calls import ATTEMPT, to_entry
 from sidecall.ledger.sql.database import Database, Row
 from sidecall.ledger.sql.kept_calls import GRACE
+
+# Of each caller, and at once; and seconds for which a list of them is good, so that who comes anew waits no longer, or
+# so many times as long as it took to read, which may be long where many are queued.
+_LISTED = 1000
+_FRESH = 0.05
+_PATIENCE = 10
 
 
 class SqlCallQueue:
     """Hand out queued calls, each to one server."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
         self._database = database
+        self._clock = clock
         self._served: dict[tuple[str, str], float] = {}  # callers, and when each had its last turn
+        self._listed: deque[Row] = deque()  # Calls that were queued lately, in the order of their turns.
+        self._stale_at = 0.0
 
     async def claim(self, owner: str, most: int) -> Sequence[ClaimedCall]:
         """Begin up to `most` queued calls, fairly between their callers."""
+        taken: list[ClaimedCall] = []
+        is_fresh = False
+        while len(taken) < most and not is_fresh:
+            is_fresh = await self._list_queued()
+            chosen = [self._listed.popleft() for _ in range(min(most - len(taken), len(self._listed)))]
+            taken += await self._take(chosen, owner)
+        return taken
+
+    async def _list_queued(self) -> bool:
+        """List what is queued, unless that was done a moment ago and some of it is left; return whether it was now."""
+        began = self._clock()
+        if self._listed and began < self._stale_at:
+            return False
+        queued = await self._database.read("list_queued_calls", _LISTED)
+        self._listed = deque(sorted(queued, key=self._turn))
+        now = self._clock()
+        self._stale_at = now + max(_FRESH, _PATIENCE * (now - began))
+        return True
+
+    async def _take(self, chosen: Sequence[Row], owner: str) -> list[ClaimedCall]:
         now, write = time.time(), self._database.write
-        queued = await self._database.read("list_queued_calls", most)
-        chosen = sorted(queued, key=self._turn)[:most]
         self._served |= {(tenant, caller): now for _, tenant, caller, _ in chosen}
         rows = await asyncio.gather(*(write("claim_call", call[0], owner, now) for call in chosen))
-        # Where there is none another server was quicker.
-        return [ClaimedCall(CallRecord.from_json(row[2]), row[1]) for row in rows if row is not None]
+        found = [row for row in rows if row is not None]
+        if len(found) < len(rows):  # Another server was quicker, and would be again.
+            self._listed.clear()
+        return [_to_claimed(row) for row in found]
 
     def _turn(self, queued: Row) -> tuple[int, float, str]:
         """Return what to sort by: of next calls, that of the caller who had no turn for longest comes first."""
@@ -63,6 +95,12 @@ class SqlCallQueue:
         strays = [call_id for (call_id,) in rows if not runs(call_id)]
         found = [row for call_id in strays for row in await self._database.read("get_own_call", call_id, owner)]
         return [_to_lost(row) for row in found if not runs(row[0])]
+
+
+def _to_claimed(row: Row) -> ClaimedCall:
+    *entry, record = row
+    claimed = CallRecord.from_json(record)
+    return ClaimedCall(claimed, entry[ATTEMPT], partial(to_entry, tuple(entry)))
 
 
 def _to_lost(row: Row) -> LostCall:

@@ -26,6 +26,7 @@ else:
 
 # As many columns as an entry has, in the order of the statements that read one.
 _COLUMNS = 16
+ATTEMPT = 8
 # What a row takes beside its texts.
 _BESIDE = 256
 
@@ -107,7 +108,7 @@ class SqlCalls:
             return None
         if fingerprint != key.fingerprint:
             raise KeyReused
-        return _to_entry(rows[0][:_COLUMNS])
+        return to_entry(rows[0][:_COLUMNS])
 
     async def get(self, call_id: str, tenant: str) -> CallEntry:
         """Find a call.
@@ -118,7 +119,7 @@ class SqlCalls:
         rows = await self._database.read("get_call", call_id, tenant)
         if not rows:
             raise UnknownCall
-        return _to_entry(rows[0])
+        return to_entry(rows[0])
 
     async def get_record(self, call_id: str) -> CallRecord | None:
         """Return a call as it was sent; None where it is not kept."""
@@ -130,7 +131,7 @@ class SqlCalls:
         where, values = _clauses.write_where(wanted, cursor)
         values.append(limit + 1)
         rows = await self._database.read("list_calls", *values, where=f"{where} ORDER BY id DESC LIMIT ${len(values)}")
-        entries = [_to_entry(row) for row in rows[:limit]]
+        entries = [to_entry(row) for row in rows[:limit]]
         return CallPage(entries, entries[-1].id if len(rows) > limit else None)
 
     async def release(self, call_id: str, attempt: int) -> None:
@@ -163,12 +164,12 @@ class SqlCalls:
 
     async def list_held(self, limit: int = 1000) -> Sequence[CallEntry]:
         """List the calls that wait for a person, those that have waited longest first."""
-        return [_to_entry(row) for row in await self._database.read("list_held_calls", limit)]
+        return [to_entry(row) for row in await self._database.read("list_held_calls", limit)]
 
     async def find_held(self, approval_id: str) -> CallEntry | None:
         """Find the call that waits for this approval; None if none does."""
         rows = await self._database.read("find_held_call", approval_id)
-        return _to_entry(rows[0]) if rows else None
+        return to_entry(rows[0]) if rows else None
 
 
 def _name_call(call: CallRecord) -> tuple[Row, float]:
@@ -179,7 +180,8 @@ def _name_call(call: CallRecord) -> tuple[Row, float]:
     return named, said["created_at"].timestamp()
 
 
-def _to_entry(row: Row) -> CallEntry:
+def to_entry(row: Row) -> CallEntry:
+    """Read an entry from the columns of one."""
     call_id, tenant, caller, name, sent_id, status, kind, durable, attempt, created, started, ended, *texts = row
     args, approval_id, replay_of, message = texts
     started_at = None if started is None else to_datetime(started)

@@ -1,0 +1,103 @@
+"""Queued calls are handed out fairly, though what is queued is not looked up for each of them."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from sidecall.core.calls.entry import Acceptance
+from sidecall.core.context import Caller
+from sidecall.core.invocation import CallRequest
+from sidecall.core.messages import ToolCall
+from sidecall.core.record import CallRecord
+from sidecall.ledger.sql.call_queue import SqlCallQueue
+from sidecall.ledger.sql.calls import SqlCalls
+from sidecall.ledger.sql.database import Database
+from tests.kit.ledgers import Clock, Place
+
+
+class Line:
+    """Calls that are queued, and a queue whose clock stands still."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self.queue = SqlCallQueue(database, clock)
+        self._calls = SqlCalls(database)
+        self._count = 0
+
+    async def add(self, *names: str) -> None:
+        """Queue calls, whose names begin with that of their caller."""
+        for name in names:
+            self._count += 1
+            request = CallRequest(ToolCall(name=name, args={}, id="1"), caller=Caller(subject=name[0]))
+            await self._calls.accept(CallRecord.of(request, f"{self._count:04}"), Acceptance())
+
+    async def take(self, most: int, owner: str = "us") -> Sequence[str]:
+        """Claim calls, and name them."""
+        return [claimed.record.tool_call.name for claimed in await self.queue.claim(owner, most)]
+
+
+@pytest.fixture
+async def line(ledger: Place, clock: Clock) -> Line:
+    """Give an empty one."""
+    return Line(await ledger.open_database(), clock)
+
+
+async def test_callers_take_turns(line: Line) -> None:
+    """Over several claims as well as in one."""
+    await line.add("a1", "a2", "a3", "b1", "c1", "b2")
+
+    assert [await line.take(2), await line.take(1), await line.take(9)] == [["a1", "b1"], ["c1"], ["a2", "b2", "a3"]]
+    assert await line.take(1) == []
+
+
+async def test_who_comes_anew_waits_for_a_moment_only(line: Line, clock: Clock) -> None:
+    """A list of what is queued is good for a short while, then calls of others are in it."""
+    await line.add("a1", "a2", "a3", "a4")
+    assert await line.take(1) == ["a1"]
+    await line.add("b1")
+
+    before = await line.take(1)
+    clock.now += 0.06
+    after = await line.take(1)
+
+    assert (before, after) == (["a2"], ["b1"])
+
+
+async def test_what_was_listed_and_is_gone_is_made_up_for(line: Line, ledger: Place, clock: Clock) -> None:
+    """Another server took some, and a person cancelled one: as many are begun as there is room for."""
+    await line.add("a1", "a2", "a3", "a4", "a5", "a6", "a7")
+    assert await line.take(1) == ["a1"]
+    other = Line(await ledger.open_database(), clock)
+
+    assert [await other.take(2, "them"), await line.take(2), await line.take(9)] == [
+        ["a2", "a3"],
+        ["a4", "a5"],
+        ["a6", "a7"],
+    ]
+
+
+async def test_a_claimed_call_says_what_is_known_of_it(line: Line) -> None:
+    """As an entry that was looked up would."""
+    await line.add("a1")
+
+    (claimed,) = await line.queue.claim("us", 5)
+
+    assert claimed.describe is not None
+    entry = claimed.describe()
+    assert (entry.id, entry.name, entry.tool_call_id, entry.status, entry.attempt, entry.caller) == (
+        *("0001", "a1", "1", "running", 1, "a"),
+    )
+    assert claimed.attempt == 1
+    assert entry.started_at is not None
+    assert entry.message is None
+
+
+async def test_many_are_handed_out_once_each(line: Line, ledger: Place, clock: Clock) -> None:
+    """To two servers that ask at the same time."""
+    await line.add(*(f"{'abc'[number % 3]}{number}" for number in range(60)))
+    other = Line(await ledger.open_database(), clock)
+
+    taken = [await asyncio.gather(line.take(7), other.take(7, "them")) for _ in range(9)]
+
+    names = [name for both in taken for each in both for name in each]
+    assert sorted(names) == sorted(f"{'abc'[number % 3]}{number}" for number in range(60))
