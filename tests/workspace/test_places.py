@@ -94,13 +94,15 @@ def test_a_link_in_the_place_of_a_workspace_is_not_followed(places: Workspaces, 
     outside.mkdir()
     (outside / "secret").write_text("kept")
     workspace = places.open("a", "one")
-    (workspace.directory / "link").symlink_to(outside)
+    directory = workspace.directory
+    (directory / "link").symlink_to(outside)
+    del workspace
 
     assert places.remove("a", "one")
     assert not places.remove("a", "one")
-    folder = workspace.directory.parent
-    folder.mkdir()
-    workspace.directory.symlink_to(outside)
+    assert os.listdir(places.root) == []
+    directory.parent.mkdir()
+    directory.symlink_to(outside)
     with pytest.raises(WorkspaceError, match="cannot write its folder"):
         places.open("a", "one")
     assert os.listdir(outside) == ["secret"]

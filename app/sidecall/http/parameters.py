@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, get_args, get_origin
+from urllib.parse import unquote_to_bytes
 
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
@@ -37,6 +38,42 @@ def _read_as(form: re.Pattern[str], wanted: str) -> BeforeValidator:
 # For the annotations of parameters, behind all else, which the document would not show otherwise.
 WHOLE_NUMBER = _read_as(_WHOLE, "whole number in digits, such as 50")
 DECIMAL_NUMBER = _read_as(_DECIMAL, "number in digits, such as 2.5")
+
+
+def must_be(form: str, wanted: str) -> BeforeValidator:
+    """Make what refuses a parameter of another form with the one that is wanted; for the annotation, as a number's.
+
+    The pattern stands in the annotation, too, from which the document shows it.
+    """
+    compiled = re.compile(form)
+
+    def look(value: Any) -> Any:
+        if isinstance(value, str) and compiled.search(value) is None:
+            raise PydanticCustomError("text_form", "{wanted}", {"wanted": wanted})
+        return value
+
+    return BeforeValidator(look)
+
+
+def must_be_of_link(form: str) -> BeforeValidator:
+    """Make what refuses a cursor that no page has given, as `must_be`."""
+    return must_be(form, "Take it from the `Link` of the page before")
+
+
+# The cursors of most lists.
+ENTRY = r"^[0-9]{1,18}$"
+OF_LINK = must_be_of_link(ENTRY)
+
+
+def is_readable(request: Request, parameter: str) -> bool:
+    """Return whether a parameter of the path is what was sent, with no bytes in it that are no UTF-8."""
+    if "\ufffd" not in parameter:
+        return True
+    try:
+        unquote_to_bytes(request.scope["raw_path"]).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 async def refuse_unknown_parameters(request: Request) -> None:

@@ -12,18 +12,18 @@ from starlette.responses import Response
 from sidecall.core.contents import JSON, TEXT, KeptContent
 from sidecall.core.errors import InvalidParameter
 from sidecall.dataclasses import dataclass
+from sidecall.http.parameters import must_be
 from sidecall.later import Later
 from sidecall.rest.text_lines import ALL, MOST_CHARACTERS, cut_lines, find_lines, read_range
 
 json_paths = Later("sidecall.rest.json_paths")
 
 _NUMBER = "[1-9][0-9]{0,8}"
+_RANGE = f"^({_NUMBER}|{_NUMBER}-({_NUMBER})?|-{_NUMBER})$"
 Lines = Annotated[
     str | None,
-    Query(
-        pattern=f"^({_NUMBER}|{_NUMBER}-({_NUMBER})?|-{_NUMBER})$",
-        description="Only these lines: `10-20`, `10-` or `-20`, the last twenty.",
-    ),
+    Query(pattern=_RANGE, description="Only these lines: `10-20`, `10-` or `-20`, the last twenty."),
+    must_be(_RANGE, "Write it as `10`, `10-20`, `10-`, or `-20` for the last twenty lines"),
 ]
 Word = Annotated[
     str | None,

@@ -14,7 +14,7 @@ _SPECIAL = "{path} is not an ordinary file, and is not opened."
 _FULL = "There is no space left for files. Delete some of them first."
 _NO_DISK = "There is no space left on the server's disk. Delete files that are not needed, or try again later."
 _UNWRITABLE = "The server cannot write its folder for files. Its operator has to change that; go on without files."
-_NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT))
+NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT))
 # What the system says, and what a model is told.
 _WORDS: dict[int, tuple[FileProblem, str]] = {
     errno.ENOENT: ("missing", "There is nothing at {path}."),
@@ -58,9 +58,14 @@ def _make(problem: FileProblem, message: str, retryable: bool) -> WorkspaceError
 
 def refuse_folder(error: OSError) -> WorkspaceError:
     """Return what a model is told where the server's folder for all files refuses another."""
-    if error.errno in _NO_ROOM:
+    if error.errno in NO_ROOM:
         return WorkspaceError("quota", _NO_DISK, retryable=True)
     return WorkspaceError("unwritable", _UNWRITABLE)
+
+
+def refuse_removed() -> WorkspaceError:
+    """Return what a model is told of a workspace that others remove again and again."""
+    return WorkspaceError("exists", "The workspace is being removed again and again. Try again.", retryable=True)
 
 
 @contextmanager
@@ -72,4 +77,4 @@ def in_words(path: str) -> Iterator[None]:
         if error.errno not in _WORDS:
             raise
         problem, text = _WORDS[error.errno]
-        raise WorkspaceError(problem, text.format(path=path), retryable=error.errno in _NO_ROOM) from None
+        raise WorkspaceError(problem, text.format(path=path), retryable=error.errno in NO_ROOM) from None

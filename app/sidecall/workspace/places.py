@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from sidecall.core.run.file_errors import TooManyWorkspaces
 from sidecall.dataclasses import dataclass
 from sidecall.later import Later
 from sidecall.workspace.allowance import Allowance
-from sidecall.workspace.errors import refuse_folder
+from sidecall.workspace.errors import refuse_folder, refuse_removed
 from sidecall.workspace.paths import UNFINISHED
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ else:
 logger = logging.getLogger("sidecall")
 
 _NO_ALLOWANCE = Allowance()
+# A workspace that is removed while it is opened is made again so many times.
+_MOST_TRIES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,25 +88,23 @@ class Workspaces:
     def _find_or_make(self, tenant: str, conversation: str | None, lasts: bool) -> "_workspace.Workspace":
         if conversation is None:
             self._require_room()
-            return self._open(
-                _claims.claim_folder(self.root / f"call-{secrets.token_hex(16)}", make=True, is_passing=True)
-            )
+            return self._open(self.root / f"call-{secrets.token_hex(16)}", make=True, is_passing=True)
         folder = self._place(tenant, conversation)
         _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
-        if folder.exists():
-            return self._open(_claims.claim_folder(folder, make=True))
-        self._require_room()
-        claim = _claims.claim_folder(folder, make=True)
-        if lasts:
-            claim.keep_for(None)
-        return self._open(claim)
+        if not folder.exists():
+            self._require_room()
+        return self._open(folder, make=True, lasts=lasts)
 
     def find(self, tenant: str, conversation: str) -> "_workspace.Workspace | None":
-        """Open the workspace of a tenant's conversation where there is one."""
+        """Open the workspace of a tenant's conversation where there is one.
+
+        Raises:
+            WorkspaceError: It is removed and made again and again.
+        """
         folder = self._place(tenant, conversation)
         _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
         try:
-            return self._open(_claims.claim_folder(folder, make=False))
+            return self._open(folder, make=False)
         except FileNotFoundError:
             return None
 
@@ -114,10 +115,12 @@ class Workspaces:
             claim.end()
 
     def remove(self, tenant: str, conversation: str) -> bool:
-        """Remove a workspace before its time, also where it is in use; return whether there was one."""
+        """Remove a workspace before its time; return whether there was one.
+
+        Nobody finds it any more. Calls that use it go on with its files, which go with the last of them.
+        """
         with suppress(FileNotFoundError):
-            _claims.discard(self._place(tenant, conversation))
-            return True
+            return _claims.claim_folder(self._place(tenant, conversation), make=False).set_aside()
         return False
 
     def sweep(self) -> int:
@@ -126,7 +129,7 @@ class Workspaces:
         with suppress(FileNotFoundError):
             for folder in list(self.root.iterdir()):
                 if folder.name.startswith(UNFINISHED):
-                    _claims.clear(folder)
+                    _claims.clear_unused(folder)
                 else:
                     removed += _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
         return removed
@@ -135,7 +138,7 @@ class Workspaces:
         """Count the workspaces, and ask how much room their disk has; the folder may not have been made yet."""
         kept = 0
         with suppress(OSError):
-            kept = sum(not name.startswith(UNFINISHED) for name in os.listdir(self.root))
+            kept = _count(os.listdir(self.root))
         place = next((folder for folder in (self.root, *self.root.parents) if folder.is_dir()), self.root)
         try:
             disk = shutil.disk_usage(place)
@@ -151,16 +154,33 @@ class Workspaces:
 
     def _require_room(self) -> None:
         with suppress(FileNotFoundError):
-            if len(os.listdir(self.root)) >= self.most:
+            names = os.listdir(self.root)
+            if len(names) >= self.most and _count(names) >= self.most:
                 raise TooManyWorkspaces
 
-    def _open(self, claim: "_claims.Claim") -> "_workspace.Workspace":
-        claim.touch()
-        return _workspace.Workspace(claim.folder / _claims.FILES, self.allowance, claim)
+    def _open(
+        self, folder: Path, make: bool, *, is_passing: bool = False, lasts: bool = False
+    ) -> "_workspace.Workspace":
+        for _ in range(_MOST_TRIES):
+            claim = _claims.claim_folder(folder, make, is_passing, lasts)
+            claim.touch()
+            try:
+                opened = _workspace.Workspace(claim.files, self.allowance, claim)
+            except FileNotFoundError:
+                if claim.is_in_place():
+                    raise
+                continue
+            if claim.is_in_place():
+                return opened
+        raise refuse_removed()
 
     def _place(self, tenant: str, conversation: str) -> Path:
         # Hashed, so that no name leads anywhere, and none is told from another by its length or its letters.
         return self.root / hashlib.sha256(f"{len(tenant)}:{tenant}:{conversation}".encode()).hexdigest()
+
+
+def _count(names: Sequence[str]) -> int:
+    return sum(not name.startswith(UNFINISHED) for name in names)
 
 
 class PassingWorkspaces:

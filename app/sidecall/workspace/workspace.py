@@ -4,63 +4,47 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from sidecall.workspace.allowance import Allowance, Held, count_held
 from sidecall.workspace.entries import Entry, describe_entry, find_entries, require_ordinary
 from sidecall.workspace.errors import WorkspaceError, in_words
-from sidecall.workspace.opening import FOLDER, PLACE, choose_opener, open_root
+from sidecall.workspace.folder import ClaimedFolder
+from sidecall.workspace.opening import FOLDER, PLACE, choose_opener
 from sidecall.workspace.paths import join_path, split_path
 from sidecall.workspace.removing import remove_below
-from sidecall.workspace.writing import look_beside, put_file, read_part, require_replaceable
+from sidecall.workspace.writing import look_beside, make_folders, put_file, read_part, require_replaceable
 
 _WRITING = os.O_WRONLY | os.O_RDWR
 _KNOWN = _WRITING | os.O_CREAT | os.O_EXCL | os.O_TRUNC | os.O_APPEND | os.O_DIRECTORY | os.O_CLOEXEC
 _QUIET = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_MOST_TRIES = 10
 _NO_ALLOWANCE = Allowance()
 
 
-class Workspace:
+class Workspace(ClaimedFolder):
     """A folder of files that tools and sandboxes share, and that no path leads out of.
 
     Paths are what a model says: `/workspace/a` and `a` are the same. Links are not followed, also those that are put
     there meanwhile, and only ordinary files are opened. Nothing returned or raised names a place outside.
 
     Attributes:
-        directory: The folder on this machine, for mounting it into a sandbox and for nothing else.
-        root_fd: The same, opened.
         is_kept: Whether its files are there after the call: it belongs to a conversation.
         is_uncounted: Whether something may have been written that nobody has counted.
     """
 
     def __init__(self, directory: Path, allowance: Allowance = _NO_ALLOWANCE, claim: object = None) -> None:
         """Open the workspace in a folder that is there, and keep `claim` for as long as this is used."""
-        self.claim = claim
+        super().__init__(directory, claim)
         self.is_kept = getattr(claim, "is_passing", True) is False
         self.is_uncounted = False
-        self.directory = directory
         self.allowance = allowance
-        self.root_fd = open_root(directory)
         self._opener = choose_opener()
         self._held: Held | None = None
 
     def __reduce__(self) -> tuple[type["Workspace"], tuple[Path, Allowance]]:
         return Workspace, (self.directory, self.allowance)
-
-    def __enter__(self) -> "Workspace":
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Give its descriptor back; it cannot be used afterwards."""
-        root, self.root_fd = getattr(self, "root_fd", -1), -1
-        if root >= 0:
-            os.close(root)
-
-    __del__ = close
 
     def open(self, path: str, flags: int, mode: int = 0o644) -> int:
         """Open an ordinary file, or with `os.O_DIRECTORY` a folder, and return its descriptor.
@@ -114,7 +98,7 @@ class Workspace:
         finally:
             os.close(opened)
 
-    def write_bytes(self, path: str, content: bytes, create_only: bool = False, parents: bool = True) -> None:
+    def write_bytes(self, path: str, content: bytes, create_only: bool = False, parents: bool = True) -> Entry:
         """Write a whole file; who reads it meanwhile reads the old one or the new one.
 
         Args:
@@ -127,18 +111,26 @@ class Workspace:
             WorkspaceError: It is not written.
         """
         parts = self._split(path)
-        shown = join_path(parts)
         self.allowance.require_file(len(content))
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return self._write(parts, content, create_only, parents)
+            except WorkspaceError as error:  # A folder that is deleted while it is written into is made again.
+                self._held = None
+                if error.problem != "missing" or not parents or tries == _MOST_TRIES:
+                    raise
+
+    def _write(self, parts: tuple[str, ...], content: bytes, create_only: bool, parents: bool) -> Entry:
+        shown = join_path(parts)
         folder = self._open_folder(parts[:-1], make=parents)
         try:
             with in_words(shown):
                 before = look_beside(folder, parts[-1])
                 require_replaceable(shown, before, create_only)
                 self._take_room(len(content) - (before.st_size if before else 0), 0 if before else 1)
-                put_file(folder, parts[-1], content, before.st_mode if before else None)
-        except BaseException:
-            self._held = None
-            raise
+                return describe_entry(parts, put_file(folder, parts[-1], content, before, create_only))
         finally:
             os.close(folder)
 
@@ -284,17 +276,4 @@ class Workspace:
             except FileNotFoundError:
                 if not make:
                     raise
-            place = os.dup(self.root_fd)
-            try:
-                for name in parts:
-                    if look_beside(place, name) is None:
-                        self._take_room(0, 1)
-                        with suppress(FileExistsError):
-                            os.mkdir(name, 0o755, dir_fd=place)
-                    below = self._opener(place, (name,), FOLDER, 0)
-                    os.close(place)
-                    place = below
-            except BaseException:
-                os.close(place)
-                raise
-            return place
+                return make_folders(self.root_fd, parts, self._opener, partial(self._take_room, 0, 1))

@@ -2,9 +2,12 @@
 
 import os
 import stat
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from sidecall.workspace.entries import require_ordinary
 from sidecall.workspace.errors import WorkspaceError
+from sidecall.workspace.opening import FOLDER, Opener
 from sidecall.workspace.removing import make_unfinished_name
 
 _PIECE = 1024 * 1024
@@ -45,33 +48,62 @@ def require_replaceable(path: str, before: os.stat_result | None, create_only: b
         raise WorkspaceError("exists", f"There is already a file at {path}.")
 
 
-def put_file(folder: int, name: str, content: bytes, mode: int | None) -> None:
-    """Put a whole file in a folder, in the place of one with these permissions, or with None where there is none.
+def put_file(
+    folder: int, name: str, content: bytes, before: os.stat_result | None, create_only: bool
+) -> os.stat_result:
+    """Put a whole file in a folder, with the permissions of the one that was there before.
+
+    Who puts one there meanwhile has put it just before, unless it is to be the only one.
 
     Raises:
-        FileExistsError: There is none, as it was said, and now there is.
+        FileExistsError: It is, and now there is another.
         OSError: It cannot be written.
     """
-    if mode is None:  # Nobody else makes it from here on.
+    if create_only:  # Nobody else makes it from here on.
         os.close(os.open(name, _NEW, _USUAL, dir_fd=folder))
     unfinished = make_unfinished_name()
     try:
-        _fill(os.open(unfinished, _NEW, _USUAL, dir_fd=folder), content, mode)
+        status = _fill(os.open(unfinished, _NEW, _USUAL, dir_fd=folder), content, before)
         os.rename(unfinished, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         _forget(folder, unfinished)
-        if mode is None:
+        if create_only:
             _forget(folder, name)
         raise
+    return status
 
 
-def _fill(opened: int, content: bytes, mode: int | None) -> None:
+def make_folders(root: int, parts: Sequence[str], opener: Opener, take_room: Callable[[], None]) -> int:
+    """Open the folder to which these names lead from an open one, and make those that are missing.
+
+    Raises:
+        OSError: They cannot be made or opened.
+        WorkspaceError: There is no room for one.
+    """
+    place = os.dup(root)
     try:
-        if mode is not None:
-            os.fchmod(opened, stat.S_IMODE(mode) & 0o777)
+        for name in parts:
+            if look_beside(place, name) is None:
+                take_room()
+                with suppress(FileExistsError):
+                    os.mkdir(name, 0o755, dir_fd=place)
+            below = opener(place, (name,), FOLDER, 0)
+            os.close(place)
+            place = below
+    except BaseException:
+        os.close(place)
+        raise
+    return place
+
+
+def _fill(opened: int, content: bytes, before: os.stat_result | None) -> os.stat_result:
+    try:
+        if before is not None:
+            os.fchmod(opened, stat.S_IMODE(before.st_mode) & 0o777)
         view = memoryview(content)
         while view:
             view = view[os.write(opened, view) :]
+        return os.fstat(opened)
     finally:
         os.close(opened)
 

@@ -11,6 +11,7 @@ import pytest
 
 from sidecall import Registry, StructuredTool, tool
 from sidecall.authoring.openapi.documents import NamedDocument, OpenAPIDocuments
+from sidecall.authoring.openapi.services import ServicesUnfit
 from sidecall.core.errors import DefinitionError, ToolAlreadyRegistered
 from tests.authoring.openapi.pets import serving
 from tests.kit.clients import MakeClient
@@ -134,6 +135,31 @@ async def test_a_password_in_an_address_is_not_logged(
 
     assert f"the OpenAPI document {pets}/none.json cannot be fetched: " in caplog.text
     assert "pass-7" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://u:pass-7@[::1/x", "https://…[::1/x"),
+        ("https://u:pass-7@h:port/x", "https://…h:port/x"),
+        ("https://u:pa@ss-7@/x", "https://…/x"),
+        ("https://u:pass/-7@:80/x", "https://…:80/x"),
+        ("https://u:pass-7", "https://…"),
+        ("shop=https:/u:pass-7@h/x", "shop=https:/…h/x"),
+        ("https:u:pass-7@h/x", "https:…h/x"),
+        ("https//u:pass-7@h/x", "https//…h/x"),
+        ("HTTPS:://u:pass-7@h/x", "HTTPS:://…h/x"),
+        ("https:///h/x", "https:///h/x"),
+    ],
+)
+def test_a_malformed_address_is_said_without_its_password(address: str, shown: str) -> None:
+    """However it is malformed."""
+    with pytest.raises(ServicesUnfit) as caught:
+        NamedDocument.parse(address)
+
+    assert str(caught.value) == (
+        f"SIDECALL_OPENAPI has {shown!r}: write the path of a file, or an address with http:// or https:// and a host."
+    )
 
 
 async def test_it_is_tried_again_until_it_can_be_had(pets: str, monkeypatch: pytest.MonkeyPatch) -> None:

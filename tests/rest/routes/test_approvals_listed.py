@@ -53,6 +53,24 @@ async def test_the_link_of_a_page_is_a_path(make_client: MakeClient) -> None:
     assert links == ['</approvals?limit=1&cursor=1>; rel="next"', None]
 
 
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        *((path, query) for path in ("/approvals", "/approvals/rules", "/tool_calls") for query in ("nope", "-1", "")),
+        ("/tool_calls", "1"),
+    ],
+)
+async def test_a_cursor_that_no_page_gave_is_told_where_it_comes_from(
+    make_client: MakeClient, path: str, query: str
+) -> None:
+    """Rather than which pattern it should match."""
+    client = await make_client()
+
+    answer = (await client.get(f"{path}?cursor={query}")).json()
+
+    assert answer["detail"].startswith("cursor: Take it from the `Link` of the page before")
+
+
 @pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x", "cursor=nope", "cursor=-1", "cursor="])
 async def test_a_page_that_cannot_be_is_refused(make_client: MakeClient, query: str) -> None:
     """With the name of the parameter."""

@@ -105,8 +105,8 @@ async def test_lines_of_values_can_be_had(make_client: MakeClient) -> None:
     ("text", "wanted", "said"),
     [
         (LOG, {"lines": "20-10"}, "`lines`: line 10 is before line 20."),
-        (LOG, {"lines": "0-3"}, "lines: String should match pattern"),
-        (LOG, {"lines": "-"}, "lines: String should match pattern"),
+        (LOG, {"lines": "0-3"}, "lines: Write it as `10`, `10-20`, `10-`, or `-20` for the last twenty lines"),
+        (LOG, {"lines": "-"}, "lines: Write it as `10`, `10-20`, `10-`, or `-20` for the last twenty lines"),
         (LOG, {"grep": ""}, "grep: String should have at least 1 character"),
         (LOG, {"grep": "a" * 201}, "grep: String should have at most 200 characters"),
         (LOG, {"ignore_case": "true"}, "`ignore_case` goes with `grep`."),

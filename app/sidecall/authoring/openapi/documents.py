@@ -32,6 +32,8 @@ _making, _fetching = Later("sidecall.authoring.openapi.toolkit"), Later("sidecal
 _ENTRY = re.compile(r"(?:(?P<name>[A-Za-z0-9][A-Za-z0-9_-]{0,30})=)?(?P<place>.+)", re.DOTALL)
 # The name and the password of an address, wherever it stands in a text.
 _USER = re.compile(r"(?<=://)[^\s/?#'\"]*@")
+# What may be a password in an address that is none, of which nobody knows where its parts end.
+_PERHAPS_USER = re.compile(r"(https?[:/]+)(?![:/])(?:.*@|[^/?#:]*:.*)", re.DOTALL | re.IGNORECASE)
 _APPROVALS: dict[DocumentApproval, bool | str] = {"never": False, "writing": "writing", "always": True}
 # Seconds after which a document that is not to be had is asked for again; twice as many each time.
 _FIRST_PAUSE = 5.0
@@ -61,7 +63,8 @@ class NamedDocument:
             return cls(found["name"], _services.ServiceEntry(document=found["place"]))
         except ValidationError as error:
             wrong = error.errors(include_input=False, include_url=False)[0]["msg"].removeprefix("Value error, ")
-            raise _services.ServicesUnfit(f"SIDECALL_OPENAPI has {text[:200]!r}: {wrong}.") from None
+            shown = _PERHAPS_USER.sub(r"\1…", text)[:200]
+            raise _services.ServicesUnfit(f"SIDECALL_OPENAPI has {shown!r}: {wrong}.") from None
 
     @property
     def place(self) -> str:

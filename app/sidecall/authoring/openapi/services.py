@@ -23,6 +23,7 @@ _CREDENTIAL = re.compile(r"\$\{(secret|user_token|header):([^}]+)\}")
 _KINDS: dict[str, Any] = {"secret": Secret, "user_token": UserToken, "header": ForwardedHeader}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,30}")
 _URL = re.compile(r"https?://", re.I)
+_MEANT_AS_URL = re.compile(r"https?(?::|//)", re.IGNORECASE)
 _EXAMPLE = '{"services": {"shop": {"document": "shop.json", "auth": "${secret:SHOP_TOKEN}"}}}'
 
 
@@ -84,7 +85,7 @@ class ServiceEntry(BaseModel, defer_build=True):
     @field_validator("document")
     @classmethod
     def _is_somewhere(cls, place: str) -> str:
-        if _URL.match(place) and not names_host(place):
+        if _MEANT_AS_URL.match(place) and not (_URL.match(place) and names_host(place)):
             raise ValueError("write the path of a file, or an address with http:// or https:// and a host")
         return place
 

@@ -13,7 +13,7 @@ from sidecall.core.decisions.listed import ListedApproval
 from sidecall.core.errors import InvalidDecision, UnknownApproval
 from sidecall.http.body import read_json
 from sidecall.http.late_route import LateRoute
-from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
+from sidecall.http.parameters import ENTRY, OF_LINK, WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
 from sidecall.pipeline.decide import DecisionTerms, decide, is_own
@@ -33,7 +33,9 @@ ApprovalId = Annotated[str, Path(description="The approval's id, from the 202 or
 StatusFilter = Annotated[ApprovalStatus | None, Query(description="Only approvals in this status.")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="Most approvals of one page."), WHOLE_NUMBER]
 Cursor = Annotated[
-    str | None, Query(pattern=r"^[0-9]{1,18}$", description="Where the page begins: from the `Link` of the one before.")
+    str | None,
+    Query(pattern=ENTRY, description="Where the page begins: from the `Link` of the one before."),
+    OF_LINK,
 ]
 MessageFormat = Annotated[
     DialectName, Query(alias="format", description="The form of `message`, the answer to the call.")

@@ -8,7 +8,7 @@ from pydantic_core import to_json
 
 from sidecall.core.decisions.audit import AuditAction, AuditEntry, AuditFilter
 from sidecall.http.late_route import LateRoute
-from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
+from sidecall.http.parameters import ENTRY, OF_LINK, WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
 from sidecall.rest.openapi import CALLER_PROBLEM
@@ -23,7 +23,9 @@ Since = Annotated[Moment | None, Query(description="Only entries from then on.")
 Until = Annotated[Moment | None, Query(description="Only entries from before then.")]
 MostEntries = Annotated[int, Query(ge=1, le=1000, description="Most entries of one page."), WHOLE_NUMBER]
 FromEntry = Annotated[
-    str | None, Query(pattern=r"^[0-9]{1,18}$", description="Where the page begins: from the `Link` of the one before.")
+    str | None,
+    Query(pattern=ENTRY, description="Where the page begins: from the `Link` of the one before."),
+    OF_LINK,
 ]
 _PARAMETER: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "description": "A parameter is wrong."}}
 

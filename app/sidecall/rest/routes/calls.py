@@ -18,7 +18,7 @@ from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.history.sums import CallSummary, SummaryPart
 from sidecall.http.events import MEDIA_TYPE
 from sidecall.http.late_route import LateRoute
-from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
+from sidecall.http.parameters import WHOLE_NUMBER, must_be_of_link, refuse_unknown_parameters
 from sidecall.http.preferences import PREFER, read_preferences
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
@@ -34,13 +34,15 @@ from sidecall.rest.wire import AnsweredCall
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
+_CURSOR = r"^[0-9a-f-]{36}$"
 CallId = Annotated[UUID, Path(description="The invocation's id: `id` of a ToolMessage, or the end of `Location`.")]
 SummedBy = Annotated[SummaryPart, Query(description="What the calls of one group have in common.")]
 AnswerForm = Annotated[DialectName, Query(alias="format", description="The form of `message`.")]
 MostCalls = Annotated[int, Query(ge=1, le=1000, description="Most calls of one page."), WHOLE_NUMBER]
 FromCall = Annotated[
     str | None,
-    Query(pattern=r"^[0-9a-f-]{36}$", description="Where the page begins: from the `Link` of the one before."),
+    Query(pattern=_CURSOR, description="Where the page begins: from the `Link` of the one before."),
+    must_be_of_link(_CURSOR),
 ]
 OfTools = Annotated[list[str] | None, Query(alias="name", description="Only calls of these tools; repeatable.")]
 WithTags = Annotated[

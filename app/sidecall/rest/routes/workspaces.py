@@ -13,7 +13,7 @@ from sidecall.core.run.file_errors import UnknownWorkspace
 from sidecall.core.run.workspaces import LONGEST, can_name
 from sidecall.http.body import read_json
 from sidecall.http.late_route import LateRoute
-from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
+from sidecall.http.parameters import WHOLE_NUMBER, is_readable, refuse_unknown_parameters
 from sidecall.http.pieces import InPieces
 from sidecall.http.ranges import find_range
 from sidecall.http.reply import Reply
@@ -45,7 +45,7 @@ _TERM = CALLER_PROBLEM | describe_problems(
 )
 _TERMS = {"an hour": {"value": {"expires_after": {"anchor": "last_active_at", "minutes": 60}}}}
 _SENT = CALLER_PROBLEM | describe_problems(
-    _404="There is no such content of yours, or it has expired.",
+    _404="There is no such content of yours, or it has expired; or no workspace can be called so.",
     _409="There is a folder in its place, or a file on the way to it.",
     _413="It is larger than this server takes, or a file may be.",
     _415="It is compressed, or neither a form nor JSON.",
@@ -76,14 +76,18 @@ _FORM = {
         },
     }
 }
+_NO_NAME = (
+    f"No conversation is called so: its name has 1 to {LONGEST} printable characters, without slashes and not all"
+    " blanks, and is not `.` or `..`; in an address it is written in UTF-8."
+)
 # What a browser might run, whatever else is said.
 _RUN = frozenset(("text/html", "image/svg+xml", "application/xhtml+xml", "text/xml", "application/xml"))
 _BYTES = "application/octet-stream"
 
 
-async def _files(parts: PartsDep, caller: CallerDep, workspace_id: WorkspaceId) -> FilesOf:
-    if not can_name(workspace_id):
-        raise UnknownWorkspace("No conversation is called so: its name has printable characters only, and no slashes.")
+async def _files(request: Request, parts: PartsDep, caller: CallerDep, workspace_id: WorkspaceId) -> FilesOf:
+    if not can_name(workspace_id) or not is_readable(request, workspace_id):
+        raise UnknownWorkspace(_NO_NAME)
     return FilesOf(parts.workspaces, caller, workspace_id)
 
 

@@ -66,7 +66,9 @@ class FilesOf:
         Raises:
             UnknownWorkspace: There is none.
         """
-        if not self.places.remove(self.caller.tenant, self.conversation):
+        with _in_problems():
+            was_there = self.places.remove(self.caller.tenant, self.conversation)
+        if not was_there:
             raise UnknownWorkspace
 
     def put(self, path: str, body: bytes) -> ShownFile:
@@ -77,9 +79,8 @@ class FilesOf:
         """
         with _in_problems():
             workspace = self.places.open(self.caller.tenant, self.conversation)
-            workspace.write_bytes(path, body)
-            entry = workspace.look_at(path)
-        note_sent(workspace, entry.path)
+            entry = workspace.write_bytes(path, body)
+            note_sent(workspace, entry.path)
         return self._show(entry, frozenset((entry.path,)))
 
     def list(self, after: str | None, limit: int) -> FileListing:
@@ -138,7 +139,8 @@ class FilesOf:
         return DeletedFile(id=file_id)
 
     def _find(self) -> Workspace:
-        found = self.places.find(self.caller.tenant, self.conversation)
+        with _in_problems():
+            found = self.places.find(self.caller.tenant, self.conversation)
         if found is None:
             raise UnknownWorkspace
         return found
