@@ -89,7 +89,7 @@ _OUT, _ERR = "o" * 40, "e" * 40
 async def test_both_outputs_share_what_may_be_shown(
     written: tuple[int, int], most: int, shown: tuple[str, str], make_client: MakeClient
 ) -> None:
-    """The one that says what went wrong has what the other leaves, and a quarter at least; what is missing is marked."""
+    """Errors have what the rest leaves, and a quarter at least; what is missing is marked."""
     client = await _serve(make_client)
     out, err = written
     command = f"printf '{'o' * out}'; printf '{'e' * err}' >&2"

@@ -12,7 +12,7 @@ from sidecall.core.tool import Schema
 from sidecall.schema.describe import describe
 from sidecall.schema.repair.entries import make_misfit, make_missing, make_unknown, say_wanted
 from sidecall.schema.repair.misfits import Misfits
-from sidecall.schema.repair.sites import Site, find_inner, locate
+from sidecall.schema.repair.sites import ABSENT, Site, find_inner, locate
 
 # Messages of pydantic that would speak of Python, or repeat a piece of what was sent, which may be a secret.
 _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -40,6 +40,8 @@ _IN_SCHEMA = frozenset(
     " too_long string_too_short string_too_long string_pattern_mismatch model_attributes_type bytes_too_short"
     " bytes_too_long date_from_datetime_inexact missing_sentinel_error int_parsing_size".split()
 )
+# What is said of a name in a member of a union, and would be wrong of the union.
+_INSIDE = ABSENT | {"extra_forbidden", "unexpected_keyword_argument"}
 # Which alphabet it was the schema says, and not the message.
 _ENCODED = frozenset(("base64_decode", "bytes_invalid_encoding"))
 _OF_PYTHON = re.compile(
@@ -95,7 +97,10 @@ def _explain_union(details: Sequence[ErrorDetails], site: Site, root: Schema) ->
         yield from found
         return
     own = next((it for it in details if it["type"] in _RAISED), details[0])
-    yield _make_entry(own, site, root)
+    if own["type"] in _INSIDE and site.node is not None:
+        yield make_misfit(site.path, "union", site.node, root, site.value)
+    else:
+        yield _make_entry(own, site, root)
 
 
 def _make_entry(detail: ErrorDetails, site: Site, root: Schema) -> FieldError:
