@@ -1,10 +1,11 @@
 """Of a value that fits no member of a union, what is wrong with the member that it was meant for is said."""
 
 from dataclasses import dataclass
-from typing import Any
+from decimal import Decimal
+from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from sidecall import BaseTool, tool
 from tests.kit.calls import run
@@ -85,4 +86,27 @@ _ANY = "x: send either {name, sub?} or {name, kids?}"
 )
 async def test_the_member_that_was_meant_is_explained(annotation: Any, sent: Any, expected: str) -> None:
     """By the keys that were sent."""
+    assert (await run(_taking(annotation), {"x": sent})).content == expected
+
+
+_MONEY = "a decimal number, such as 12.50"
+_AT_LEAST = Annotated[Decimal, Field(ge=0, decimal_places=2)]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "sent", "expected"),
+    [
+        (Decimal, "12,50", f"x: Input should be {_MONEY}"),
+        (Decimal | None, True, f"x: Input should be {_MONEY}"),
+        (list[Decimal], ["1", "x"], f"x[1]: Input should be {_MONEY}"),
+        (_AT_LEAST, "x", "x: Input should be a decimal number, at least 0.0, such as 12.50"),
+        (_AT_LEAST, "1.234", "x: Input should have no more than 2 decimal places"),
+        (_AT_LEAST, -1, "x: Input should be a number, at least 0.0"),
+        (int | Decimal, "x", "x: Input should be an integer or decimal number, such as 12.50"),
+        (Decimal | Flat, {"name": 3}, "x.name: Input should be a string"),
+        (Decimal | str, {}, "x: Input should be a number or string"),
+    ],
+)
+async def test_a_decimal_number_is_asked_for(annotation: Any, sent: Any, expected: str) -> None:
+    """Of which the schema says that it may be a string, as what was sent was."""
     assert (await run(_taking(annotation), {"x": sent})).content == expected
