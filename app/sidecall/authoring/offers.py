@@ -35,7 +35,13 @@ def list_offers(offered: object) -> list[Any]:
 
     Tools, toolkits and registries count, those of LangChain and of the OpenAI Agents SDK too.
     """
-    items = _list_public(offered) if isinstance(offered, ModuleType) else [offered]
+    if isinstance(offered, ModuleType):
+        _warn_of_left_out(offered)
+    return _list_offers(offered)
+
+
+def _list_offers(offered: object) -> list[Any]:
+    items = _list_public(offered).values() if isinstance(offered, ModuleType) else [offered]
     return [item for item in items if _is_offer(item)]
 
 
@@ -62,7 +68,7 @@ def tools_of(offered: object) -> Iterator[CompiledTool]:
     Raises:
         DefinitionError: One of them cannot be made; the others come before.
     """
-    items = list_offers(offered)
+    items = _list_offers(offered)
     if isinstance(offered, ModuleType):
         items += [item for item in vars(offered).values() if _is_offer(item) and not any(item is it for it in items)]
     problems = []
@@ -117,10 +123,15 @@ def _adopt(item: Any) -> Compilable:
     return item if isinstance(item, BaseTool | HostedTool) else adopt_declaration(item) or tool(item)
 
 
-def _list_public(module: ModuleType) -> list[object]:
+def _list_public(module: ModuleType) -> dict[str, object]:
     exported = getattr(module, "__all__", None)
     names = exported if exported is not None else [name for name in vars(module) if not name.startswith("_")]
-    named = {name: getattr(module, name) for name in names if hasattr(module, name)}
+    return {name: getattr(module, name) for name in names if hasattr(module, name)}
+
+
+def _warn_of_left_out(module: ModuleType) -> None:
+    """Warn of what looks like an offer and is none."""
+    named = _list_public(module)
     items = list(named.values())
     for name, item in named.items():
         reason = None if _is_tool(item) else explain_not_offered(item)
@@ -130,7 +141,6 @@ def _list_public(module: ModuleType) -> list[object]:
     for item in items:
         if inspect.isclass(item) and issubclass(item, BaseTool | BaseToolkit) and item.__module__ == module.__name__:
             _remind_of_instance(module, item, items)
-    return items
 
 
 def _remind_of_instance(module: ModuleType, kind: type[BaseTool | BaseToolkit], items: list[object]) -> None:
