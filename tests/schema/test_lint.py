@@ -6,6 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from sidecall import BaseTool, tool
+from sidecall.core.tool import Schema
 from sidecall.schema.lint import Finding, lint, lint_tool
 
 
@@ -114,4 +115,33 @@ def test_names_that_models_mix_up_are_a_warning(first: str, second: str) -> None
     """Found on the later tool."""
     assert lint([_named(first).compiled, _named(second).compiled]) == [
         Finding(second, "warning", f"is named almost like `{first}`; models mix them up")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("properties", "places"),
+    [
+        ({"$filter": {}, "größe": {}, "user name": {}, "": {}}, ["$filter", "größe", "user name", ""]),
+        ({"x" * 65: {}}, ["x" * 65]),
+        ({"x" * 64: {}, "a.b-C_3": {}}, []),
+        (
+            {
+                "list": {"type": "array", "items": {"type": "object", "properties": {"a b": {}}}},
+                "one": {"anyOf": [{"properties": {"c d": {}}}, {"properties": {"c d": {}}}]},
+            },
+            ["list[].a b", "one.c d"],
+        ),
+    ],
+)
+def test_names_of_properties_that_anthropic_refuses_are_warned_of(properties: Schema, places: list[str]) -> None:
+    """At every depth, once each."""
+
+    def take(**given: Any) -> None:
+        """Take."""
+        del given
+
+    found = [it.message for it in lint_tool(tool(take, args_schema={"properties": properties}).compiled)]
+
+    assert [message for message in found if "Anthropic" in message] == [
+        f"`{place}` has a name that Anthropic refuses: it takes ^[a-zA-Z0-9_.-]{{1,64}}$; rename it" for place in places
     ]

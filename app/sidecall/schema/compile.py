@@ -155,9 +155,9 @@ def _make_args_schema(
     if given is not None and not isinstance(given, (dict, type)):
         return given
     if isinstance(given, dict):
-        return _by_json_schema.make_json_args_schema(
-            where, given, _list_accepted(signature.parameters, injected), forbid_unknown=is_closed
-        )
+        takes = _list_accepted(signature.parameters, injected)
+        needs = frozenset(parameter.name for parameter in signature.parameters if parameter.required) - injected
+        return _by_json_schema.make_json_args_schema(where, given, takes, forbid_unknown=is_closed, needs=needs)
     if given is not None:
         return _adopt.adopt_args_schema(
             where, open_model(given), signature.parameters, injected, forbid_unknown=is_closed
