@@ -1,5 +1,6 @@
 """Authors are told what models and providers will stumble over."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import pytest
@@ -145,3 +146,18 @@ def test_names_of_properties_that_anthropic_refuses_are_warned_of(properties: Sc
     assert [message for message in found if "Anthropic" in message] == [
         f"`{place}` has a name that Anthropic refuses: it takes ^[a-zA-Z0-9_.-]{{1,64}}$; rename it" for place in places
     ]
+
+
+def test_a_default_that_changes_is_a_note() -> None:
+    """What callers rely on then changes, too."""
+    moment = datetime.now(UTC)
+
+    @tool
+    def remind(at: Annotated[datetime, "When."] = moment) -> None:
+        """Remind."""
+        del at
+
+    text = moment.isoformat().replace("+00:00", "Z")
+    made = f"`at` has the default {text}, which seems to be made at each start: the tool's hash then changes, which"
+    mend = "`sidecall check --lock` takes for a change; let it be None, and make the value in the function"
+    assert lint_tool(remind.compiled)[-1] == Finding("remind", "note", f"{made} {mend}")

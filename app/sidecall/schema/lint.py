@@ -8,6 +8,7 @@ from typing import Literal
 
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.dataclasses import dataclass
+from sidecall.schema.authored.defaults import find_changing_defaults
 from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.walk import walk
 
@@ -50,6 +51,7 @@ def lint_tool(tool: CompiledTool) -> list[Finding]:
             )
         ),
         *(("note", f"cannot be strict: {text}") for text in find_strict_obstacles(schema)),
+        *(("note", text) for text in find_changing_defaults(schema)),
     ]
     return [Finding(tool.name, _LEVELS[level], message) for level, message in found]
 
