@@ -36,7 +36,9 @@ def test_tools_in_a_folder_of_a_folder_are_warned_of(here: Path) -> None:
     [
         ("from langchain_core.tools import tool\n", 1),
         ("from agents import Agent, function_tool\n", 1),
-        ("from sidecall import Message\n", 0),
+        ("from sidecall import (\n    Registry,\n    tool,\n)\n", 1),
+        ("import sidecall\n\n\n@sidecall.tool\ndef add():\n    ...\n", 1),
+        ("from sidecall import Message\n# a tool\n", 0),
     ],
 )
 def test_tools_of_other_libraries_count(imports: str, number: int) -> None:

@@ -13,8 +13,9 @@ from sidecall.schema.lint import Finding
 _MOST_FILES = 500
 _DEPTH = 4
 _MAKES_TOOLS = re.compile(
-    r"^\s*from\s+(sidecall|langchain(_core)?(\.tools)?|agents)\s+import\b.*?"
-    r"\b(tool|BaseTool|StructuredTool|function_tool|BaseToolkit|Tool)\b",
+    r"^\s*from\s+(?:sidecall|langchain(?:_core)?(?:\.tools)?|agents)\s+import\s+(?:\([^)]*?|[^\n(]*?)"
+    r"\b(?:tool|BaseTool|StructuredTool|function_tool|BaseToolkit|Tool)\b"
+    r"|^\s*@sidecall\.tool\b",
     re.MULTILINE,
 )
 
