@@ -17,7 +17,7 @@ Level = Literal["error", "warning", "note"]
 # OpenAI refuses longer ones with 400.
 _MAX_DESCRIPTION = 1024
 _NEAR = 0.88
-# Names of properties that Anthropic takes, nested ones too; it refuses others with 400.
+# Names of properties that Anthropic takes; others it refuses with 400, surely where they are arguments themselves.
 _KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 
 
@@ -85,8 +85,8 @@ def _find_refused_by_some(schema: Schema) -> Iterator[str]:
 def _find_misnamed(schema: Schema) -> Iterator[str]:
     named = ((path, name) for path, node in walk(schema) for name in node.get("properties", ()))
     for path, name in dict.fromkeys(it for it in named if not _KEY.fullmatch(it[1])):
-        place = f"{path}.{name}" if path else name
-        yield f"`{place}` has a name that Anthropic refuses: it takes ^{_KEY.pattern}$; rename it"
+        place, refuses = (f"{path}.{name}", "may refuse") if path else (name, "refuses")
+        yield f"`{place}` has a name that Anthropic {refuses}: it takes ^{_KEY.pattern}$; rename it"
 
 
 def _find_undescribed(schema: Schema) -> Iterator[str]:
