@@ -24,8 +24,8 @@ CHAT: dict[str, Any] = {
 }
 
 
-def _chunk(delta: dict[str, Any]) -> dict[str, Any]:
-    choices = [{"index": 0, "delta": delta, "finish_reason": None}]
+def _chunk(delta: dict[str, Any], end: str | None = None) -> dict[str, Any]:
+    choices = [{"index": 0, "delta": delta, "finish_reason": end}]
     return {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "scripted", "choices": choices}
 
 
@@ -37,7 +37,7 @@ CHAT_CHUNKS = [
     ),
     _chunk({"tool_calls": [{"index": 0, "function": {"arguments": '{"num'}}]}),
     _chunk({"tool_calls": [{"index": 0, "function": {"arguments": 'ber": 4}'}}]}),
-    _chunk({}),
+    _chunk({}, "tool_calls"),
 ]
 
 ITEMS: list[dict[str, Any]] = [
