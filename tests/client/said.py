@@ -85,7 +85,7 @@ def _block(index: int, block: dict[str, Any]) -> dict[str, Any]:
 
 
 ANTHROPIC_EVENTS = [
-    {"type": "message_start", "message": {**ANTHROPIC, "content": []}},
+    {"type": "message_start", "message": {**ANTHROPIC, "content": [], "stop_reason": None}},
     _block(0, {"type": "thinking", "thinking": "", "signature": ""}),
     _delta(0, type="thinking_delta", thinking="Let me "),
     _delta(0, type="thinking_delta", thinking="see."),
@@ -97,6 +97,11 @@ ANTHROPIC_EVENTS = [
     _delta(2, type="input_json_delta", partial_json='{"number"'),
     _delta(2, type="input_json_delta", partial_json=": 4}"),
     {"type": "content_block_stop", "index": 2},
+    {
+        "type": "message_delta",
+        "delta": {"stop_reason": "tool_use", "stop_sequence": None},
+        "usage": {"output_tokens": 1},
+    },
     {"type": "message_stop"},
 ]
 

@@ -80,7 +80,7 @@ def _gather_anthropic(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             _add_delta(blocks[event["index"]], event["delta"])
     ends = [event["delta"].get("stop_reason") for event in events if event.get("type") == "message_delta"]
     end = next(filter(None, reversed(ends)), None)
-    if end is None and events[-1].get("type") == "message_stop":
+    if end is None and any(event.get("type") == "message_stop" for event in events):
         end = "end_turn"
     content = [_finish(blocks[index]) for index in sorted(blocks)]
     return {"role": "assistant", "content": content, "stop_reason": end}

@@ -78,7 +78,7 @@ function gatherAnthropic(events) {
   }
   const sorted = [...blocks].sort(([one], [other]) => one - other);
   const said = events.findLast((event) => event.type === "message_delta" && event.delta.stop_reason);
-  const end = said?.delta.stop_reason ?? (events.at(-1).type === "message_stop" ? "end_turn" : null);
+  const end = said?.delta.stop_reason ?? (events.some((it) => it.type === "message_stop") ? "end_turn" : null);
   return { role: "assistant", content: sorted.map(([, block]) => finishBlock(block)), stop_reason: end };
 }
 
