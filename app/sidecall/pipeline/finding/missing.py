@@ -1,0 +1,92 @@
+"""Say which tools there are to a model that asked for one that there is not."""
+
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from sidecall.core.context import ANY_SCOPE, Caller
+from sidecall.core.errors import ToolNotFound
+from sidecall.core.invocation import CallRequest
+from sidecall.core.mistakes.name_index import NameIndex
+from sidecall.core.native.kinds import tell_member
+from sidecall.core.tool import CompiledTool
+from sidecall.dataclasses import dataclass
+from sidecall.pipeline.visible import visible
+from sidecall.registry import Registry
+
+# Listings that are remembered: callers who see the same tools share one.
+_MOST = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The names that a caller is told, and those of them that it may have meant."""
+
+    names: Sequence[str]
+    choices: NameIndex
+
+
+class MissingTools:
+    """What callers are told of tools that there are not: what they see is listed once, until the tools change."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._version = -1
+        self._toolsets: frozenset[str | None] = frozenset()
+        self._listings: OrderedDict[Hashable, Listing] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._listings)
+
+    async def explain(self, request: CallRequest, hidden: CompiledTool | None) -> ToolNotFound:
+        """Make the failure that names the tools which there are for this caller; `hidden` is known to be none."""
+        toolset = (request.call.item or {}).get("toolset_name")
+        listing = await self.list_for(request.caller, request.context, toolset, hidden)
+        name, choices = request.call.name, listing.choices
+        return ToolNotFound(name, listing.names, choices.find_nearest(name), choices.find_resembling(name))
+
+    async def list_for(
+        self,
+        caller: Caller,
+        context: Mapping[str, Any],
+        toolset: str | None = None,
+        hidden: CompiledTool | None = None,
+    ) -> Listing:
+        """List what a caller sees, or of it the members of a toolset, if it has any."""
+        version = self._follow_tools()
+        if toolset not in self._toolsets:  # Clients may make up any.
+            toolset = toolset and ""
+        if self._registry.is_conditional:
+            others = (tool for tool in self._registry if tool is not hidden)
+            seen = await visible(others, caller, context)
+            what: Hashable = tuple(tool.name for tool in seen)
+        else:  # What is hidden from a caller is so for good.
+            what, seen = _tell_kind(caller, self._registry.scopes), None
+        key = version, what, toolset
+        listing = self._listings.pop(key, None)
+        if listing is None:
+            listing = _list_tools(await visible(self._registry, caller) if seen is None else seen, toolset)
+        self._listings[key] = listing
+        if len(self._listings) > _MOST:
+            self._listings.popitem(last=False)
+        return listing
+
+    def _follow_tools(self) -> int:
+        if self._version != self._registry.version:
+            self._version = self._registry.version
+            self._toolsets = frozenset(tool.options.toolset for tool in self._registry)
+            self._listings.clear()
+        return self._version
+
+
+def _tell_kind(caller: Caller, scopes: frozenset[str]) -> Hashable:
+    """Tell callers apart by what decides which tools they see."""
+    return None if ANY_SCOPE in caller.scopes else scopes & caller.scopes, caller.toolset
+
+
+def _list_tools(tools: Sequence[CompiledTool], toolset: str | None) -> Listing:
+    names = tuple(tool.name for tool in tools)
+    if toolset is None:
+        return Listing(names, NameIndex(names))
+    members = tuple(tell_member(toolset, tool.name) for tool in tools if tool.options.toolset == toolset)
+    return Listing(members or names, NameIndex(members))
