@@ -34,7 +34,6 @@ A class's docstring is its default message. How an error is shown over HTTP is s
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -45,7 +44,6 @@ from sidecall.core.quota import Quota
 SEE_LOG = "The details are in the server's log."
 # As long as a tool's name may be: enough to see a typing error, too little to fill a context.
 _MAX_NAME = 64
-_MOST_TOOLS = 50
 
 
 class SidecallError(Exception):
@@ -187,16 +185,8 @@ class ToolNotFound(ToolFailure):
         # LangGraph's ToolNode says exactly this, and models repair from it; what they are asked about, they take.
         shown = name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
         hint = f" Did you mean {meant}?" if meant else ""
-        listed = ", ".join(available if len(available) <= _MOST_TOOLS else _choose_tools(available, nearest))
-        super().__init__(f"Error: {shown} is not a valid tool, try one of [{listed}].{hint}")
+        super().__init__(f"Error: {shown} is not a valid tool, try one of [{', '.join(available)}].{hint}")
         self.nearest = nearest
-
-
-def _choose_tools(available: Sequence[str], nearest: Sequence[str]) -> list[str]:
-    """Name the nearest of very many tools, the first ones of the others, and how many are left out."""
-    first = [name for name in islice(available, _MOST_TOOLS) if name not in nearest]
-    named = [*nearest, *first[: _MOST_TOOLS - len(nearest)]]
-    return [*named, f"and {len(available) - len(named):,} more"]
 
 
 class MalformedArguments(ToolFailure):

@@ -3,7 +3,7 @@
 import pytest
 
 from sidecall.core.mistakes.name_index import NameIndex
-from tests.kit.steps import count_steps
+from tests.kit.costs.steps import count_steps
 
 VERBS = ["get", "list", "create", "update", "delete", "search", "archive", "send", "move", "copy"]
 THINGS = ["order", "invoice", "customer", "report", "file", "message", "event", "issue", "branch", "ticket"]

@@ -9,7 +9,7 @@ from sidecall import Caller, Registry, StructuredTool, tool
 from sidecall.core.context import Toolset
 from sidecall.pipeline.finding.missing import MissingTools
 from tests.kit.calls import write_request
-from tests.kit.steps import count_steps
+from tests.kit.costs.steps import count_steps
 
 NAMES = [f"tool_{number}_lookup" for number in range(1000)]
 

@@ -1,4 +1,4 @@
-"""Say which tools there are to a model that asked for one that there is not."""
+"""Name the tools that there are to a model that asked for one that there is not."""
 
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
@@ -14,12 +14,14 @@ from sidecall.dataclasses import dataclass
 from sidecall.pipeline.visible import visible
 from sidecall.registry import Registry
 
-# Listings that are remembered: callers who see the same tools share one.
+# SeenNamess that are remembered: callers who see the same tools share one.
 _MOST = 16
+# How many names a model is told.
+_MOST_NAMED = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class SeenNames:
     """The names that a caller is told, and those of them that it may have meant."""
 
     names: Sequence[str]
@@ -27,13 +29,13 @@ class Listing:
 
 
 class MissingTools:
-    """What callers are told of tools that there are not: what they see is listed once, until the tools change."""
+    """Explain to callers what there is instead; what they see is listed once, until the tools change."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._version = -1
         self._toolsets: frozenset[str | None] = frozenset()
-        self._listings: OrderedDict[Hashable, Listing] = OrderedDict()
+        self._listings: OrderedDict[Hashable, SeenNames] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._listings)
@@ -43,7 +45,8 @@ class MissingTools:
         toolset = (request.call.item or {}).get("toolset_name")
         listing = await self.list_for(request.caller, request.context, toolset, hidden)
         name, choices = request.call.name, listing.choices
-        return ToolNotFound(name, listing.names, choices.find_nearest(name), choices.find_resembling(name))
+        nearest = choices.find_nearest(name)
+        return ToolNotFound(name, _choose_named(listing.names, nearest), nearest, choices.find_resembling(name))
 
     async def list_for(
         self,
@@ -51,7 +54,7 @@ class MissingTools:
         context: Mapping[str, Any],
         toolset: str | None = None,
         hidden: CompiledTool | None = None,
-    ) -> Listing:
+    ) -> SeenNames:
         """List what a caller sees, or of it the members of a toolset, if it has any."""
         version = self._follow_tools()
         if toolset not in self._toolsets:  # Clients may make up any.
@@ -80,13 +83,22 @@ class MissingTools:
 
 
 def _tell_kind(caller: Caller, scopes: frozenset[str]) -> Hashable:
-    """Tell callers apart by what decides which tools they see."""
+    """Return what decides which tools a caller sees."""
     return None if ANY_SCOPE in caller.scopes else scopes & caller.scopes, caller.toolset
 
 
-def _list_tools(tools: Sequence[CompiledTool], toolset: str | None) -> Listing:
+def _list_tools(tools: Sequence[CompiledTool], toolset: str | None) -> SeenNames:
     names = tuple(tool.name for tool in tools)
     if toolset is None:
-        return Listing(names, NameIndex(names))
+        return SeenNames(names, NameIndex(names))
     members = tuple(tell_member(toolset, tool.name) for tool in tools if tool.options.toolset == toolset)
-    return Listing(members or names, NameIndex(members))
+    return SeenNames(members or names, NameIndex(members))
+
+
+def _choose_named(names: Sequence[str], nearest: Sequence[str]) -> Sequence[str]:
+    """Choose the nearest of very many names, the first ones of the others, and say how many are left out."""
+    if len(names) <= _MOST_NAMED:
+        return names
+    first = [name for name in names[:_MOST_NAMED] if name not in nearest]
+    named = [*nearest, *first[: _MOST_NAMED - len(nearest)]]
+    return [*named, f"and {len(names) - len(named):,} more"]
