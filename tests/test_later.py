@@ -92,6 +92,7 @@ def test_a_plain_server_loads_nothing_that_its_first_call_does_not_need(tmp_path
     kept_nowhere = {"SIDECALL_STORE": "memory://", "SIDECALL_HISTORY": "off"}
     quick = {"SIDECALL_LOG_FORMAT": "json", "SIDECALL_DRAIN_GRACE": "0"}
     environment = {**plain_environment(), **kept_nowhere, **quick}
+    environment.pop("COVERAGE_PROCESS_CONFIG", None)  # What measures it would load much by itself.
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE)
     try:
         assert process.stderr is not None

@@ -83,7 +83,7 @@ def test_a_tool_exception_keeps_what_it_says() -> None:
         (Mute("a"), "a"),
         (Worded("a"), "worded"),
         (ToolException(), "Tool execution error"),
-        (ToolException(""), ""),
+        (ToolException(""), "Tool execution error"),
         (ToolException(None), "null"),
         (ToolException({1}), "[1]"),
         (ToolException("grün \ud800"), "grün \ud800"),
