@@ -8,7 +8,7 @@ from sidecall.core.context import ANY_SCOPE, Caller
 from sidecall.core.errors import ToolNotFound
 from sidecall.core.invocation import CallRequest
 from sidecall.core.mistakes.name_index import NameIndex
-from sidecall.core.native.kinds import tell_member
+from sidecall.core.native.kinds import EARLIER, tell_member
 from sidecall.core.tool import CompiledTool
 from sidecall.dataclasses import dataclass
 from sidecall.pipeline.visible import visible
@@ -46,7 +46,12 @@ class MissingTools:
         listing = await self.list_for(request.caller, request.context, toolset, hidden)
         name, choices = request.call.name, listing.choices
         nearest = choices.find_nearest(name)
-        return ToolNotFound(name, _choose_named(listing.names, nearest), nearest, choices.find_resembling(name))
+        meant = EARLIER.get(name)
+        if meant is not None and meant in choices.names:
+            nearest = list(dict.fromkeys([meant, *nearest]))
+        else:
+            meant = choices.find_resembling(name)
+        return ToolNotFound(name, _choose_named(listing.names, nearest), nearest, meant)
 
     async def list_for(
         self,
