@@ -12,6 +12,7 @@ from sidecall.auth.key_file import KeyFile, KeysUnfit
 from sidecall.auth.keys import mint_key
 from sidecall.auth.methods import BadCredential, Methods, Unauthenticated
 from sidecall.core.context import Caller
+from tests.kit.costs.steps import count_steps
 
 
 class Clock:
@@ -112,6 +113,21 @@ def test_two_keys_of_one_caller_are_valid_until_one_is_revoked(desk: Desk) -> No
     assert desk.ask(("x-api-key", new)) == Caller("agent")
     with pytest.raises(BadCredential):
         desk.ask(("x-api-key", old))
+
+
+def test_many_keys_are_read_again_with_few_steps(desk: Desk) -> None:
+    """Those that have not changed were read before."""
+    kept = mint_key("agent")[1]
+    many = [kept.model_copy(update={"id": f"key_{number}", "sha256": f"{number:064x}"}) for number in range(1000)]
+    desk.file.change(lambda _: many)
+    desk.open()
+    key = desk.add("another")
+    desk.clock.now += 1
+
+    steps, caller = count_steps(lambda: desk.ask(("x-api-key", key)))
+
+    assert caller == Caller("another")
+    assert steps < 20_000
 
 
 def test_a_file_that_is_broken_while_it_is_edited_changes_nothing(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:

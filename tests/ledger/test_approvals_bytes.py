@@ -50,7 +50,8 @@ async def test_calls_are_kept_until_their_bytes_are_used_up(ledger: Place) -> No
     assert 40_000 < taken == await desk.taken() <= 60_000
     assert refused.value.retry_after == 60
     assert refused.value.message == (
-        "The calls that wait for a person's approval are so large that this server takes no more."
+        "The approvals that this server keeps take all the bytes that it has for them (SIDECALL_MAX_WAITING_BYTES), "
+        "so it takes no more."
     )
 
 

@@ -34,9 +34,16 @@ async def _before(_make_client: MakeClient) -> str:
     return "what has changed is not said"
 
 
+async def _names(make_client: MakeClient) -> str:
+    client = await make_client(*(tool(f"echo_{number}", description="Echo.")(lambda: "") for number in range(60)))
+    content = (await post(client, call("nothing"))).json()["content"]
+    return "left out and counted" if content.endswith("echo_49, and 10 more].") else content
+
+
 BY_CATALOG: dict[str, Provoke] = {
     "characters of a question about tools": _question,
     "tools on a page, where pages are asked for": _page,
     "characters of a contract's hash": _hash,
+    "tools that are named to a model that asked for one that there is not": _names,
     "contracts of a tool that are known from before": _before,
 }

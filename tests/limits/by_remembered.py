@@ -205,7 +205,9 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "calls that wait for the answer of another, with those that wait for a place": _share,
     "calls on a page": _calls_page,
     "approvals": partial(_approvals, max_approvals=1),
-    "bytes of approvals, with their calls and answers": partial(_approvals, max_waiting_bytes=20_000),
+    "bytes of approvals, with their calls and answers, and 4 KiB beside each": partial(
+        _approvals, max_waiting_bytes=20_000
+    ),
     "decisions that hold for later calls": partial(_rules, max_approval_rules=1),
     "decisions of one tenant that hold for later calls": partial(_rules, max_approval_rules_per_tenant=1),
     "seconds that an approval is kept": _old_approval,

@@ -1,13 +1,15 @@
 """The calls of one turn are answered in their order, and end together."""
 
 import asyncio
+from itertools import pairwise
+from time import monotonic
 from typing import Annotated
 
 import pytest
 
-from sidecall import InjectedState, tool
+from sidecall import InjectedState, ToolMessage, tool
 from sidecall.core.invocation import CallRequest
-from sidecall.pipeline.batch import run_together
+from sidecall.pipeline.batch import keep, run_batch, run_together
 from sidecall.pipeline.pipeline import Pipeline
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline, run_all
@@ -118,6 +120,31 @@ async def test_a_batch_is_answered_in_order_and_each_call_alone_with_its_failure
         ("6", "text: Input should be a string"),
     ]
     assert messages[2].response_metadata["error"]["kind"] == "missing_context"
+
+
+async def test_others_have_a_turn_while_calls_of_a_batch_compute() -> None:
+    """Those that have not begun wait for the next round of the event loop, and begin in their order."""
+    seen: list[str] = []
+
+    async def compute(request: CallRequest) -> ToolMessage:
+        seen.append(request.call.id)
+        until = monotonic() + 0.011  # A little more than a turn.
+        while monotonic() < until:
+            pass
+        return ToolMessage(content="", tool_call_id=request.call.id)
+
+    async def live_beside() -> None:
+        for _ in range(20):
+            seen.append("other")
+            await asyncio.sleep(0)
+
+    beside = asyncio.ensure_future(live_beside())
+    calls = [_request("shout", str(number)) for number in range(5)]
+    await run_batch(compute, lambda _: None, calls, keep)
+    await beside
+
+    assert [it for it in seen if it != "other"] == ["0", "1", "2", "3", "4"]
+    assert all("other" in seen[seen.index(one) : seen.index(two)] for one, two in pairwise("01234"))
 
 
 async def test_an_empty_batch_has_an_empty_answer(pipeline: Pipeline) -> None:

@@ -31,7 +31,7 @@ class KeyRing:
         clock: Callable[[], float] = time.monotonic,
         note: Callable[[Iterable[ApiKey]], None] | None = None,
     ) -> None:
-        """Read the file; `note` is told of the keys each time that it is read.
+        """Read the file; `note` is told of the keys, later of those that have come or changed.
 
         Raises:
             KeysUnfit: It is none.
@@ -40,6 +40,7 @@ class KeyRing:
         self._clock = clock
         self._note = note
         self._state = self._look()
+        self._keys: Mapping[str, tuple[ApiKey, Caller]] = {}
         self._keys = self._read()
         self._next = self._clock() + LOOK
 
@@ -87,10 +88,12 @@ class KeyRing:
         return found.st_mtime_ns, found.st_ino, found.st_size
 
     def _read(self) -> Mapping[str, tuple[ApiKey, Caller]]:
-        keys = self._file.read()
+        read = {key.sha256: key for key in self._file.read()}
+        fresh = [key for digest, key in read.items() if digest not in self._keys or self._keys[digest][0] is not key]
         if self._note is not None:
-            self._note(keys)
-        return {key.sha256: (key, key.caller) for key in keys}
+            self._note(fresh)
+        known = {key.sha256: (key, key.caller) for key in fresh}
+        return {digest: known.get(digest) or self._keys[digest] for digest in read}
 
 
 class ApiKeys:

@@ -1,5 +1,6 @@
 """The file in which keys are kept: one a line, as JSON."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -22,6 +23,8 @@ class KeyFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        # By their lines, since most stay as they are when a file is read again.
+        self._known: dict[str, ApiKey] = {}
 
     def read(self) -> list[ApiKey]:
         """Read the keys, those that are revoked too; none where there is no file.
@@ -36,10 +39,12 @@ class KeyFile:
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
             raise KeysUnfit(f"{self.path} cannot be read: {reason}. {_NAME_ANOTHER}") from None
-        keys = [self._read(number, line) for number, line in enumerate(lines, 1) if line.strip()]
-        twice = {key.id for key in keys if sum(key.id == other.id for other in keys) > 1}
+        written = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+        keys = [self._known.get(line) or self._read(number, line) for number, line in written]
+        twice = [key_id for key_id, count in Counter(key.id for key in keys).items() if count > 1]
         if twice:
             raise KeysUnfit(f"{self.path} has several keys of the id {', '.join(sorted(twice))}. {_MEND}")
+        self._known = {line: key for (_, line), key in zip(written, keys, strict=True)}
         return keys
 
     def _read(self, number: int, line: str) -> ApiKey:

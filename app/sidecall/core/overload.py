@@ -17,6 +17,13 @@ class TooManyCalls(Overloaded):
     """You run as many calls as one caller may."""
 
 
+# Said of few large calls as of many small ones.
+APPROVALS_FULL = (
+    "The approvals that this server keeps take all the bytes that it has for them (SIDECALL_MAX_WAITING_BYTES), "
+    "so it takes no more."
+)
+
+
 class TooManyApprovals(Overloaded):
     """So many calls wait for a person's approval that this server takes no more."""
 

@@ -13,6 +13,7 @@ from sidecall.core.context import Caller
 from sidecall.core.messages import ToolCall
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
+from sidecall.core.run.outlasting import outlast
 from sidecall.history.blocks import Block
 from sidecall.history.listing import BlockReader
 from sidecall.history.noted import NotedCalls
@@ -92,8 +93,7 @@ class History:
             await asyncio.wait([self._writing])
         if self._notes or self._backlog:
             self._writing = asyncio.create_task(self._write())
-            self._writing.add_done_callback(_look_at)
-            await asyncio.shield(self._writing)
+            await outlast(self._writing)
 
     async def list(self, wanted: CallFilter, limit: int, cursor: str | None) -> CallPage:
         """List calls, newest first, no more than `limit`, after the one that the page before names."""
@@ -187,9 +187,3 @@ class History:
             except Exception:
                 logger.exception("the history could not be looked through for what is too old")
             await asyncio.sleep(_REST if more else _LOOK)
-
-
-def _look_at(task: asyncio.Task[None]) -> None:
-    """Keep asyncio from reporting an error where whoever waited has gone."""
-    if not task.cancelled():
-        task.exception()

@@ -15,6 +15,7 @@ from sidecall.core.invocation import CallRequest, new_invocation_id
 from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
+from sidecall.core.run.outlasting import outlast
 from sidecall.core.run.workspaces import require_conversation
 from sidecall.core.tool import CompiledTool
 from sidecall.jobs.endings import end_expired, end_unwanted, end_with, may_repeat
@@ -133,8 +134,7 @@ class Jobs:
         if begins:
             runs_first = how.may_end_first and may_repeat(self._find(record.tool_call.name))
             return self._runner.accept(record, acceptance, Terms(how.waits, how.hears_end, runs_first))
-        # Its client may hang up while it is written down.
-        return asyncio.shield(self._queue(record, acceptance))
+        return outlast(self._queue(record, acceptance))  # Its client may hang up while it is written down.
 
     async def _queue(self, record: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
         accepted = None

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from sidecall.core.approval import ApprovalRequired
@@ -18,6 +19,8 @@ Run = Callable[[CallRequest], Awaitable[ToolMessage]]
 Find = Callable[[str], CompiledTool | None]
 # Is given each answer as soon as it is there, with the index of its call, and returns what of it is kept.
 Ready = Callable[[int, ToolMessage], Awaitable[T]]
+# Seconds in which calls of a batch are begun before others have a turn.
+_TURN = 0.01
 
 
 async def keep(_index: int, message: ToolMessage) -> ToolMessage:
@@ -60,8 +63,23 @@ class _Batch(Generic[T]):
         self._ready = ready
         self._owner = asyncio.current_task()
         self._is_broken = False
+        self._turn_ends = monotonic() + _TURN
+        self._is_waiting = False
+
+    async def _let_others(self) -> None:
+        """Wait for the next round of the event loop, with all calls that have not begun; they keep their order."""
+        if not self._is_waiting:
+            self._is_waiting = True
+            asyncio.get_running_loop().call_soon(self._begin_turn)
+        await asyncio.sleep(0)
+
+    def _begin_turn(self) -> None:
+        self._is_waiting = False
+        self._turn_ends = monotonic() + _TURN
 
     async def run_one(self, index: int, request: CallRequest) -> T:
+        while monotonic() > self._turn_ends:
+            await self._let_others()
         try:
             message = await run_isolated(self._run, request)
         except asyncio.CancelledError:

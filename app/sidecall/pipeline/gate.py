@@ -1,7 +1,8 @@
 """What stands before the stages: a call is looked up, counted, seen and let in, once."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sidecall.core.calls.errors import ContractChanged
@@ -9,7 +10,6 @@ from sidecall.core.context import Caller
 from sidecall.core.errors import MissingContext, ToolNotFound
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
-from sidecall.core.native.kinds import EARLIER, tell_member
 from sidecall.core.observer import Observer
 from sidecall.core.overload import QuotaExceeded
 from sidecall.core.quota import Quota
@@ -22,13 +22,13 @@ from sidecall.pipeline.contract.hold import hold_contract
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.outcome import find_outcome_of_error
 from sidecall.pipeline.plan import Plan, Plans
-from sidecall.pipeline.visible import ask_visible, is_surely_visible, visible
+from sidecall.pipeline.visible import ask_visible, is_surely_visible
 from sidecall.registry import Registry
 
 if TYPE_CHECKING:
-    from sidecall.core.mistakes import resemblance as _resemblance
+    from sidecall.pipeline.finding import missing as _missing
 else:
-    _resemblance = Later("sidecall.core.mistakes.resemblance")
+    _missing = Later("sidecall.pipeline.finding.missing")
 
 
 @dataclass(slots=True)
@@ -234,22 +234,11 @@ class Gate:
             return ()
         return self._quotas.left(caller, None if tool is None else self._registry.get(tool))
 
+    @cached_property
+    def missing(self) -> "_missing.MissingTools":
+        """What is told of tools that there are not."""
+        return _missing.MissingTools(self._registry)
+
     async def explain_missing(self, request: CallRequest, hidden: CompiledTool | None = None) -> ToolNotFound:
         """Make the failure that names the tools which there are for this caller; `hidden` is known to be none."""
-        name = request.call.name
-        others = (tool for tool in self._registry if tool is not hidden)
-        seen = await visible(others, request.caller, request.context)
-        toolset = (request.call.item or {}).get("toolset_name")
-        if toolset is not None:
-            members = [tell_member(toolset, tool.name) for tool in seen if tool.options.toolset == toolset]
-            return _make_not_found(name, members or [tool.name for tool in seen], members)
-        names = [tool.name for tool in seen]
-        return _make_not_found(name, names, names)
-
-
-def _make_not_found(name: str, available: Sequence[str], choices: Sequence[str]) -> ToolNotFound:
-    nearest = _resemblance.find_nearest(name, choices)
-    now = EARLIER.get(name)
-    if now in choices and now is not None:
-        return ToolNotFound(name, available, list(dict.fromkeys([now, *nearest])), now)
-    return ToolNotFound(name, available, nearest, _resemblance.find_resembling(name, choices))
+        return await self.missing.explain(request, hidden)

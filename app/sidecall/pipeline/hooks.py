@@ -10,6 +10,7 @@ from typing import Any
 
 from sidecall.core.callbacks import Hook
 from sidecall.core.invocation import Invocation
+from sidecall.core.run.outlasting import read_error
 from sidecall.executors.results import hand_over
 from sidecall.pipeline.execution.bounded import DeadlinePassed
 from sidecall.pipeline.execution.deadline import seconds_left
@@ -100,12 +101,7 @@ async def _call_in_thread(hook: Hook, called: partial[Any]) -> Any:
 
 def _leave(_: object, hanging: Coroutine[Any, Any, Any]) -> None:
     """Go on with what swallows its cancellation, as long as something is left that could wake it."""
-    asyncio.ensure_future(hanging).add_done_callback(_read_error)
-
-
-def _read_error(task: asyncio.Future[Any]) -> None:
-    if not task.cancelled():
-        task.exception()  # Lest asyncio complain of an error that nobody waited for.
+    asyncio.ensure_future(hanging).add_done_callback(read_error)
 
 
 def is_cancelled() -> bool:

@@ -21,8 +21,10 @@ async def visible(
     offered = [tool for tool in tools if tool.options.is_enabled is not False and is_permitted(tool, caller)]
     if all(tool.options.is_enabled is True for tool in offered):
         return offered
-    answers = await asyncio.gather(*(is_visible(tool, caller, context) for tool in offered))
-    return [tool for tool, answer in zip(offered, answers, strict=True) if answer]
+    asked = [tool for tool in offered if tool.options.is_enabled is not True]
+    answers = await asyncio.gather(*(is_visible(tool, caller, context) for tool in asked))
+    hidden = {id(tool) for tool, answer in zip(asked, answers, strict=True) if not answer}
+    return [tool for tool in offered if id(tool) not in hidden]
 
 
 def is_permitted(tool: CompiledTool, caller: Caller) -> bool:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from sidecall.core.contents import JSON, TEXT, KeptContent
 from sidecall.core.errors import InvalidParameter
+from sidecall.core.run.outlasting import outlast
 from sidecall.dataclasses import dataclass
 from sidecall.http.parameters import must_be
 from sidecall.later import Later
@@ -84,7 +85,7 @@ class Excerpts:
         """
         await self._turn.acquire()
         # A thread goes on though nobody waits for it, and so long it is its turn.
-        return await asyncio.shield(asyncio.ensure_future(self._take_turn(fetch, wanted)))
+        return await outlast(self._take_turn(fetch, wanted))
 
     async def _take_turn(self, fetch: Callable[[], Awaitable[KeptContent]], wanted: Wanted) -> Response:
         try:

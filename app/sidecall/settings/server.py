@@ -167,7 +167,9 @@ class Settings(
         description="Seconds until a call that needs approval is forgotten.",
     )
     max_approvals: int = Field(
-        default=1000, ge=1, description="Most approvals kept, per worker; more are answered with 503."
+        default=1000,
+        ge=1,
+        description="Most approvals kept, per worker, within SIDECALL_MAX_WAITING_BYTES; more are answered with 503.",
     )
     max_approval_rules: int = Field(
         default=10_000, ge=1, description="Most decisions kept that hold for later calls; more are answered with 409."
@@ -178,8 +180,8 @@ class Settings(
     max_waiting_bytes: int = Field(
         default=32 * 1024 * 1024,
         ge=1024,
-        description="Most bytes of approvals kept together, with their calls and answers, per worker; more are "
-        "answered with 503.",
+        description="Most bytes of approvals kept together, with their calls and answers and 4 KiB beside each, per "
+        "worker; more are answered with 503.",
     )
     max_store_bytes: int = Field(
         default=16 * 1024 * 1024,

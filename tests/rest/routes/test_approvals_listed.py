@@ -114,7 +114,8 @@ async def test_what_waits_may_take_so_many_bytes(make_client: MakeClient, most: 
             "60",
         )
         assert refused.json()["detail"] == (
-            "The calls that wait for a person's approval are so large that this server takes no more."
+            "The approvals that this server keeps take all the bytes that it has for them "
+            "(SIDECALL_MAX_WAITING_BYTES), so it takes no more."
         )
 
 

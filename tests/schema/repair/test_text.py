@@ -1,10 +1,12 @@
 """The JSON text of arguments is read however a model writes it, and never guessed."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from sidecall.schema.repair.text import parse_arguments, read_container
+from tests.kit.costs.steps import count_steps
 
 FENCED = "arguments: taken out of a Markdown fence"
 TWICE = "arguments: JSON text inside JSON text"
@@ -30,6 +32,12 @@ RELAXED = "arguments: read as JSON, though not written strictly"
         ('"plain"', "plain", []),  # a text that is no object stays one
         ('"{broken"', "{broken", []),
         ("[1]", [1], []),
+        ("{,}", {}, [RELAXED]),
+        (
+            "{'a': [{}, [], -1.5, 'b', {c: null,},], \"d\": {},}",
+            {"a": [{}, [], -1.5, "b", {"c": None}], "d": {}},
+            [RELAXED],
+        ),
     ],
 )
 def test_the_text_of_arguments_is_parsed(text: str, value: Any, repaired: list[str]) -> None:
@@ -59,6 +67,34 @@ def test_large_texts_are_parsed_at_once(text: str) -> None:
     """No text makes us look at a letter more than a few times."""
     with pytest.raises(ValueError):
         parse_arguments(text, [])
+
+
+@pytest.mark.parametrize(
+    "piece", [",", "[", "}{", "{", "{text:", "{'text': [", "{'a': ", '{"a": 1, ', "a: ", "1 ", "'a' ", '""', ",]", "[]"]
+)
+def test_a_text_that_is_no_value_is_given_up_early(piece: str) -> None:
+    """At its first wrong token, or the one that is too deep; whatever it ends with."""
+    for text in (f"{{{piece * 10_000}}}", f"[{piece * 10_000}]"):
+        steps, read = count_steps(partial(read_container, text))
+
+        assert read is text
+        assert steps < 12_000
+
+
+def test_a_value_that_is_deep_is_read_all_the_same() -> None:
+    """As deep as the parser goes."""
+    value = parse_arguments("[" * 199 + "True" + "]" * 199, [])
+
+    assert str(value) == "[" * 199 + "True" + "]" * 199
+
+
+def test_a_text_that_was_cut_off_is_given_up_at_once() -> None:
+    """It ends with no bracket like that with which it begins."""
+    text = "{'a': [" + "True, " * 5000
+    steps, read = count_steps(partial(read_container, text))
+
+    assert read is text
+    assert steps < 500
 
 
 @pytest.mark.parametrize(

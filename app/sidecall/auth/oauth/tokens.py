@@ -11,6 +11,7 @@ from sidecall.auth.audit import Auditor
 from sidecall.auth.oauth.asking import GrantRefused, OAuthProvider
 from sidecall.auth.oauth.stored import KeptToken, StoredToken, TokenDrawer
 from sidecall.core.context import Caller
+from sidecall.core.run.outlasting import outlast
 from sidecall.core.secrecy.user_tokens import SignIn, TokenListing, TokenRemoval, TokenUnavailable, UnknownUserToken
 
 logger = logging.getLogger("sidecall")
@@ -84,7 +85,7 @@ class TokenKeeper:
             task = asyncio.get_running_loop().create_task(self._refresh(caller, provider))
             self._refreshing[whose] = task
             task.add_done_callback(lambda _: self._refreshing.pop(whose, None))
-        token = await asyncio.shield(task)
+        token = await outlast(task)
         return None if token is None else token.access_token
 
     async def look_again(self, caller: Caller, provider: str) -> None:

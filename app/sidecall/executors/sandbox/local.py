@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from sidecall.core.errors import ToolException
+from sidecall.core.run.outlasting import outlast
 from sidecall.core.run.sandbox import (
     CommandEnd,
     CommandStart,
@@ -112,7 +113,7 @@ class LocalSandbox:
         """Return what sandboxes are made with here; the first time, after it has been tried."""
         self.begin()
         assert self._opening is not None
-        return await asyncio.shield(self._opening)
+        return await outlast(self._opening)
 
     async def find_report(self) -> SandboxReport:
         """Return which kind this machine has, once a trial that has begun is over; where none has, none is begun."""

@@ -9,7 +9,7 @@ from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
 from sidecall.core.errors import UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
-from sidecall.core.overload import TooManyApprovals
+from sidecall.core.overload import APPROVALS_FULL, TooManyApprovals
 from sidecall.core.record import CallRecord
 from sidecall.dataclasses import dataclass
 from sidecall.ledger.memory.room import Room
@@ -21,7 +21,6 @@ _BESIDE = 4096
 _PAGE_BYTES = 1024 * 1024
 # Seconds that an answer is kept at least, for the call that waits for it in another place.
 _LINGER = 60.0
-_FULL = "The calls that wait for a person's approval are so large that this server takes no more."
 
 
 @dataclass(slots=True)
@@ -71,7 +70,7 @@ class MemoryApprovals:
         record = ApprovalRecord.of(call, asked, self._ttl, preview)
         packed = PackedApproval.of(record)
         if not self._room.take(packed.size + _BESIDE):
-            raise TooManyApprovals(_FULL)
+            raise TooManyApprovals(APPROVALS_FULL)
         expires = self._clock() + self._ttl
         number, size = next(self._numbers), packed.size + _BESIDE
         self._entries[record.approval.id] = _Entry(
@@ -161,7 +160,7 @@ class MemoryApprovals:
         if self._room.take(packed.size + _BESIDE - entry.taken):
             entry.taken = packed.size + _BESIDE
         elif packed.size > entry.taken:
-            raise TooManyApprovals(_FULL)
+            raise TooManyApprovals(APPROVALS_FULL)
         entry.packed, entry.status, entry.is_running = packed, record.approval.status, record.is_running
         return record
 

@@ -13,7 +13,7 @@ from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
 from sidecall.core.errors import CallRejected, ToolFailure, UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.native.items import settle_item
-from sidecall.core.overload import StoreUnavailable, TooManyApprovals
+from sidecall.core.overload import APPROVALS_FULL, StoreUnavailable, TooManyApprovals
 from sidecall.core.record import CallRecord
 from sidecall.ledger.packing import PackedApproval, read_packed
 from sidecall.ledger.sql.database import Database
@@ -28,7 +28,6 @@ _LARGE = 256 * 1024
 _PAGE_BYTES = 1024 * 1024
 # Seconds until an answer that could not be kept is tried again.
 _PAUSE = 1.0
-_FULL = "The calls that wait for a person's approval are so large that this server takes no more."
 
 
 class SqlApprovals:
@@ -79,7 +78,7 @@ class SqlApprovals:
         if known is not None:
             return known
         [(count, _)] = await self._database.read("count_approvals")
-        raise TooManyApprovals(None if count >= self._most else _FULL)
+        raise TooManyApprovals(None if count >= self._most else APPROVALS_FULL)
 
     async def _keep(self, record: ApprovalRecord, packed: PackedApproval, fingerprint: str) -> bool:
         """Return whether there was room, and no other call like it."""
@@ -146,7 +145,7 @@ class SqlApprovals:
         after = before.decide(decision, by)
         if not await self._change(before, after):
             (await self.get(approval_id)).require_pending()  # Somebody was faster.
-            raise TooManyApprovals(_FULL)
+            raise TooManyApprovals(APPROVALS_FULL)
         self._running[approval_id] = after
         return after
 
@@ -171,7 +170,7 @@ class SqlApprovals:
             kept = await self.get(approval_id)
             if _is_open(kept):
                 self._running[approval_id] = before
-                raise TooManyApprovals(_FULL)
+                raise TooManyApprovals(APPROVALS_FULL)
             return kept  # This server was taken for ended, and what everybody is told was written by another.
         return after
 

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from sidecall.core.overload import QuotaExceeded, StoreUnavailable
 from sidecall.core.quota import NANO, Lease, Quota, Rate, SharedCount
+from sidecall.core.run.outlasting import outlast
 from sidecall.dataclasses import dataclass
 from sidecall.pipeline.quotas.in_memory import Lately, QuotaKey, Quotas, make_quota
 
@@ -86,7 +87,7 @@ class SharedQuotas(Quotas):
             while True:
                 if held.asking is None:
                     held.asking = asyncio.create_task(self._ask(key, held))
-                await asyncio.shield(held.asking)
+                await outlast(held.asking)
                 if self._try(key, held):
                     return
         finally:

@@ -8,6 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sidecall.core.run.outlasting import outlast
 from sidecall.registry import Registry
 
 # Below which path the server is reached, which proxies say, not clients; and which tools there are.
@@ -40,7 +41,7 @@ class ServedDocument:
         if making is None:
             making = self._making[wanted] = asyncio.create_task(asyncio.to_thread(self._write, wanted[0]))
             making.add_done_callback(lambda _: self._making.pop(wanted))
-        return await asyncio.shield(making)
+        return await outlast(making)
 
     def _write(self, root: str) -> bytes:
         document = self._describe()

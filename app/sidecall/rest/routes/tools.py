@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
 from sidecall.core.errors import UnknownTool
-from sidecall.core.mistakes.resemblance import find_nearest
 from sidecall.core.options import Condition, ToolAnnotations
 from sidecall.core.results.cache import Cache
 from sidecall.core.tool import CompiledTool
@@ -160,7 +159,8 @@ async def get_tool(parts: PartsDep, caller: CallerDep, context: ShownContextDep,
     tools = {tool.name: tool for tool in await parts.pipeline.visible(caller, context)}
     tool = tools.get(name)
     if tool is None:
-        raise UnknownTool(_unknown(name, find_nearest(name, tools)))
+        listing = await parts.pipeline.gate.missing.list_for(caller, context)
+        raise UnknownTool(_unknown(name, listing.choices.find_nearest(name)))
     shown = await show_sandbox(parts.pipeline.sandbox, tool.sandbox_use)
     return Response(to_json(_detail(tool, shown)), media_type="application/json")
 

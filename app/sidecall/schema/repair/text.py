@@ -21,6 +21,22 @@ _TOKEN = re.compile(
     |(?P<word>[A-Za-z]++)""",
     re.VERBOSE | re.DOTALL,
 )
+_ENDS = {"{": "}", "[": "]"}
+_OPENING, _CLOSING = frozenset(_ENDS), frozenset(_ENDS.values())
+# How deep a value may be, as for the parser.
+_MOST_LEVELS = 200
+# What each token may be followed by, roughly: the parser has the last word.
+_TEXTS = {"double", "single"}
+_BEFORE_VALUE = frozenset({*_TEXTS, "number", "word", *_OPENING})
+_AFTER_VALUE = frozenset({",", ":", *_CLOSING})
+_NOTHING: frozenset[str] = frozenset()
+_FOLLOWING = {
+    "{": frozenset({*_TEXTS, "key", "}"}),
+    "[": _BEFORE_VALUE | {"]"},
+    ",": _BEFORE_VALUE | {"key"},
+    ":": _BEFORE_VALUE,
+    "key": frozenset({":"}),
+}
 _WORDS = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
 _CONTROLS = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _INSIDE = re.compile(r"""\\.|["\n\r\t]""", re.DOTALL)
@@ -93,20 +109,33 @@ def _strip_fence(text: str) -> str | None:
 def _write_strictly(text: str) -> str | None:
     """Write Python's and JavaScript's spelling of a value as JSON, token by token; None where it is neither.
 
-    No bracket, quote or comma is ever added, so what was cut off stays broken.
+    No bracket, quote or comma is ever added, so what was cut off stays broken. It ends at the first token which cannot
+    follow the last one, since a text that is no value at all may be long.
     """
-    if len(text) > _MOST_RELAXED:
+    if len(text) > _MOST_RELAXED or not _has_both_ends(text):
         return None
     written: list[str] = []
-    place = 0
+    place, depth, following = 0, 0, _BEFORE_VALUE
     while place < len(text):
         found = _TOKEN.match(text, place)
         token = None if found is None else _write_token(found)
         if found is None or token is None:
             return None
-        written.append(token)
         place = found.end()
+        kind = token if found.lastgroup == "mark" else found.lastgroup
+        if token and kind != "space":
+            depth += (kind in _OPENING) - (kind in _CLOSING)
+            if kind not in following or depth > _MOST_LEVELS:
+                return None
+            following = _FOLLOWING.get(kind, _AFTER_VALUE) if depth else _NOTHING
+        written.append(token)
     return "".join(written)
+
+
+def _has_both_ends(text: str) -> bool:
+    """Return whether a text that begins with a bracket ends with the one that belongs to it."""
+    block = text.strip()
+    return block[:1] not in _ENDS or block[-1:] == _ENDS[block[:1]]
 
 
 def _write_token(found: re.Match[str]) -> str | None:
