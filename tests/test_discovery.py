@@ -159,8 +159,8 @@ def test_a_class_without_an_instance_is_warned_about(caplog: pytest.LogCaptureFi
 
     assert discover(["a.py"]) == []
     assert caplog.messages == [
-        f"{here}/a.py: class Greet is not offered; make an instance: tool = Greet()",
         "no tools found in a.py; a tool is a module-level function with @tool",
+        "a.py:5: class Greet is not offered; make an instance: tool = Greet()",
     ]
 
 

@@ -106,4 +106,4 @@ def test_a_class_of_tools_without_an_instance_is_pointed_out(here: Path, caplog:
     (here / "mine.py").write_text(METHODS)
 
     assert discover(["mine.py"]) == []
-    assert "mine.py: class Notes is not offered; make an instance: toolkit = Notes()" in caplog.text
+    assert "class Notes is not offered; make an instance: toolkit = Notes()" in caplog.text

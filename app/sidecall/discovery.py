@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from sidecall.authoring.offers import compile_offers, list_offers
+from sidecall.authoring.omissions.find import Omission, TakeOmission, find_omissions
 from sidecall.core.errors import DefinitionError, DiscoveryError
 from sidecall.core.tool import CompiledTool
 from sidecall.exits import refuse_exits
@@ -24,14 +25,17 @@ SHIPPED_PLACE = "sidecall"
 logger = logging.getLogger("sidecall")
 
 
-def discover(places: Iterable[str], *, use_entry_points: bool = False) -> list[CompiledTool]:
+def discover(
+    places: Iterable[str], *, use_entry_points: bool = False, tell: TakeOmission | None = None
+) -> list[CompiledTool]:
     """Load every tool from the places, in order.
 
     A place is a path (`./my_tools.py`, `tools`) if one exists, else the dotted name of a module or package. Of a
     module those tools, toolkits and registries count that have no leading underscore, or that its `__all__` names;
     tools of LangChain and of the OpenAI Agents SDK too. A Registry's tools keep its callbacks and guardrails. The place
     `sidecall` means the tools that ship, without toolkits, `sidecall.clock` one file of them; `tools` means them too
-    where the working directory has neither `tools` nor `tools.py`.
+    where the working directory has neither `tools` nor `tools.py`. `tell` is told what seems to be offered
+    and is not; where it is left out, that is a warning in the log.
 
     Raises:
         DiscoveryError: A place does not exist, or its code raised.
@@ -39,15 +43,32 @@ def discover(places: Iterable[str], *, use_entry_points: bool = False) -> list[C
     """
     with refuse_exits():
         found: dict[int, Any] = {}
+        omissions: list[Omission] = []
         for place in places:
-            offers = [offer for module in _load(resolve_place(place)) for offer in _ask(module.__name__, module)]
+            modules = list(_load(resolve_place(place)))
+            offers = [offer for module in modules for offer in _ask(module.__name__, module)]
+            omissions += (omission for module in modules for omission in find_omissions(module))
             if not offers:
                 logger.warning("no tools found in %s; a tool is a module-level function with @tool", place)
             found.update((id(offer), offer) for offer in offers)
         if use_entry_points:
             loaded = (offer for point in entry_points(group=GROUP) for offer in _load_entry_point(point))
             found.update((id(offer), offer) for offer in loaded)
-        return compile_offers(found.values())
+        tools = compile_offers(found.values())
+        _tell_omissions(omissions, tools, tell or _log_omission)
+        return tools
+
+
+def _tell_omissions(omissions: Iterable[Omission], tools: Iterable[CompiledTool], tell: TakeOmission) -> None:
+    """Hand on what is not offered, but for lists of tools that are offered by themselves or in a toolkit."""
+    names = {tool.name for tool in tools}
+    for omission in dict.fromkeys(omissions):
+        if not omission.tools or not names.issuperset(omission.tools):
+            tell(omission)
+
+
+def _log_omission(omission: Omission) -> None:
+    logger.warning("%s: %s", omission.place, omission.text)
 
 
 def _ask(name: str, offered: object) -> list[Any]:

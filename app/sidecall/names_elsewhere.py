@@ -2,7 +2,15 @@
 
 from collections.abc import Mapping
 
-# The name, and what to use in its place.
+# Tools of the OpenAI Agents SDK that work on the machine they run on, and what to use in their place.
+LOCAL_TOOLS: Mapping[str, str] = {
+    "ShellTool": "`--toolkit shell` runs such calls in a sandbox; for a shell of your own, @tool(native='shell')",
+    "LocalShellTool": "`--toolkit shell` runs such calls in a sandbox; for a shell of your own, @tool(native='shell')",
+    "ApplyPatchTool": "`--toolkit files` runs such calls; for an editor of your own, @tool(native='apply_patch')",
+    "ComputerTool": "write the tool that works the computer with @tool(native='computer')",
+    "CustomTool": "write a function of one string with @tool(input='text')",
+}
+# The name, and what to use in its place; a ShellTool is there, which declares a container of OpenAI's.
 NOT_HERE: Mapping[str, str] = {
     "interrupt": "there is no graph to stop; let a person decide: raise ApprovalRequired('what')",
     "get_stream_writer": "take a parameter `runtime: ToolRuntime` and call runtime.stream_writer",
@@ -20,8 +28,5 @@ NOT_HERE: Mapping[str, str] = {
     "MCPServerStdio": "let the program connect to it",
     "MCPServerSse": "let the program connect to it",
     "MCPServerStreamableHttp": "let the program connect to it",
-    "ComputerTool": "write the tool that works the computer with @tool(native='computer')",
-    "LocalShellTool": "`--toolkit shell` runs such calls in a sandbox; for a shell of your own, @tool(native='shell')",
-    "ApplyPatchTool": "`--toolkit files` runs such calls; for an editor of your own, @tool(native='apply_patch')",
-    "CustomTool": "write a function of one string with @tool(input='text')",
+    **{name: instead for name, instead in LOCAL_TOOLS.items() if name != "ShellTool"},
 }

@@ -6,7 +6,6 @@ import pytest
 from typer.testing import CliRunner
 
 from sidecall.cli.commands import cli
-from sidecall.core.errors import DefinitionError
 
 GOOD = '''
 from sidecall import tool
@@ -153,108 +152,9 @@ def test_brackets_in_a_finding_are_text(here: Path) -> None:
 
     assert result.stdout.splitlines() == [
         "warning find parameter `filter[name]` has no description; add it to the docstring's Args",
+        "warning find `filter[name]` has a name that Anthropic refuses: it takes ^[a-zA-Z0-9_.-]{1,64}$; rename it",
         "tokens  find about 42",
-        "1 tool, 0 errors, 1 warnings and notes, about 42 tokens",
-    ]
-
-
-MOVED = '''
-from langchain_core.tools import tool as langchain_tool
-from langgraph.config import get_stream_writer as writer
-from langgraph.types import interrupt
-
-from sidecall import BaseTool, tool
-
-
-@tool
-def ask(question: str) -> str:
-    """Ask a person.
-
-    Args:
-        question: What.
-    """
-    writer()("asking")
-    return interrupt(question)
-
-
-@langchain_tool(parse_docstring=True)
-def shout(text: str) -> str:
-    """Shout.
-
-    Args:
-        text: What.
-    """
-    return text.upper()
-
-
-class Ask(BaseTool):
-    """Ask, too."""
-
-    name: str = "ask_too"
-
-    def _run(self) -> str:
-        return interrupt("?")
-
-
-ask_too = Ask()
-'''
-
-
-def test_what_a_moved_file_cannot_have_is_named_with_its_line(here: Path) -> None:
-    """And with what to use instead; tools of LangChain itself are fine."""
-    (here / "moved_tools.py").write_text(MOVED)
-
-    result = CliRunner().invoke(cli, ["check", "--tools", "moved_tools.py"])
-
-    stream = "take a parameter `runtime: ToolRuntime` and call runtime.stream_writer"
-    approve = "there is no graph to stop; let a person decide: raise ApprovalRequired('what')"
-    assert [line for line in result.stdout.splitlines() if "moved_tools" in line] == [
-        f"warning moved_tools.py:16 uses get_stream_writer, which is not here: {stream}",
-        f"warning moved_tools.py:17 uses interrupt, which is not here: {approve}",
-        f"warning moved_tools.py:36 uses interrupt, which is not here: {approve}",
-    ]
-    assert [line for line in result.stdout.splitlines() if "shout" in line] == ["tokens  shout about 43"]
-
-
-def test_an_import_that_cannot_be_had_is_named_with_its_line(here: Path) -> None:
-    """When its line has been changed already."""
-    (here / "imports.py").write_text("from sidecall import tool\nfrom sidecall import interrupt\n")
-
-    with pytest.raises(DefinitionError, match=r"imports.py:2 cannot be loaded: ImportError: interrupt is not in sid"):
-        CliRunner().invoke(cli, ["check", "--tools", "imports.py"], catch_exceptions=False)
-
-
-FROM_AGENTS = """
-try:
-    from agents import Runner
-except ImportError:
-    Runner = None
-
-from sidecall import function_tool
-
-
-@function_tool(custom_data_extractor=lambda _: {})
-def look(what: str) -> str:
-    \"\"\"Look.
-
-    Args:
-        what: What.
-    \"\"\"
-    return str(Runner)
-"""
-
-
-def test_what_a_file_from_the_openai_agents_sdk_asks_in_vain_is_named_with_its_line(here: Path) -> None:
-    """What it imports, and what it wants of a tool."""
-    (here / "from_agents.py").write_text(FROM_AGENTS)
-
-    result = CliRunner().invoke(cli, ["check", "--tools", "from_agents.py"])
-
-    lost = "custom_data_extractor is not called; return (content, artifact) with response_format='content_and_artifact'"
-    instead = "an agent runs models, which is the program's part; go on importing it from agents"
-    assert [line for line in result.stdout.splitlines() if line.startswith("warning")] == [
-        f"warning look asks in from_agents.py:10 for what is not here: {lost}",
-        f"warning from_agents.py:17 uses Runner, which is not here: {instead}",
+        "1 tool, 0 errors, 2 warnings and notes, about 42 tokens",
     ]
 
 

@@ -52,6 +52,12 @@ def refund(order: int, amount: int = 100) -> str:
     return f"Refunded {amount} for order {order}."
 
 
+@tool(input="text")
+def jot(text: str) -> str:
+    """Jot a text down."""
+    return f"noted: {text}"
+
+
 @tool
 def pay_out(amount: int, context: ToolContext) -> str:
     """Pay money out."""

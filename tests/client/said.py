@@ -24,8 +24,8 @@ CHAT: dict[str, Any] = {
 }
 
 
-def _chunk(delta: dict[str, Any]) -> dict[str, Any]:
-    choices = [{"index": 0, "delta": delta, "finish_reason": None}]
+def _chunk(delta: dict[str, Any], end: str | None = None) -> dict[str, Any]:
+    choices = [{"index": 0, "delta": delta, "finish_reason": end}]
     return {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "scripted", "choices": choices}
 
 
@@ -37,7 +37,7 @@ CHAT_CHUNKS = [
     ),
     _chunk({"tool_calls": [{"index": 0, "function": {"arguments": '{"num'}}]}),
     _chunk({"tool_calls": [{"index": 0, "function": {"arguments": 'ber": 4}'}}]}),
-    _chunk({}),
+    _chunk({}, "tool_calls"),
 ]
 
 ITEMS: list[dict[str, Any]] = [
@@ -85,7 +85,7 @@ def _block(index: int, block: dict[str, Any]) -> dict[str, Any]:
 
 
 ANTHROPIC_EVENTS = [
-    {"type": "message_start", "message": {**ANTHROPIC, "content": []}},
+    {"type": "message_start", "message": {**ANTHROPIC, "content": [], "stop_reason": None}},
     _block(0, {"type": "thinking", "thinking": "", "signature": ""}),
     _delta(0, type="thinking_delta", thinking="Let me "),
     _delta(0, type="thinking_delta", thinking="see."),
@@ -97,6 +97,11 @@ ANTHROPIC_EVENTS = [
     _delta(2, type="input_json_delta", partial_json='{"number"'),
     _delta(2, type="input_json_delta", partial_json=": 4}"),
     {"type": "content_block_stop", "index": 2},
+    {
+        "type": "message_delta",
+        "delta": {"stop_reason": "tool_use", "stop_sequence": None},
+        "usage": {"output_tokens": 1},
+    },
     {"type": "message_stop"},
 ]
 

@@ -42,6 +42,8 @@ STREAMS: dict[str, tuple[list[Any], list[Any], Callable[[Any], Any]]] = {
     "responses, helper": (RESPONSES_EVENTS, RESPONSES_MESSAGES, lambda sdk: sdk.responses.stream(input="4", model="m")),
     "anthropic, helper": (ANTHROPIC_EVENTS, ANTHROPIC_MESSAGES, lambda sdk: sdk.messages.stream(**ASK, max_tokens=9)),
 }
+# As their providers send them where the connection is lost before the end.
+BROKEN = {"chat": CHAT_CHUNKS[:-1], "anthropic": ANTHROPIC_EVENTS[:-2]}
 HELPERS = [name for name in STREAMS if name.endswith("helper")]
 
 
@@ -59,9 +61,9 @@ def answer_with(events: list[Any]) -> Callable[[httpx2.Request], httpx2.Response
     return answer
 
 
-def make_sdk(name: str, *, is_async: bool) -> Any:
+def make_sdk(name: str, *, is_async: bool, events: list[Any] | None = None) -> Any:
     """Make the client of a provider whose server is scripted."""
-    transport = httpx2.MockTransport(answer_with(STREAMS[name][0]))
+    transport = httpx2.MockTransport(answer_with(events or STREAMS[name][0]))
     client = httpx2.AsyncClient(transport=transport) if is_async else httpx2.Client(transport=transport)
     kinds: Any = (AsyncAnthropic if is_async else Anthropic, AsyncOpenAI if is_async else OpenAI)
     return kinds[0 if name.startswith("anthropic") else 1](api_key="none", http_client=client)
@@ -102,3 +104,17 @@ async def test_a_helper_that_was_read_is_run(open_app: OpenApp, name: str) -> No
         assert seen
         assert await twin.client.run(stream) == expected
     await twin.ask("close")
+
+
+@pytest.mark.parametrize("name", ["chat", "chat, helper", "anthropic", "anthropic, helper"])
+async def test_of_a_stream_that_broke_off_the_last_call_is_not_run(open_app: OpenApp, name: str) -> None:
+    """Whoever has put it together."""
+    twin = make_twin("blocking", await open_app(double))
+    events = BROKEN[name.partition(",")[0]]
+
+    with make_sdk(name, is_async=False, events=events) as sdk, STREAMS[name][2](sdk) as stream:
+        (answer,) = await twin.ask("run", stream, answers_only=True)
+    await twin.ask("close")
+
+    told = answer["content"] if name.startswith("chat") else answer["content"][0]["content"]
+    assert told.startswith("The call was cut off")

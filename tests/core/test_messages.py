@@ -112,6 +112,7 @@ def test_what_is_not_a_tool_call_is_refused(wrong: dict[str, object]) -> None:
     [
         ([{"type": "text", "text": "a"}, "b"], True),
         (({"type": "file", "data": b""},), True),
+        ([{"type": "input_text", "text": "a"}, {"type": "input_image"}, {"type": "input_file"}], True),
         ([], True),
         ([{"type": "thought"}], False),
         ([{"type": ["text"]}], False),
@@ -119,7 +120,7 @@ def test_what_is_not_a_tool_call_is_refused(wrong: dict[str, object]) -> None:
         ({"type": "text"}, False),
         (ObjectList([{"type": "text", "text": "a"}]), False),
     ],
-    ids="blocks tuple empty other-type no-type number dict objects".split(),
+    ids="blocks tuple responses empty other-type no-type number dict objects".split(),
 )
 def test_blocks_are_told_from_other_lists(value: object, *, expected: bool) -> None:
     """Objects that only look like blocks are none."""

@@ -87,6 +87,8 @@ class Ledgers(RuleBasedStateMachine):
             assert found.id == self.keys[str(key)]
             return
         self.known[record.id] = Known("queued") if owner is None else Known("running", 1, owner)
+        if owner is None:
+            self.queue.note(record.id, "default", "anonymous")
         if key is not None:
             self.keys[key] = record.id
 
@@ -134,6 +136,7 @@ class Ledgers(RuleBasedStateMachine):
             self.run(self.calls.hold(call_id, known.attempt + stale, f"approval of {call_id}"))
         else:
             self.run(self.calls.release(call_id, known.attempt + stale))
+            self.queue.look_again()
         if known.status == "running" and stale == 0:
             self.known[call_id] = Known("awaiting_approval" if hold else "queued", known.attempt)
 
@@ -185,6 +188,7 @@ class Ledgers(RuleBasedStateMachine):
         for one in lost:
             if repeats:
                 self.run(self.calls.release(one.id, one.attempt))
+                self.queue.look_again()
                 self.known[one.id] = Known("queued", one.attempt)
             else:
                 ended = self.make_end("outcome_unknown")

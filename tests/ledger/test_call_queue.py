@@ -24,12 +24,14 @@ class Line:
         self._calls = SqlCalls(database)
         self._count = 0
 
-    async def add(self, *names: str) -> None:
+    async def add(self, *names: str, is_noted: bool = False) -> None:
         """Queue calls, whose names begin with that of their caller."""
         for name in names:
             self._count += 1
             request = CallRequest(ToolCall(name=name, args={}, id="1"), caller=Caller(subject=name[0]))
             await self._calls.accept(CallRecord.of(request, f"{self._count:04}"), Acceptance())
+            if is_noted:
+                self.queue.note(f"{self._count:04}", "default", name[0])
 
     async def take(self, most: int, owner: str = "us") -> Sequence[str]:
         """Claim calls, and name them."""
@@ -74,6 +76,22 @@ async def test_what_was_listed_and_is_gone_is_made_up_for(line: Line, ledger: Pl
         ["a4", "a5"],
         ["a6", "a7"],
     ]
+
+
+async def test_what_is_noted_is_handed_out_without_a_look(line: Line, clock: Clock) -> None:
+    """After what was listed; what nobody has noted is found once the list is old, or at once if that is said."""
+    await line.add("a1", "a2")
+    assert await line.take(1) == ["a1"]
+    await line.add("b1", is_noted=True)
+    await line.add("b2")
+    noted = await line.take(5)
+    line.queue.look_again()
+    looked_for = await line.take(5)
+    await line.add("b3")
+    before = await line.take(5)
+    clock.now += 0.06
+
+    assert (noted, looked_for, before, await line.take(5)) == (["a2", "b1"], ["b2"], [], ["b3"])
 
 
 async def test_a_claimed_call_says_what_is_known_of_it(line: Line) -> None:

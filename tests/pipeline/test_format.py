@@ -169,11 +169,13 @@ async def test_there_are_no_notes_where_there_is_nothing_to_note() -> None:
         (["a", {"type": "text", "text": "b"}], ["a", {"type": "text", "text": "b"}]),
         (({"type": "image", "data": b"abc"},), [{"type": "image", "data": "YWJj"}]),
         ([{"type": "text", "text": "\ud800"}], [{"type": "text", "text": "?"}]),
+        ([{"type": "input_image", "image_url": "https://e.org/a.png"}],) * 2,
+        ({"type": "text", "text": "alone"}, '{"type": "text", "text": "alone"}'),
         ([], []),
     ],
 )
-async def test_content_blocks_stay_blocks(value: Any, expected: list[Any]) -> None:
-    """Those that LangChain passes on, made sendable."""
+async def test_content_blocks_stay_blocks(value: Any, expected: Any) -> None:
+    """Those that LangChain passes on and those of OpenAI, made sendable; one that stands in no list is an object."""
     assert (await run(make_give(value))).content == expected
 
 

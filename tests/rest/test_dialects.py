@@ -233,7 +233,7 @@ async def test_the_id_of_the_call_is_echoed(
     assert _id_in(answer, dialect) == answered
 
 
-@pytest.mark.parametrize("dialect", list(CALLS))
+@pytest.mark.parametrize("dialect", [dialect for dialect in CALLS if dialect != "gemini"])
 @pytest.mark.parametrize("is_null", [True, False], ids=["null", "absent"])
 async def test_an_id_is_minted_for_a_call_without_one(make_client: MakeClient, dialect: str, is_null: bool) -> None:
     """Two calls get two ids."""

@@ -143,7 +143,7 @@ def test_the_schemas_description_serves_where_there_is_no_docstring() -> None:
 @pytest.mark.parametrize(
     ("schema", "complaint"),
     [
-        ({"type": "array"}, "args_schema: it has to describe an object."),
+        ({"type": "array"}, "args_schema: it has to describe an object, as in "),
         ({"properties": {"a": {"type": "whole"}}}, "args_schema is no JSON Schema"),
         ({"properties": {"b": {}}}, "args_schema: the function does not take b."),
     ],

@@ -1,11 +1,13 @@
 """Authors are told what models and providers will stumble over."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import pytest
 from pydantic import BaseModel
 
 from sidecall import BaseTool, tool
+from sidecall.core.tool import Schema
 from sidecall.schema.lint import Finding, lint, lint_tool
 
 
@@ -115,3 +117,49 @@ def test_names_that_models_mix_up_are_a_warning(first: str, second: str) -> None
     assert lint([_named(first).compiled, _named(second).compiled]) == [
         Finding(second, "warning", f"is named almost like `{first}`; models mix them up")
     ]
+
+
+@pytest.mark.parametrize(
+    ("properties", "places"),
+    [
+        ({"$filter": {}, "größe": {}, "user name": {}, "": {}}, ["$filter", "größe", "user name", ""]),
+        ({"x" * 65: {}}, ["x" * 65]),
+        ({"x" * 64: {}, "a.b-C_3": {}}, []),
+        (
+            {
+                "list": {"type": "array", "items": {"type": "object", "properties": {"a b": {}}}},
+                "one": {"anyOf": [{"properties": {"c d": {}}}, {"properties": {"c d": {}}}]},
+            },
+            ["list[].a b", "one.c d"],
+        ),
+    ],
+)
+def test_names_of_properties_that_anthropic_refuses_are_warned_of(properties: Schema, places: list[str]) -> None:
+    """At every depth, once each; of nested ones it is not said anywhere."""
+
+    def take(**given: Any) -> None:
+        """Take."""
+        del given
+
+    found = [it.message for it in lint_tool(tool(take, args_schema={"properties": properties}).compiled)]
+
+    takes = "it takes ^[a-zA-Z0-9_.-]{1,64}$; rename it"
+    assert [message for message in found if "Anthropic" in message] == [
+        f"`{place}` has a name that Anthropic {'may refuse' if '.' in place else 'refuses'}: {takes}"
+        for place in places
+    ]
+
+
+def test_a_default_that_changes_is_a_note() -> None:
+    """What callers rely on then changes, too."""
+    moment = datetime.now(UTC)
+
+    @tool
+    def remind(at: Annotated[datetime, "When."] = moment) -> None:
+        """Remind."""
+        del at
+
+    text = moment.isoformat().replace("+00:00", "Z")
+    made = f"`at` has the default {text}, which seems to be made at each start: the tool's hash then changes, which"
+    mend = "`sidecall check --lock` takes for a change; let it be None, and make the value in the function"
+    assert lint_tool(remind.compiled)[-1] == Finding("remind", "note", f"{made} {mend}")

@@ -87,9 +87,9 @@ def test_an_unresolvable_annotation_of_a_parameter_names_file_tool_and_type() ->
         _ = tool(go).compiled
 
     assert "tests/schema/test_signature.py:" in caught.value.message
-    assert caught.value.message.endswith(
+    assert (
         ": tool 'go': name 'Nowhere' is not defined, in the annotation of a parameter."
-        " Import it at the top of the module."
+        " Write Nowhere at the top level of the module, or import it there: " in caught.value.message
     )
 
 

@@ -1,14 +1,12 @@
 """What a module offers: tools, toolkits and registries, and the tools that come of them."""
 
-import inspect
-import logging
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from sidecall.authoring.decorators import tool
 from sidecall.authoring.foreign.adopt import is_foreign_tool, is_foreign_toolkit
-from sidecall.authoring.foreign.declared import adopt_declaration, explain_not_offered
+from sidecall.authoring.foreign.declared import adopt_declaration
 from sidecall.authoring.foreign.hosted_tool import HostedTool
 from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.tool import BaseTool
@@ -27,16 +25,14 @@ else:
 # What lists tools, by its name: a process has to load it for itself.
 TOOLS_OF = f"{__name__}:tools_of"
 
-logger = logging.getLogger("sidecall")
-
 
 def list_offers(offered: object) -> list[Any]:
     """List what a module offers that has no leading underscore, or that its `__all__` names; or else the thing itself.
 
     Tools, toolkits and registries count, those of LangChain and of the OpenAI Agents SDK too.
     """
-    items = _list_public(offered) if isinstance(offered, ModuleType) else [offered]
-    return [item for item in items if _is_offer(item)]
+    items = list(find_public(offered).values()) if isinstance(offered, ModuleType) else [offered]
+    return [item for item in items if is_offer(item)]
 
 
 def compile_offers(offers: Iterable[Any]) -> list[CompiledTool]:
@@ -64,7 +60,7 @@ def tools_of(offered: object) -> Iterator[CompiledTool]:
     """
     items = list_offers(offered)
     if isinstance(offered, ModuleType):
-        items += [item for item in vars(offered).values() if _is_offer(item) and not any(item is it for it in items)]
+        items += [item for item in vars(offered).values() if is_offer(item) and not any(item is it for it in items)]
     problems = []
     replaced = _find_replaced(items)
     for item in (it for it in items if id(it) not in replaced):
@@ -85,11 +81,13 @@ def _find_replaced(offers: Iterable[Any]) -> set[int]:
     return {id(it.stands_for) for it in foreign if it.stands_for is not None}
 
 
-def _is_offer(item: object) -> bool:
-    return _is_tool(item) or _is_toolkit(item) or isinstance(item, Registry)
+def is_offer(item: object) -> bool:
+    """Return whether this is a tool, a toolkit or a registry."""
+    return is_tool(item) or _is_toolkit(item) or isinstance(item, Registry)
 
 
-def _is_tool(item: object) -> bool:
+def is_tool(item: object) -> bool:
+    """Return whether this is a tool, of another library too."""
     return isinstance(item, BaseTool | HostedTool) or is_foreign_tool(item) or adopt_declaration(item) is not None
 
 
@@ -98,7 +96,7 @@ def _is_toolkit(item: object) -> bool:
 
 
 def _list_tools(offer: Any) -> list[Any]:
-    if _is_tool(offer):
+    if is_tool(offer):
         return [offer]
     where = f"{find_source(offer.get_tools)}: toolkit {type(offer).__name__}"
     try:
@@ -108,7 +106,7 @@ def _list_tools(offer: Any) -> list[Any]:
     except BaseException as error:
         raise DiscoveryError(f"{where} cannot make its tools: {type(error).__name__}: {error}") from error
     for it in tools:
-        if not _is_tool(it):
+        if not is_tool(it):
             raise DiscoveryError(f"{where} has to return tools, not {type(it).__name__}; decorate it with @tool.")
     return tools
 
@@ -117,25 +115,8 @@ def _adopt(item: Any) -> Compilable:
     return item if isinstance(item, BaseTool | HostedTool) else adopt_declaration(item) or tool(item)
 
 
-def _list_public(module: ModuleType) -> list[object]:
+def find_public(module: ModuleType) -> dict[str, Any]:
+    """Find what in a module has no leading underscore, or is named by its `__all__`."""
     exported = getattr(module, "__all__", None)
     names = exported if exported is not None else [name for name in vars(module) if not name.startswith("_")]
-    named = {name: getattr(module, name) for name in names if hasattr(module, name)}
-    items = list(named.values())
-    for name, item in named.items():
-        reason = None if _is_tool(item) else explain_not_offered(item)
-        if reason is not None:
-            text = "%s: %s, of the class %s, is not offered: %s"
-            logger.warning(text, module.__file__, name, type(item).__name__, reason)
-    for item in items:
-        if inspect.isclass(item) and issubclass(item, BaseTool | BaseToolkit) and item.__module__ == module.__name__:
-            _remind_of_instance(module, item, items)
-    return items
-
-
-def _remind_of_instance(module: ModuleType, kind: type[BaseTool | BaseToolkit], items: list[object]) -> None:
-    if not any(isinstance(item, kind) for item in items) and not kind.__subclasses__():
-        name = kind.__name__
-        variable = "tool" if issubclass(kind, BaseTool) else "toolkit"
-        text = "%s: class %s is not offered; make an instance: %s = %s()"
-        logger.warning(text, module.__file__, name, variable, name)
+    return {name: getattr(module, name) for name in names if hasattr(module, name)}

@@ -14,6 +14,7 @@ from sidecall.authoring.pickled import find_again, find_place
 from sidecall.authoring.tool import BaseTool
 from sidecall.core.errors import DefinitionError, InvalidToolOption
 from sidecall.core.tool import CompiledTool
+from sidecall.schema.authored.classes import find_class_fault
 from sidecall.schema.models import ModelType
 from sidecall.schema.signature import find_source, unwrap
 
@@ -108,6 +109,9 @@ class StructuredTool(BaseTool):
             where = f"{find_source(function)}: tool {self.name!r} is a method of {owner} and has no instance"
             mend = f"Make one and offer its method, {owner}(...).{_find_name(function)}"
             raise DefinitionError(f"{where}. {mend}; for a class method, write @tool above @classmethod.")
+        fault = find_class_fault(function)
+        if fault is not None:
+            raise DefinitionError(f"{find_source(function)}: tool {self.name!r} {fault}.")
         return super().compiled
 
     def _get_function(self) -> Callable[..., Any]:

@@ -1,7 +1,7 @@
 """sidecall check: say what models and providers will stumble over."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
@@ -11,6 +11,8 @@ from rich.markup import escape
 from sidecall.access import map_tags
 from sidecall.auth.toolsets import read_toolsets
 from sidecall.authoring.offers import tools_of
+from sidecall.authoring.omissions.find import Omission
+from sidecall.cli.checks.unread import find_unread
 from sidecall.cli.contract.lock import compare_with_lock, find_exit_code, print_changes
 from sidecall.cli.moved import find_unmet
 from sidecall.cli.options import Toolkits, Tools
@@ -24,6 +26,22 @@ from sidecall.schema.lint import Finding, lint
 from sidecall.settings import Settings
 
 _COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
+
+
+def _find_all(settings: Settings, registry: Registry, omissions: Iterable[Omission]) -> list[Finding]:
+    omitted = {omission.place: Finding(omission.place, "warning", omission.text) for omission in omissions}
+    return [
+        *lint(list(registry)),
+        *omitted.values(),
+        *(finding for finding in find_unmet(registry) if finding.tool not in omitted),
+        *find_unread(settings.places),
+        *_check_toolsets(settings, registry),
+        *_check_programs(registry),
+        *(
+            Finding(tool.name, "error", f"cannot have executor='process': {reason}")
+            for tool, reason in find_unfit(registry, Finder(tools_of))
+        ),
+    ]
 
 
 def _check_toolsets(settings: Settings, registry: Registry) -> list[Finding]:
@@ -52,18 +70,9 @@ def check(
     With --lock it is 1, too, when a change breaks callers, and 3 when there are other changes only.
     """
     settings = read_settings(tools=tools, toolkits=toolkits)
-    registry = load_registry(settings)
-    finder = Finder(tools_of)
-    findings = [
-        *lint(list(registry)),
-        *find_unmet(registry),
-        *_check_toolsets(settings, registry),
-        *_check_programs(registry),
-        *(
-            Finding(tool.name, "error", f"cannot have executor='process': {reason}")
-            for tool, reason in find_unfit(registry, finder)
-        ),
-    ]
+    omissions: list[Omission] = []
+    registry = load_registry(settings, omissions.append)
+    findings = _find_all(settings, registry, omissions)
     console = Console(soft_wrap=True, highlight=False)
     for finding in findings:
         level = f"[{_COLORS[finding.level]}]{finding.level:7}[/]"

@@ -55,7 +55,7 @@ def load_tools(
     async def plan(call: Any, **supplied: Any) -> dict[str, Any]:
         return await asyncio.to_thread(server.preview, call, **supplied)
 
-    return [_make_tool(it["function"], _Remote(run, plan, options), marked) for it in listed]
+    return [_make_tool(it, _Remote(run, plan, options), marked) for it in _list_functions(listed, marked)]
 
 
 async def aload_tools(
@@ -64,7 +64,16 @@ async def aload_tools(
     """Return the server's tools, for agents that run on the event loop of the client."""
     require_options(cast("CallOptions", options), _OF_RUNS, "aload_tools")
     listed, marked = await server.tools(**(filters or {})), await server.tools("mcp", **_leave_strict(filters))
-    return [_make_tool(it["function"], _Remote(server.call, server.preview, options), marked) for it in listed]
+    functions = _list_functions(listed, marked)
+    return [_make_tool(it, _Remote(server.call, server.preview, options), marked) for it in functions]
+
+
+def _list_functions(listed: list[dict[str, Any]], marked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """List tools as functions: one that takes a text is one of one argument, since the SDK runs no others."""
+    schemas = {it["name"]: it["inputSchema"] for it in marked}
+    customs = [it["custom"] for it in listed if it["type"] == "custom"]
+    texts = {it["name"]: {**it, "parameters": schemas[it["name"]]} for it in customs}
+    return [it["function"] if it["type"] == "function" else texts[it["custom"]["name"]] for it in listed]
 
 
 def _leave_strict(filters: ToolFilters | None) -> ToolFilters:

@@ -32,6 +32,7 @@ def gather(chunks: Sequence[Any]) -> Any:
 def _gather_chat(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": None}
     calls: dict[int, dict[str, Any]] = {}
+    end: str | None = None
     # The first of several; a chunk may have none, such as the one with the usage.
     choices = (choice for chunk in chunks for choice in chunk.get("choices") or () if choice.get("index", 0) == 0)
     for choice in choices:
@@ -39,9 +40,10 @@ def _gather_chat(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         for call in delta.pop("tool_calls", None) or ():
             _grow(calls.setdefault(call.get("index", len(calls)), {}), call)
         _grow(message, delta)
+        end = choice.get("finish_reason") or end
     if calls:
         message["tool_calls"] = [calls[index] for index in sorted(calls)]
-    return {"choices": [{"message": message}]}
+    return {"choices": [{"message": message, "finish_reason": end}]}
 
 
 _WHOLE = frozenset(("index", "id", "type", "role", "name"))
@@ -76,7 +78,12 @@ def _gather_anthropic(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             blocks[event["index"]] = dict(event["content_block"])
         elif event.get("type") == "content_block_delta":
             _add_delta(blocks[event["index"]], event["delta"])
-    return {"role": "assistant", "content": [_finish(blocks[index]) for index in sorted(blocks)]}
+    ends = [event["delta"].get("stop_reason") for event in events if event.get("type") == "message_delta"]
+    end = next(filter(None, reversed(ends)), None)
+    if end is None and any(event.get("type") == "message_stop" for event in events):
+        end = "end_turn"
+    content = [_finish(blocks[index]) for index in sorted(blocks)]
+    return {"role": "assistant", "content": content, "stop_reason": end}
 
 
 def _add_delta(block: dict[str, Any], delta: Mapping[str, Any]) -> None:
@@ -100,9 +107,16 @@ def _finish(block: dict[str, Any]) -> dict[str, Any]:
 
 def _gather_gemini(plain: Sequence[Mapping[str, Any]], chunks: Sequence[Any]) -> Any:
     """Join the parts; of objects of Google's SDK make another one."""
+    heads = [(chunk.get("candidates") or [{}])[0] for chunk in plain]
+    ends = (head.get("finishReason") or head.get("finish_reason") for head in reversed(heads))
+    end = next(filter(None, ends), None)
     if all(isinstance(chunk, Mapping) for chunk in chunks):
-        contents = [(chunk.get("candidates") or [{}])[0].get("content") or {} for chunk in plain]
-        return {"role": "model", "parts": [part for content in contents for part in content.get("parts") or ()]}
-    objects = [chunk.candidates[0].content for chunk in chunks if chunk.candidates and chunk.candidates[0].content]
-    parts = [part for content in objects for part in content.parts or ()]
-    return type(objects[0])(role="model", parts=parts) if objects else {"role": "model", "parts": []}
+        contents = [head.get("content") or {} for head in heads]
+        content = {"role": "model", "parts": [part for content in contents for part in content.get("parts") or ()]}
+        return {"candidates": [{"content": content, "finishReason": end}]}
+    objects = [chunk.candidates[0] for chunk in chunks if chunk.candidates and chunk.candidates[0].content]
+    if not objects:
+        return {"role": "model", "parts": []}
+    parts = [part for candidate in objects for part in candidate.content.parts or ()]
+    joined = type(objects[0].content)(role="model", parts=parts)
+    return type(chunks[0])(candidates=[type(objects[0])(content=joined, finish_reason=end)])

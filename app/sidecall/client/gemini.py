@@ -193,12 +193,14 @@ def _read_calls(response: Any) -> Turn:
     turn = read_turn(response)
     if turn.form != "gemini":  # one that was stopped for a person
         return turn
-    calls = [{"type": "tool_call", **_rename(call["functionCall"])} for call in turn.calls]
+    calls = [_rename(call) for call in turn.calls]
     return Turn("langchain", [types.Content.model_validate(said) for said in turn.said], calls)
 
 
-def _rename(call: dict[str, Any]) -> dict[str, Any]:
-    return {"id": call["id"], "name": call["name"], "args": call.get("args") or {}}
+def _rename(sent: dict[str, Any]) -> dict[str, Any]:
+    call = sent["functionCall"]
+    beside = {key: value for key, value in sent.items() if key != "functionCall"}
+    return {"type": "tool_call", "id": call["id"], "name": call["name"], "args": call.get("args") or {}, **beside}
 
 
 def _write_contents(messages: list[Any], options: LoopOptions) -> list[types.Content]:

@@ -1,10 +1,11 @@
 """What a model has said, whoever made it: the calls in it, and the messages that carry their answers back."""
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import Any, Literal
 
+from sidecall.client.endings import choose_calls, is_cut_off, mark_half
 from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
 from sidecall.client.gathering import gather
 from sidecall.client.operations import Operations
@@ -22,14 +23,21 @@ _NESTING = frozenset(("content", "tool_calls", "function"))
 class Turn:
     """What a model has said: `said` goes back before the answers.
 
-    `answers` and `approvals` stand beside `calls`: what came of each, and which approval it waits for.
+    `answers` and `approvals` stand beside `calls`: what came of each, and which approval it waits for. `made_ids` are
+    those of calls that their model has given none.
     """
 
-    form: Literal["openai", "openai-responses", "anthropic", "gemini", "langchain"]
+    form: Literal["openai", "openai-responses", "anthropic", "gemini", "gemini-steps", "gemini-outputs", "langchain"]
     said: list[Any]
     calls: list[dict[str, Any]]
     answers: list[Any] = field(default_factory=list)
     approvals: list[str] = field(default_factory=list)
+    made_ids: frozenset[str] = frozenset()
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of the answers."""
+        return "gemini" if self.form.startswith("gemini") else self.form
 
     @property
     def messages(self) -> list[Any]:
@@ -41,9 +49,17 @@ class Turn:
     @property
     def replies(self) -> list[Any]:
         """The answers as the provider takes them; for Anthropic and Gemini they are one message."""
-        if self.form == "anthropic":
+        if self.form in ("anthropic", "gemini-outputs"):
             return [{"role": "user", "content": self.answers}]
-        return [{"role": "user", "parts": self.answers}] if self.form == "gemini" else self.answers
+        if self.form == "gemini":
+            return [{"role": "user", "parts": [_drop_id(part, self.made_ids) for part in self.answers]}]
+        return self.answers
+
+
+def _drop_id(part: dict[str, Any], made: frozenset[str]) -> dict[str, Any]:
+    answer = part["functionResponse"]
+    kept = {key: value for key, value in answer.items() if key != "id" or value not in made}
+    return {**part, "functionResponse": kept}
 
 
 def run_turn(turn: Turn, operations: Operations, options: CallOptions) -> Steps[Turn]:
@@ -60,7 +76,7 @@ def run_turn(turn: Turn, operations: Operations, options: CallOptions) -> Steps[
     for index, approval_id in enumerate(turn.approvals):
         if approval_id:
             try:
-                turn.answers[index] = yield from operations.decide_waiting(approval_id, turn.form, options)
+                turn.answers[index] = yield from operations.decide_waiting(approval_id, turn.dialect, options)
                 turn.approvals[index] = ""
             except ApprovalNeeded as waiting:
                 needed += waiting.approvals
@@ -81,6 +97,8 @@ def find_final(response: Any) -> Any:
 def read_turn(response: Any) -> Turn:
     """Read an answer of OpenAI (Chat Completions or Responses), Anthropic or Gemini, whole or as its chunks or stream.
 
+    One of Gemini's Interactions API is read whole only.
+
     Raises:
         UnknownAnswer: It is none of these.
     """
@@ -93,25 +111,26 @@ def read_turn(response: Any) -> Turn:
         if isinstance(plain, str) or not isinstance(plain, Iterable):
             raise UnknownAnswer(f"{type(response).__name__} is no answer of a model that is known here")
         return read_turn(gather(list(plain)))
-    for key, read in (("choices", _read_choices), ("candidates", _read_candidates), ("output", _read_graph_output)):
-        if key in plain:
-            return read(plain, response)
-    return _read_message(plain, response)
+    read = next((read for key, read in _READERS.items() if key in plain), None)
+    return _read_message(plain, response) if read is None else read(plain, response)
 
 
 def _read_choices(plain: Mapping[str, Any], response: Any) -> Turn:
-    return _read_message(plain["choices"][0]["message"], response) if plain["choices"] else Turn("openai", [], [])
+    if not plain["choices"]:
+        return Turn("openai", [], [])
+    choice = plain["choices"][0]
+    return _read_message(choice["message"], response, cut_off=is_cut_off(choice, "finish_reason"))
 
 
-def _read_message(message: Mapping[str, Any], response: Any) -> Turn:
+def _read_message(message: Mapping[str, Any], response: Any, *, cut_off: bool = False) -> Turn:
     if message.get("role") == "assistant" and isinstance(message.get("content"), list) and "tool_calls" not in message:
-        return _read_blocks(message["content"])
+        return _read_blocks(message["content"], cut_off=cut_off or is_cut_off(message, "stop_reason"))
     if message.get("role") == "assistant":
         message = _tidy(_drop_parsed(message))
-        calls = [call for call in message.get("tool_calls") or () if call.get("type", "function") in _CHAT]
+        calls = choose_calls(message.get("tool_calls") or (), _is_of_chat, cut_off=cut_off)
         return Turn("openai", [message], calls)
     if "parts" in message:
-        return _read_parts(message, response)
+        return _read_parts(message, response, cut_off=False)
     raise UnknownAnswer(f"this is no answer of a model that is known here: {dict(message)!r:.200}")
 
 
@@ -124,7 +143,11 @@ def _tidy(message: dict[str, Any]) -> dict[str, Any]:
 
 def _read_graph_output(plain: Mapping[str, Any], _response: Any) -> Turn:
     items = [_drop_parsed(item) for item in plain["output"]]
-    return Turn("openai-responses", items, [item for item in items if _is_ours(item)])
+    return Turn("openai-responses", items, choose_calls(items, _is_ours, cut_off=is_cut_off(plain, "status")))
+
+
+def _is_of_chat(call: Mapping[str, Any]) -> bool:
+    return call.get("type", "function") in ("function", "custom")
 
 
 def _is_ours(item: Mapping[str, Any]) -> bool:
@@ -137,32 +160,70 @@ def _is_ours(item: Mapping[str, Any]) -> bool:
     return kind in _ITEMS
 
 
-_CHAT = ("function", "custom")
 _ITEMS = frozenset(
     "function_call custom_tool_call local_shell_call apply_patch_call computer_call mcp_approval_request".split()
 )
 
 
-def _read_blocks(blocks: list[Any]) -> Turn:
+def _read_blocks(blocks: list[Any], *, cut_off: bool) -> Turn:
     blocks = [_drop_parsed(block) for block in blocks]
-    calls = [block for block in blocks if block.get("type") == "tool_use"]
+    calls = choose_calls(blocks, _is_use, cut_off=cut_off)
     # Arguments that were cut off reach the server, which tells the model; the provider takes back objects only.
-    said = [{**it, "input": {}} if it in calls and not isinstance(it.get("input"), Mapping) else it for it in blocks]
+    said = [{**it, "input": {}} if _is_use(it) and not isinstance(it.get("input"), Mapping) else it for it in blocks]
     return Turn("anthropic", [{"role": "assistant", "content": said}], calls)
 
 
+def _is_use(block: Mapping[str, Any]) -> bool:
+    return block.get("type") == "tool_use"
+
+
 def _read_candidates(plain: Mapping[str, Any], response: Any) -> Turn:
-    content = (plain["candidates"] or [{}])[0].get("content")
+    candidate = (plain["candidates"] or [{}])[0]
+    content = candidate.get("content")
     if not content:
         return Turn("gemini", [], [])
-    return _read_parts(content, response if isinstance(response, Mapping) else response.candidates[0].content)
+    said = response if isinstance(response, Mapping) else response.candidates[0].content
+    end = {"finishReason": candidate.get("finishReason") or candidate.get("finish_reason")}
+    return _read_parts(content, said, cut_off=is_cut_off(end, "finishReason"))
 
 
-def _read_parts(content: Mapping[str, Any], said: Any) -> Turn:
+def _read_parts(content: Mapping[str, Any], said: Any, *, cut_off: bool) -> Turn:
     """Read Gemini's; its own object goes back, whose bytes would not come through JSON as they were."""
     found = [part.get("functionCall") or part.get("function_call") for part in content.get("parts") or ()]
-    calls = [{"functionCall": {"id": f"call_{uuid.uuid4().hex}", **_drop_nulls(call)}} for call in found if call]
-    return Turn("gemini", [content if isinstance(said, Mapping) else said], calls)
+    plain = [_drop_nulls(call) for call in found if call]
+    made = {f"call_{uuid.uuid4().hex}": index for index, call in enumerate(plain) if "id" not in call}
+    for call_id, index in made.items():
+        plain[index]["id"] = call_id
+    calls = [{"functionCall": call} for call in plain]
+    # An empty part with a signature may stand behind it.
+    if cut_off and calls:
+        calls[-1] = mark_half(calls[-1])
+    return Turn("gemini", [content if isinstance(said, Mapping) else said], calls, made_ids=frozenset(made))
+
+
+def _read_steps(plain: Mapping[str, Any], _response: Any) -> Turn:
+    return Turn("gemini-steps", list(plain["steps"]), _find_open(plain, plain["steps"]))
+
+
+def _read_outputs(plain: Mapping[str, Any], _response: Any) -> Turn:
+    said = [{"role": "model", "content": plain["outputs"]}]
+    return Turn("gemini-outputs", said, _find_open(plain, plain["outputs"]))
+
+
+def _find_open(interaction: Mapping[str, Any], steps: list[Any]) -> list[dict[str, Any]]:
+    """Find the calls of an interaction that have no result yet."""
+    done = {step.get("call_id") for step in steps if step.get("type") == "function_result"}
+    cut_off = is_cut_off(interaction, "status")
+    return choose_calls(steps, lambda it: it.get("type") == "function_call" and it["id"] not in done, cut_off=cut_off)
+
+
+_READERS: Mapping[str, Callable[[Mapping[str, Any], Any], Turn]] = {
+    "choices": _read_choices,
+    "candidates": _read_candidates,
+    "output": _read_graph_output,
+    "steps": _read_steps,
+    "outputs": _read_outputs,
+}
 
 
 def _drop_nulls(call: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,11 @@ ContentBlock = dict[str, Any]
 Content = str | list[str | ContentBlock]
 Status = Literal["success", "error"]
 
-# The types of blocks that LangChain's ToolMessage passes on.
-_BLOCK_TYPES = frozenset("text image_url image json search_result custom_tool_call_output document file".split())
+# The types of blocks that LangChain's ToolMessage passes on, and those of OpenAI's Responses API.
+_BLOCK_TYPES = frozenset(
+    "text image_url image json search_result custom_tool_call_output document file"
+    " input_text input_image input_file".split()
+)
 
 
 class ObjectList(list[Any]):

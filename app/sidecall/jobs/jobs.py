@@ -145,7 +145,7 @@ class Jobs:
             if accepted is None:
                 self._upkeep.drop(record.id)
             else:
-                self._upkeep.add()
+                self._upkeep.add(record)
         return accepted
 
     async def wait(

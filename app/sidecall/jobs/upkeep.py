@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from sidecall.core.calls.entry import LostCall
 from sidecall.core.overload import StoreUnavailable
+from sidecall.core.record import CallRecord
 from sidecall.jobs.endings import end_unknown, may_repeat
 from sidecall.jobs.ends import Ends
 from sidecall.jobs.runner import Runner
@@ -92,8 +93,12 @@ class Upkeep:
         """Note that it is not, or no more."""
         self._own.discard(call_id)
 
-    def add(self) -> None:
-        """Note that a call was queued."""
+    def add(self, call: CallRecord | None = None) -> None:
+        """Note that a call was queued: this one, or one of those that are found when they are looked for."""
+        if call is None:
+            self._queue.look_again()
+        else:
+            self._queue.note(call.id, call.caller.tenant, call.caller.subject)
         self.queued += 1
         self._awake.set()
 
@@ -158,7 +163,7 @@ class Upkeep:
                 await self._calls.release(claimed.record.id, claimed.attempt)
             else:
                 self._runner.begin(claimed)
-        if len(taken) < most:  # Otherwise more may wait, and it does not matter how many.
+        if len(taken) < most and self.queued:  # Others have taken or cancelled some.
             await self.count()
 
     async def _keep_company(self) -> None:
@@ -172,6 +177,8 @@ class Upkeep:
         if silent_since is not None:
             await self._recover(silent_since)
         await self.count()
+        if self.queued > 0:  # By other servers, perhaps.
+            self._queue.look_again()
 
     async def _take_up_strays(self) -> None:
         """Take up the calls of this server that it does not run: the store broke off when they began or ended."""

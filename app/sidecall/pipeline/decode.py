@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from sidecall.core.errors import MalformedArguments
 from sidecall.core.invocation import Invocation
 from sidecall.core.json_text import name_json_type
+from sidecall.core.native.items import CUT_OFF
 from sidecall.core.tool import Schema
 from sidecall.later import Later
 
@@ -16,16 +17,20 @@ else:
     _text = Later("sidecall.schema.repair.text")
 
 # How the parser begins to say that the text is at its end and the value is not.
-_CUT_OFF = "EOF"
+_END_OF_TEXT = "EOF"
+_HALF = "The call was cut off before its end, so nothing has run. Send it again as a whole."
 
 
 def decode(invocation: Invocation) -> None:
     """Read the arguments' JSON text, mending its form if need be; empty text and null are a call without arguments.
 
     Raises:
-        MalformedArguments: The text is not JSON, or not an object.
+        MalformedArguments: The text is not JSON, or not an object, or the call is only a part of one.
     """
-    args = invocation.request.call.args
+    call = invocation.request.call
+    args = call.args
+    if call.item is not None and CUT_OFF in call.item:
+        raise MalformedArguments(_HALF, [{"loc": [], "type": "cut_off", "msg": _HALF}])
     if isinstance(args, str):
         args = _decode(args, invocation.tool.args_schema.flat, invocation.repaired)
     invocation.args = args
@@ -38,7 +43,7 @@ def _decode(text: str, schema: Schema, repaired: list[str]) -> dict[str, object]
         value = _text.parse_arguments(text, repaired)
     except ValueError as error:
         reason = str(error)
-        said = "the text ends before the JSON does, as if it was cut off" if reason.startswith(_CUT_OFF) else reason
+        said = "the text ends before the JSON does, as if it was cut off" if reason.startswith(_END_OF_TEXT) else reason
         raise _make_failure(f"The arguments are not valid JSON: {said}. Send one JSON object", schema) from None
     if value is None:
         return {}

@@ -10,15 +10,15 @@ from sidecall.core.errors import NotAToolCall
 from sidecall.core.json_text import name_json_type
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.mistakes.resemblance import find_misspelt
-from sidecall.core.native.items import ITEM
+from sidecall.core.native.items import CUT_OFF, ITEM
 from sidecall.core.native.kinds import NAMES
 from sidecall.dataclasses import dataclass
 from sidecall.registry import Registry
-from sidecall.rest.native.aiming import aim
-from sidecall.rest.native.body import CallBody
+from sidecall.rest.native.aiming import PART, aim
+from sidecall.rest.native.body import SentCall
 from sidecall.rest.native.reading import ITEM_EXAMPLES, STEP, read_item_call
 from sidecall.rest.native.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
-from sidecall.rest.native.writing import ITEM_WRITERS
+from sidecall.rest.native.writing import ITEM_WRITERS, UNNAMED
 from sidecall.rest.wire import (
     AnthropicToolUse,
     GeminiFunctionCallPart,
@@ -44,7 +44,7 @@ _SIGNS: Mapping[DialectName, tuple[str, str | None]] = {
 }
 # As Google's library writes it.
 _IN_PYTHON = "function_call"
-_MODELS: Mapping[DialectName, type[CallBody]] = {
+_MODELS: Mapping[DialectName, type[SentCall]] = {
     "langchain": LangChainToolCall,
     "openai": OpenAIToolCall,
     "openai-responses": ResponsesFunctionCall,
@@ -106,6 +106,8 @@ def _read_function_call(body: dict[str, Any]) -> ReceivedCall:
         raise explain_unfit(dialect, error, EXAMPLES[dialect]) from None
     name, args, call_id = _READERS[dialect](sent)
     item = _ITEMS[dialect](sent) if dialect in _ITEMS else None
+    if sent.is_cut_off:
+        item = {"type": _TYPES[dialect], **(item or {}), CUT_OFF: True}
     call = ToolCall(name=name, args={} if args is None else args, id=choose_call_id(call_id), item=item)
     is_async = isinstance(sent, ResponsesFunctionCall) and sent.is_async is True
     return ReceivedCall(call, dialect, sent.state, sent.context or {}, sent.callback_url, is_async, sent.hash)
@@ -165,12 +167,19 @@ def _read_tool_use(sent: AnthropicToolUse) -> dict[str, Any] | None:
     return {"type": "tool_use"} if sent.name in _NATIVE_NAMES else None
 
 
+def _read_part(sent: GeminiFunctionCallPart) -> dict[str, Any] | None:
+    return {"type": PART, UNNAMED: True} if sent.function_call.id is None else None
+
+
 _NATIVE_NAMES = frozenset(NAMES.values())
 # What the answers of these repeat of a call beside its id.
 _ITEMS: Mapping[DialectName, Callable[[Any], dict[str, Any] | None]] = {
     "openai-responses": _read_function,
     "anthropic": _read_tool_use,
+    "gemini": _read_part,
 }
+# Of the items of these calls.
+_TYPES: Mapping[DialectName, str] = {name: kind or PART for name, (_, kind) in _SIGNS.items()}
 
 
 def write_answer(message: ToolMessage, dialect: DialectName) -> BaseModel | dict[str, Any]:

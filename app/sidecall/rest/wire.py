@@ -8,11 +8,11 @@ from sidecall.core.approval import Approval
 from sidecall.core.calls.entry import CallEntry
 from sidecall.core.messages import ToolMessage
 from sidecall.rest.native.answers import AnswerBody, ItemAnswer
-from sidecall.rest.native.body import Arguments, CallBody, JsonObject, SentId
+from sidecall.rest.native.body import Arguments, CallBody, JsonObject, SentCall, SentId
 from sidecall.rest.native.calls import ItemCall
 
 
-class LangChainToolCall(CallBody):
+class LangChainToolCall(SentCall):
     """LangChain's ToolCall; answered with a ToolMessage."""
 
     name: str = Field(description="The tool to run.")
@@ -28,7 +28,7 @@ class OpenAIFunction(BaseModel, defer_build=True):
     arguments: Arguments = Field(description="A JSON object, as text or as it is.")
 
 
-class OpenAIToolCall(CallBody):
+class OpenAIToolCall(SentCall):
     """A tool call of the Chat Completions API; answered with a message of role `tool`."""
 
     id: SentId = Field(default=None, description="Echoed as `tool_call_id`; minted when absent.")
@@ -36,7 +36,7 @@ class OpenAIToolCall(CallBody):
     function: OpenAIFunction
 
 
-class ResponsesFunctionCall(CallBody):
+class ResponsesFunctionCall(SentCall):
     """A function call of the Responses API; answered with a `function_call_output` item."""
 
     type: Literal["function_call"]
@@ -53,7 +53,7 @@ class ResponsesFunctionCall(CallBody):
     )
 
 
-class AnthropicToolUse(CallBody):
+class AnthropicToolUse(SentCall):
     """A tool_use block of the Messages API; answered with a tool_result block."""
 
     type: Literal["tool_use"]
@@ -68,10 +68,10 @@ class GeminiFunctionCall(BaseModel, defer_build=True):
 
     name: str
     args: Arguments = Field(default=None, description="The arguments; some models write them as JSON text.")
-    id: SentId = Field(default=None, description="Echoed; minted when absent.")
+    id: SentId = Field(default=None, description="Echoed, where it is there.")
 
 
-class GeminiFunctionCallPart(CallBody):
+class GeminiFunctionCallPart(SentCall):
     """A part of Gemini's API that holds a function call; answered with a part that holds its response."""
 
     function_call: GeminiFunctionCall = Field(validation_alias=AliasChoices("functionCall", "function_call"))
@@ -147,7 +147,7 @@ class AnthropicToolResult(BaseModel, defer_build=True):
 class GeminiFunctionResponse(BaseModel, defer_build=True):
     """What a function has answered; images and files stand in `parts`."""
 
-    id: str
+    id: str = Field(default="", description="That of the call, where it has one.")
     name: str
     response: JsonObject = Field(description="The answer under `output`, or what went wrong under `error`.")
     parts: list[JsonObject] | None = None

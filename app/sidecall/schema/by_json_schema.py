@@ -9,6 +9,7 @@ from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.core.tool import Schema
 from sidecall.dataclasses import dataclass
 from sidecall.later import Later
+from sidecall.schema.authored.faults import describe_whole, find_misfit, locate_fault
 from sidecall.schema.references import Targets, inline_references, inline_root, resolve
 from sidecall.schema.shape import strip_titles
 
@@ -58,7 +59,12 @@ class JsonArgsSchema:
 
 
 def make_json_args_schema(
-    where: str, schema: Schema, takes: frozenset[str] | None, *, forbid_unknown: bool
+    where: str,
+    schema: Schema,
+    takes: frozenset[str] | None,
+    *,
+    forbid_unknown: bool,
+    needs: frozenset[str] = frozenset(),
 ) -> JsonArgsSchema:
     """Compile a JSON Schema.
 
@@ -67,16 +73,17 @@ def make_json_args_schema(
         schema: The schema of an object.
         takes: The function's parameters; None when it has `**kwargs`.
         forbid_unknown: Whether an argument that the schema does not name is refused.
+        needs: Those of the parameters that have no default.
 
     Raises:
-        SchemaInferenceError: It is no JSON Schema, not one of an object, or has properties the function does not take.
+        SchemaInferenceError: It is no JSON Schema, not one of an object, or does not fit the function.
         InvalidToolOption: Unknown arguments are to be refused by a schema that wants them.
     """
-    clean = strip_titles({key: value for key, value in inline_root(schema).items() if key != "description"})
-    clean = {"type": "object", "properties": {}, **clean}
-    surplus = sorted(set() if takes is None else clean["properties"].keys() - takes)
-    if clean["type"] != "object" or surplus:
-        reason = f"the function does not take {', '.join(surplus)}" if surplus else "it has to describe an object"
+    given = strip_titles({key: value for key, value in inline_root(schema).items() if key != "description"})
+    clean = {"type": "object", "properties": {}, **given}
+    is_object = clean["type"] == "object" and isinstance(clean["properties"], dict)
+    reason = find_misfit(given, clean["properties"], takes, needs) if is_object else describe_whole()
+    if reason is not None:
         raise SchemaInferenceError(f"{where}: args_schema: {reason}.")
     return compile_json_args_schema(where, _forbid_unknown(where, clean) if forbid_unknown else clean, takes)
 
@@ -95,8 +102,7 @@ def compile_json_args_schema(
     try:
         judge = _judge_json.make_schema_judge(schema, flat, takes)
     except ValueError as error:
-        reason = str(error).partition("\n")[0]
-        raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {reason}.") from error
+        raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {locate_fault(error)}.") from error
     return JsonArgsSchema(schema, flat, judge, takes)
 
 

@@ -17,6 +17,7 @@ from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.core.tool import NAME, ArgsSchema, CompiledTool, Schema
 from sidecall.dataclasses import dataclass
 from sidecall.later import Later
+from sidecall.schema.authored.names import advise_on_name
 from sidecall.schema.docstring_lines import join_sentences
 from sidecall.schema.docstrings import parse_docstring
 from sidecall.schema.forms.mirrored import find_mirrored
@@ -125,8 +126,8 @@ def _read_signature(where: str, function: Callable[..., Any]) -> Signature:
     try:
         return adapt_annotations(read_signature(function), where)
     except NameError as error:
-        text = f"{where}: {error}, in the annotation of a parameter. Import it at the top of the module."
-        raise SchemaInferenceError(text) from error
+        reason = f"{where}: {error}, in the annotation of a parameter"
+        raise SchemaInferenceError(f"{reason}. {advise_on_name(function, error.name)}") from error
     except ValueError as error:
         raise SchemaInferenceError(f"{where}: {error}.") from error
 
@@ -155,9 +156,9 @@ def _make_args_schema(
     if given is not None and not isinstance(given, (dict, type)):
         return given
     if isinstance(given, dict):
-        return _by_json_schema.make_json_args_schema(
-            where, given, _list_accepted(signature.parameters, injected), forbid_unknown=is_closed
-        )
+        takes = _list_accepted(signature.parameters, injected)
+        needs = frozenset(parameter.name for parameter in signature.parameters if parameter.required) - injected
+        return _by_json_schema.make_json_args_schema(where, given, takes, forbid_unknown=is_closed, needs=needs)
     if given is not None:
         return _adopt.adopt_args_schema(
             where, open_model(given), signature.parameters, injected, forbid_unknown=is_closed

@@ -1,12 +1,14 @@
 """Find what models and providers will stumble over."""
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Literal
 
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.dataclasses import dataclass
+from sidecall.schema.authored.defaults import find_changing_defaults
 from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.walk import walk
 
@@ -15,6 +17,8 @@ Level = Literal["error", "warning", "note"]
 # OpenAI refuses longer ones with 400.
 _MAX_DESCRIPTION = 1024
 _NEAR = 0.88
+# Names of properties that Anthropic takes; others it refuses with 400, surely where they are arguments themselves.
+_KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +42,16 @@ def lint_tool(tool: CompiledTool) -> list[Finding]:
         *(("error", text) for text in (*_check_description(tool), *_find_refused(schema))),
         *(
             ("warning", text)
-            for text in (*_find_undescribed(schema), *_find_refused_by_some(schema), *tool.notes, *_name_unmet(tool))
+            for text in (
+                *_find_undescribed(schema),
+                *_find_refused_by_some(schema),
+                *_find_misnamed(schema),
+                *tool.notes,
+                *_name_unmet(tool),
+            )
         ),
         *(("note", f"cannot be strict: {text}") for text in find_strict_obstacles(schema)),
+        *(("note", text) for text in find_changing_defaults(schema)),
     ]
     return [Finding(tool.name, _LEVELS[level], message) for level, message in found]
 
@@ -69,6 +80,13 @@ def _find_refused_by_some(schema: Schema) -> Iterator[str]:
             yield f"`{path}` is an object with free keys, which Gemini refuses; use a model"
         elif path and not node.keys() & {"type", "anyOf", "oneOf", "enum", "const", "allOf"}:
             yield f"`{path}` has no type, which Gemini refuses; annotate it"
+
+
+def _find_misnamed(schema: Schema) -> Iterator[str]:
+    named = ((path, name) for path, node in walk(schema) for name in node.get("properties", ()))
+    for path, name in dict.fromkeys(it for it in named if not _KEY.fullmatch(it[1])):
+        place, refuses = (f"{path}.{name}", "may refuse") if path else (name, "refuses")
+        yield f"`{place}` has a name that Anthropic {refuses}: it takes ^{_KEY.pattern}$; rename it"
 
 
 def _find_undescribed(schema: Schema) -> Iterator[str]:

@@ -25,6 +25,7 @@ const WHOLE = new Set(["index", "id", "type", "role", "name"]);
 function gatherChat(chunks) {
   const message = { role: "assistant", content: null };
   const calls = new Map();
+  let end = null;
   // The first of several choices; a chunk may have none, such as the one with the usage.
   for (const choice of chunks.flatMap((chunk) => chunk.choices ?? [])) {
     if ((choice.index ?? 0) !== 0) continue;
@@ -35,11 +36,12 @@ function gatherChat(chunks) {
       grow(calls.get(index), part);
     }
     grow(message, delta);
+    end = choice.finish_reason || end;
   }
   if (calls.size > 0) {
     message.tool_calls = [...calls].sort(([one], [other]) => one - other).map(([, call]) => call);
   }
-  return { choices: [{ message }] };
+  return { choices: [{ message, finish_reason: end }] };
 }
 
 /** Add what is new: texts grow, but for those that come as a whole, which some providers repeat. */
@@ -75,7 +77,9 @@ function gatherAnthropic(events) {
     if (event.type === "content_block_delta") growBlock(blocks.get(event.index), event.delta);
   }
   const sorted = [...blocks].sort(([one], [other]) => one - other);
-  return { role: "assistant", content: sorted.map(([, block]) => finishBlock(block)) };
+  const said = events.findLast((event) => event.type === "message_delta" && event.delta.stop_reason);
+  const end = said?.delta.stop_reason ?? (events.some((it) => it.type === "message_stop") ? "end_turn" : null);
+  return { role: "assistant", content: sorted.map(([, block]) => finishBlock(block)), stop_reason: end };
 }
 
 function growBlock(block, delta) {
@@ -95,5 +99,7 @@ function finishBlock({ partial_json: text, ...block }) {
 }
 
 function gatherGemini(chunks) {
-  return { role: "model", parts: chunks.flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? []) };
+  const heads = chunks.map((chunk) => chunk.candidates?.[0] ?? {});
+  const end = heads.findLast((head) => head.finishReason)?.finishReason;
+  return { candidates: [{ content: { role: "model", parts: heads.flatMap((it) => it.content?.parts ?? []) }, finishReason: end }] };
 }

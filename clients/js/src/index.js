@@ -142,7 +142,7 @@ export class Sidecall {
     for (const [index, id] of turn.approvals.entries()) {
       if (!id) continue;
       try {
-        turn.answers[index] = await this.approvals.settle(id, turn.form, options);
+        turn.answers[index] = await this.approvals.settle(id, turn.dialect, options);
         turn.approvals[index] = "";
       } catch (error) {
         if (!(error instanceof ApprovalNeeded)) throw error;

@@ -27,7 +27,7 @@ const ANSWER = { content: "8", tool_call_id: "a", name: "double", status: "succe
 const answer = () => Response.json(ANSWER);
 
 test("the tools are listed in each provider's form", async () => {
-  const names = { openai: (it) => it.function.name, "openai-responses": (it) => it.name, anthropic: (it) => it.name };
+  const names = { openai: (it) => (it.function ?? it.custom).name, "openai-responses": (it) => it.name, anthropic: (it) => it.name };
   for (const [format, name] of Object.entries(names)) {
     assert.ok((await server.tools(format)).map(name).includes("double"), format);
   }

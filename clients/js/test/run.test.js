@@ -101,6 +101,60 @@ test("arguments that were cut off reach the model as its mistake", async () => {
   assert.equal(tools.content[0].is_error, true);
 });
 
+const half = (end) => ({ ...said.CHAT, choices: [{ ...said.CHAT.choices[0], finish_reason: end }] });
+const CUSTOM = { type: "custom_tool_call", call_id: "call_1", name: "double", input: said.ARGUMENTS };
+const BLOCK_STOP = { type: "message_delta", delta: { stop_reason: "max_tokens" } };
+const STEP = { type: "function_call", id: "call_1", name: "double", arguments: { number: 4 } };
+const CUT_OFF = {
+  "chat": half("length"),
+  "chat, no end": half(null),
+  "chat, chunks without an end": said.CHAT_CHUNKS.slice(0, -1),
+  "responses": { ...said.RESPONSE, status: "incomplete" },
+  "responses, the item says so": { output: [{ ...CUSTOM, status: "incomplete" }] },
+  "responses, events": [{ type: "response.incomplete", response: { ...said.RESPONSE, status: "incomplete" } }],
+  "anthropic": { ...said.ANTHROPIC, stop_reason: "max_tokens" },
+  "anthropic, events": said.ANTHROPIC_EVENTS.toSpliced(-1, 0, BLOCK_STOP),
+  "anthropic, events without an end": said.ANTHROPIC_EVENTS.slice(0, -1),
+  "gemini": { candidates: [{ content: said.CONTENT, finishReason: "MAX_TOKENS" }] },
+  "gemini, chunks": [...said.GEMINI_CHUNKS, { candidates: [{ finishReason: "MAX_TOKENS" }] }],
+  "interaction": { status: "incomplete", steps: [STEP] },
+};
+
+for (const [name, cut] of Object.entries(CUT_OFF)) {
+  test(`the last call of an answer that was cut off is told to the model: ${name}`, async () => {
+    const answers = JSON.stringify(await server.run(cut, { answersOnly: true }));
+
+    assert.match(answers, /The call was cut off before its end/);
+    assert.doesNotMatch(answers, /"8"/);
+  });
+}
+
+test("of an answer that was cut off the calls before the last one run", async () => {
+  const item = { ...said.ITEMS[1], call_id: "call_2" };
+
+  const answers = await server.run({ status: "incomplete", output: [...said.ITEMS, item] }, { answersOnly: true });
+
+  assert.equal(answers[0].output, "8");
+  assert.match(answers[1].output, /cut off/);
+});
+
+test("an interaction of Gemini gets its results", async () => {
+  const result = { type: "function_result", call_id: "call_1", name: "double", result: "8", is_error: false };
+  const turns = [{ role: "model", content: [STEP] }, { role: "user", content: [result] }];
+
+  assert.deepEqual(await server.run({ status: "requires_action", steps: [STEP] }), [STEP, result]);
+  assert.deepEqual(await server.run({ status: "requires_action", outputs: [STEP] }), turns);
+  assert.deepEqual(await server.run({ status: "completed", steps: [STEP, result] }), []);
+});
+
+test("calls without ids are answered without ids", async () => {
+  const { id, ...call } = said.CONTENT.parts[1].functionCall;
+
+  const [answered] = await server.run({ role: "model", parts: [{ functionCall: call }] }, { answersOnly: true });
+
+  assert.deepEqual(answered.parts, [{ functionResponse: { name: "double", response: { output: "8" } } }]);
+});
+
 test("a turn goes on when a person has decided, and runs no call twice", async () => {
   const make = () => [
     { id: "a", type: "function", function: { name: "double", arguments: said.ARGUMENTS } },

@@ -234,7 +234,7 @@ async def test_its_guardrails_stand() -> None:
         pytest.param(ToolOutputText(text="hi"), [{"type": "text", "text": "hi"}], id="text object"),
         pytest.param(
             [ToolOutputText(text="hi"), ToolOutputImage(image_url="https://e.org/i.png")],
-            [{"type": "text", "text": "hi"}, {"type": "image", "image_url": "https://e.org/i.png"}],
+            [{"type": "text", "text": "hi"}, {"type": "image", "url": "https://e.org/i.png"}],
             id="several",
         ),
         pytest.param([], "[]", id="nothing"),

@@ -3,7 +3,6 @@
 The objects have the SDK's shape; it cannot be installed beside our pins.
 """
 
-import logging
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from sidecall.authoring.foreign.declared import adopt_declaration, find_lost_options
 from sidecall.authoring.offers import compile_offers, list_offers
+from sidecall.authoring.omissions.find import find_omissions
 
 
 def _declare(name: str, **fields: Any) -> Any:
@@ -53,17 +53,20 @@ def test_hosted_tools_of_the_sdk_are_offered() -> None:
     [
         (_declare("Agent"), "an agent runs models"),
         (_declare("MCPServerStdio"), "an MCP server is named in SIDECALL_MCP_SERVERS"),
-        (_declare("ComputerTool"), "it would let a model work on this machine"),
-        (_declare("ShellTool", executor=print, environment={"type": "local"}), "it would let a model work on this"),
+        (_declare("ComputerTool"), "write the tool that works the computer with @tool(native='computer')"),
+        (_declare("ShellTool", executor=print, environment={"type": "local"}), "`--toolkit shell` runs such calls in"),
+        (_declare("LocalShellTool", executor=print), "`--toolkit shell` runs such calls in a sandbox"),
+        (_declare("ApplyPatchTool", editor=print), "`--toolkit files` runs such calls"),
     ],
 )
-def test_what_cannot_be_offered_is_named(thing: Any, reason: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_cannot_be_offered_is_named(thing: Any, reason: str) -> None:
     """With the reason."""
-    with caplog.at_level(logging.WARNING, "sidecall"):
-        assert list_offers(_make_module(it=thing)) == []
+    module = _make_module(it=thing)
 
-    [record] = caplog.records
-    assert f"declared.py: it, of the class {type(thing).__name__}, is not offered: {reason}" in record.getMessage()
+    assert list_offers(module) == []
+
+    [omission] = find_omissions(module)
+    assert omission.text.startswith(f"it, of the class {type(thing).__name__}, is not offered: {reason}")
 
 
 def test_other_things_are_none_of_these() -> None:

@@ -3,14 +3,17 @@
 from typing import Any
 
 import pytest
+from langchain_core.messages import ToolMessage as LangChainMessage
+from langchain_core.messages import convert_to_openai_messages
 from pydantic import ValidationError
 
 from sidecall import ToolOutputFileContent, ToolOutputImage, ToolOutputText, function_tool, tool
+from sidecall.rest.writing import write_responses
 from tests.kit.calls import run
 
 IMAGE = ToolOutputImage(image_url="https://e.org/i.png", detail="low")
 FILE = ToolOutputFileContent(file_id="f1", filename="a.pdf")
-IMAGE_BLOCK = {"type": "image", "image_url": "https://e.org/i.png", "detail": "low"}
+IMAGE_BLOCK = {"type": "image", "url": "https://e.org/i.png", "extras": {"detail": "low"}}
 FILE_BLOCK = {"type": "file", "file_id": "f1", "filename": "a.pdf"}
 TEXT_DICT = {"type": "text", "text": "hi"}
 
@@ -51,3 +54,42 @@ def test_an_image_or_a_file_is_somewhere(kind: Any) -> None:
     """Otherwise there is nothing to show."""
     with pytest.raises(ValidationError, match="At least one of"):
         kind()
+
+
+IN_URL = "data:image/gif;base64,R0lGOD=="
+IN_WORDS = "data:image/svg+xml,%3Csvg/%3E"
+
+
+@pytest.mark.parametrize(
+    ("image", "block", "address"),
+    [
+        ({"image_url": IN_URL}, {"base64": "R0lGOD==", "mime_type": "image/gif"}, IN_URL),
+        ({"image_url": IN_WORDS}, {"url": IN_WORDS}, IN_WORDS),
+        ({"image_url": "https://e.org/i.png"}, {"url": "https://e.org/i.png"}, "https://e.org/i.png"),
+    ],
+)
+async def test_an_image_is_a_block_that_langchain_takes(image: Any, block: Any, address: str) -> None:
+    """As those of other tools are."""
+
+    async def show() -> Any:
+        """Show something."""
+        return ToolOutputImage(**image)
+
+    message = await run(tool(show))
+    (converted,) = convert_to_openai_messages([LangChainMessage(**message.model_dump())])
+
+    assert message.content == [{"type": "image", **block}]
+    assert converted["content"] == [{"type": "image_url", "image_url": {"url": address}}]
+
+
+async def test_an_image_that_the_provider_keeps_is_known_by_its_id() -> None:
+    """In the forms that have ids."""
+
+    async def show() -> Any:
+        """Show something."""
+        return ToolOutputImage(file_id="f1", detail="high")
+
+    message = await run(tool(show))
+
+    assert message.content == [{"type": "image", "file_id": "f1", "extras": {"detail": "high"}}]
+    assert write_responses(message)["output"] == [{"type": "input_image", "file_id": "f1", "detail": "high"}]

@@ -35,7 +35,14 @@ def test_the_model_is_offered_what_the_server_lists(told: Any) -> None:
 
     assert offered["find"] == (["query"], False)
     assert offered["refund"] == (["order", "amount"], True)
+    assert offered["jot"] == (["text"], False)
     assert told["strict"] == [["double", True]]
+
+
+def test_a_tool_that_takes_a_text_is_a_function_of_one(told: Any) -> None:
+    """As in the other adapters."""
+    ((_, output, data),) = told["text"]
+    assert (output, data) == ("noted: tea", {"status": "success"})
 
 
 def test_state_artifacts_images_and_repaired_failures_come_across(told: Any) -> None:

@@ -50,6 +50,14 @@ def test_a_person_decides_while_nothing_runs_twice(told: Any) -> None:
     assert told["rejected"] == ["Done.", [{"output": "8"}, {"error": "Ask for a receipt first."}]]
 
 
+def test_of_an_answer_that_was_cut_off_the_last_call_is_not_run(told: Any) -> None:
+    """The model is told to send it again."""
+    whole, half = told["cut"]
+
+    assert whole == {"name": "double", "response": {"output": "8"}}
+    assert half["response"]["error"].startswith("The call was cut off")
+
+
 def test_the_program_may_decide_at_once(told: Any) -> None:
     """By a function of the approval."""
     approved, rejected = told["asked"]

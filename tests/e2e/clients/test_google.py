@@ -121,11 +121,13 @@ def _arrays(node: Any) -> list[dict[str, Any]]:
 
 def test_the_python_client_reads_its_answers(for_google: Path) -> None:
     """Whole and in chunks, where nothing of the server is installed; signatures go back as they came."""
-    said = json.dumps({"whole": GEMINI, "chunks": GEMINI_CHUNKS})
+    cut = [*GEMINI_CHUNKS[:2], {"candidates": [{"finishReason": "MAX_TOKENS"}]}]
+    said = json.dumps({"whole": GEMINI, "chunks": GEMINI_CHUNKS, "cut": cut})
 
     read = json.loads(run_beside(for_google, [str(HERE / "use_google_turns.py")], said, PYTHONPATH=str(ROOT / "app")))
 
     response = {"id": "call_1", "name": "double", "response": {"output": "8"}}
     messages = [CONTENT, {"role": "user", "parts": [{"functionResponse": response}]}]
     calls = [{"functionCall": CONTENT["parts"][1]["functionCall"]}]
-    assert read == [{"calls": calls, "messages": messages}] * 2
+    assert read[:2] == [{"calls": calls, "messages": messages}] * 2
+    assert read[2] == {"calls": [{**calls[0], "status": "incomplete"}], "messages": messages}

@@ -127,8 +127,8 @@ async def main() -> None:
                 needed.approvals[0].description if isinstance(needed, ApprovalNeeded) else repr(needed)
             )
         asked = await aload_tools(server, **kinds, ask=lambda approval: approval.tool_call["args"]["amount"] == 5)
-        _, result = await work(asked, {"pay_out": {"amount": 5}})
-        told["asked"] = outputs(result)
+        _, result = await work(asked, {"pay_out": {"amount": 5}, "jot": {"text": "tea"}})
+        told["asked"], told["text"] = ([it] for it in outputs(result))
         strict = await aload_tools(server, filters={"names": ["double"], "strict": True})
         told["strict"] = [[it.name, it.strict_json_schema] for it in strict]
     print(json.dumps(told))

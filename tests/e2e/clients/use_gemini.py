@@ -98,6 +98,15 @@ def stop(server: Sidecall, **wanted: Any) -> int:
     return len(heard)
 
 
+def cut(server: Sidecall) -> Any:
+    """Run the calls of a model that was cut off, which has given them no ids."""
+    gemini, _ = script()
+    said = _write([{"functionCall": {"name": "double", "args": {"number": number}}} for number in (4, 5)])
+    said["candidates"][0]["finishReason"] = "MAX_TOKENS"
+    _, answered = ServedModels(gemini, server).run(types.GenerateContentResponse.model_validate(said))
+    return [part.function_response.model_dump(exclude_none=True) for part in answered.parts or ()]
+
+
 async def work_async() -> Any:
     """Do the same on an event loop."""
     gemini, heard = script({"find": {"query": "tea"}})
@@ -117,5 +126,6 @@ with Sidecall(os.environ["SIDECALL_URL"]) as known:
         "rejected": decide(known, PersonVerdict("reject", reason="Ask for a receipt first.")),
         "asked": [ask(known, True), ask(known, False)],
         "bounds": [stop(known), stop(known, maximum_remote_calls=3), stop(known, disable=True)],
+        "cut": cut(known),
         "async": asyncio.run(work_async()),
     }))  # fmt: skip

@@ -21,4 +21,5 @@ def read(response: Any) -> dict[str, Any]:
 given = json.load(sys.stdin)
 whole = types.GenerateContentResponse.model_validate(given["whole"])
 chunks = [types.GenerateContentResponse.model_validate(chunk) for chunk in given["chunks"]]
-print(json.dumps([read(whole), read(chunks)]))
+cut = [types.GenerateContentResponse.model_validate(chunk) for chunk in given["cut"]]
+print(json.dumps([read(whole), read(chunks), read(cut)]))

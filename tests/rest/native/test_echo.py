@@ -63,3 +63,19 @@ async def test_what_has_to_go_back_goes_back(make_client: MakeClient) -> None:
         wanted = [{key: value for key, value in told.items() if value is not None} for _, told in pairs]
         assert echoed == wanted
         assert all("_output" in answer.get("type", "_output") or "result" in answer["type"] for answer in answers)
+
+
+async def test_a_part_without_an_id_is_answered_without_one(make_client: MakeClient) -> None:
+    """Gemini's models need not give one, and know none that was made here."""
+    client = await make_client(*TOOLS)
+    call = {"name": "echo", "args": {"text": "a"}}
+    click = {"name": "click_at", "args": {"x": 1, "y": 2}}
+
+    answers = [
+        (await client.post("/tool_calls", json={"functionCall": sent})).json()["functionResponse"]
+        for sent in (call, {**call, "id": None}, {**call, "id": "c1"}, click)
+    ]
+
+    plain = {"name": "echo", "response": {"output": "a"}}
+    assert answers[:3] == [plain, plain, {"id": "c1", **plain}]
+    assert "id" not in answers[3]

@@ -7,6 +7,7 @@ from typing import Any
 from sidecall.authoring.foreign.hosted_tool import HostedTool
 from sidecall.core.errors import InvalidToolOption
 from sidecall.later import Later
+from sidecall.names_elsewhere import LOCAL_TOOLS
 
 hosted = Later("sidecall.authoring.hosted")
 
@@ -23,18 +24,13 @@ _HOSTED = frozenset(
         "ShellTool",
     )
 )
-_LOCAL = "it would let a model work on this machine; write a function tool of what you allow"
 _NOT_OFFERED: Mapping[str, str] = {
     "Agent": "an agent runs models, which is the program's part; offer it as agent.as_tool(...)",
     "MCPServerStdio": "an MCP server is named in SIDECALL_MCP_SERVERS",
     "MCPServerSse": "an MCP server is named in SIDECALL_MCP_SERVERS",
     "MCPServerStreamableHttp": "an MCP server is named in SIDECALL_MCP_SERVERS",
     "Handoff": "agents are handed over in the program",
-    "CustomTool": "it takes text of its own grammar; write a function tool with one string",
-    "ShellTool": _LOCAL,
-    "LocalShellTool": _LOCAL,
-    "ComputerTool": _LOCAL,
-    "ApplyPatchTool": _LOCAL,
+    **LOCAL_TOOLS,
 }
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sidecall.authoring.omissions.find import TakeOmission
 from sidecall.discovery import discover
 from sidecall.registry import Registry
 from sidecall.settings import Settings
@@ -14,9 +15,9 @@ def read_settings(**given: Any) -> Settings:
     return Settings(**{name: value for name, value in given.items() if value not in (None, "", ())})
 
 
-def load_registry(settings: Settings) -> Registry:
-    """Load the tools that the settings name."""
-    return Registry(discover(settings.places, use_entry_points=settings.entry_points))
+def load_registry(settings: Settings, tell: TakeOmission | None = None) -> Registry:
+    """Load the tools that the settings name; `tell` is told what seems to be offered and is not."""
+    return Registry(discover(settings.places, use_entry_points=settings.entry_points, tell=tell))
 
 
 def write_count(number: int, noun: str) -> str:

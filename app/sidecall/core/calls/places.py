@@ -102,6 +102,12 @@ class CallQueue(Protocol):
     async def claim(self, owner: str, most: int) -> Sequence[ClaimedCall]:
         """Begin up to `most` queued calls, fairly between their callers."""
 
+    def note(self, call_id: str, tenant: str, caller: str) -> None:
+        """Note that a call was just queued, so that it is not looked for."""
+
+    def look_again(self) -> None:
+        """Note that calls were queued which nobody has noted."""
+
     async def count_queued(self) -> int:
         """Count the calls that wait for a server to begin them."""
 

@@ -12,6 +12,8 @@ ITEM = "item"
 CHECKS = "pending_safety_checks"
 DECISION = "safety_decision"
 ACKNOWLEDGED = "acknowledged"
+# Of an item: that its model was cut off writing it.
+CUT_OFF = "is_cut_off"
 _STREAMS = ("stdout", "stderr")
 
 

@@ -115,7 +115,7 @@ def _read_medium(kind: MediaKind, block: ContentBlock) -> Media | None:
         file_id=file_id,
         mime_type=mime_type,
         filename=filename,
-        detail=find("detail"),
+        detail=find("detail") or _finder(block.get("extras") or {})("detail"),
     )
 
 

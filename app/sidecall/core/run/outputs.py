@@ -7,6 +7,7 @@ from pydantic import BaseModel, model_validator
 from typing_extensions import TypedDict
 
 from sidecall.core.messages import ContentBlock
+from sidecall.core.results.blocks import Media, read_block
 
 
 class ToolOutputText(BaseModel, defer_build=True):
@@ -107,8 +108,23 @@ def _write_object(item: Any) -> ContentBlock | None:
     kind = type(item)
     if kind.__name__ not in _NAMES or kind.__module__.partition(".")[0] not in _PACKAGES:
         return None
-    block: ContentBlock = item.model_dump(exclude_none=True)
-    return block
+    return _write_block(item.model_dump(exclude_none=True))
+
+
+def _write_block(said: ContentBlock) -> ContentBlock:
+    """Write an image as LangChain does, whose own functions refuse the SDK's form; all dialects are made of it."""
+    medium = read_block(said) if said["type"] == "image" else None
+    if not isinstance(medium, Media):
+        return said
+    block: ContentBlock = {"type": "image"}
+    address = said.get("image_url")
+    if address is None:
+        block["file_id"] = medium.file_id
+    elif medium.data is not None and ";base64," in address:
+        block |= {"base64": medium.data, "mime_type": medium.type}
+    else:
+        block["url"] = address
+    return block if medium.detail is None else {**block, "extras": {"detail": medium.detail}}
 
 
 def _write_dict(item: dict[Any, Any]) -> ContentBlock | None:
@@ -117,6 +133,6 @@ def _write_dict(item: dict[Any, Any]) -> ContentBlock | None:
     if kind is None:
         return None
     try:
-        return kind.model_validate(item).model_dump(exclude_none=True)
+        return _write_block(kind.model_validate(item).model_dump(exclude_none=True))
     except ValueError:
         return None

@@ -27,25 +27,49 @@ class SqlCallQueue:
         self._clock = clock
         self._served: dict[tuple[str, str], float] = {}  # callers, and when each had its last turn
         self._listed: deque[Row] = deque()  # Calls that were queued lately, in the order of their turns.
+        self._is_whole = False  # Whether that was all that was queued.
+        self._noted: list[Row] = []  # Meanwhile.
+        self._stale_at = 0.0
+
+    def note(self, call_id: str, tenant: str, caller: str) -> None:
+        """Note that a call was just queued, so that it is not looked for."""
+        self._noted.append((call_id, tenant, caller, 0))
+
+    def look_again(self) -> None:
+        """Note that calls were queued which nobody has noted."""
         self._stale_at = 0.0
 
     async def claim(self, owner: str, most: int) -> Sequence[ClaimedCall]:
         """Begin up to `most` queued calls, fairly between their callers."""
         taken: list[ClaimedCall] = []
-        is_fresh = False
-        while len(taken) < most and not is_fresh:
-            is_fresh = await self._list_queued()
+        is_all = False
+        while len(taken) < most and not is_all:
+            is_all = await self._list_queued()
             chosen = [self._listed.popleft() for _ in range(min(most - len(taken), len(self._listed)))]
-            taken += await self._take(chosen, owner)
+            got = await self._take(chosen, owner)
+            if len(got) < len(chosen):  # Another server was quicker, and would be again.
+                self._listed.clear()
+                self._stale_at, is_all = 0.0, False
+            taken += got
+        if is_all and not self._listed:
+            self._served.clear()
         return taken
 
     async def _list_queued(self) -> bool:
-        """List what is queued, unless that was done a moment ago and some of it is left; return whether it was now."""
+        """List what is queued, unless that was done a moment ago and some of it is left; return whether that is all."""
         began = self._clock()
-        if self._listed and began < self._stale_at:
-            return False
+        if began < self._stale_at and (self._listed or self._is_whole):
+            if self._is_whole:
+                self._listed += self._noted
+            self._noted.clear()
+            return self._is_whole
+        self._noted.clear()
         queued = await self._database.read("list_queued_calls", _LISTED)
+        known = {call_id for call_id, *_ in queued}
         self._listed = deque(sorted(queued, key=self._turn))
+        self._listed += [noted for noted in self._noted if noted[0] not in known]
+        self._noted.clear()
+        self._is_whole = len(queued) < _LISTED
         now = self._clock()
         self._stale_at = now + max(_FRESH, _PATIENCE * (now - began))
         return True
@@ -54,10 +78,7 @@ class SqlCallQueue:
         now, write = time.time(), self._database.write
         self._served |= {(tenant, caller): now for _, tenant, caller, _ in chosen}
         rows = await asyncio.gather(*(write("claim_call", call[0], owner, now) for call in chosen))
-        found = [row for row in rows if row is not None]
-        if len(found) < len(rows):  # Another server was quicker, and would be again.
-            self._listed.clear()
-        return [_to_claimed(row) for row in found]
+        return [_to_claimed(row) for row in rows if row is not None]
 
     def _turn(self, queued: Row) -> tuple[int, float, str]:
         """Return what to sort by: of next calls, that of the caller who had no turn for longest comes first."""
@@ -67,8 +88,6 @@ class SqlCallQueue:
     async def count_queued(self) -> int:
         """Count the calls that wait for a server to begin them."""
         count: int = (await self._database.read("count_queued_calls"))[0][0]
-        if count == 0:
-            self._served.clear()
         return count
 
     async def cancel(self, call_id: str, end: CallEnd) -> bool:

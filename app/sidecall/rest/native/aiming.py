@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecall.authoring.native import find_text
 from sidecall.core.messages import ToolCall, make_unchecked
-from sidecall.core.native.items import DECISION
+from sidecall.core.native.items import CUT_OFF, DECISION
 from sidecall.core.native.kinds import NAMES, NativeKind, name_member
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.finding.provider_approval import APPROVAL
@@ -75,7 +75,8 @@ def _aim_at_anthropic(call: ToolCall, registry: Registry) -> ToolCall:
     kind = next((kind for kind, name in NAMES.items() if name == call.name), None)
     tool = None if kind is None else registry.find_native(kind)
     # Which repeats nothing.
-    fields = {**call.__dict__, "name": call.name if tool is None else tool.name, "item": None}
+    item = call.item if CUT_OFF in (call.item or {}) else None
+    fields = {**call.__dict__, "name": call.name if tool is None else tool.name, "item": item}
     return make_unchecked(ToolCall, fields)
 
 

@@ -43,3 +43,18 @@ class CallBody(BaseModel, defer_build=True):
         max_length=2048,
         description="Where to tell that the call has ended; it is then remembered, and answered with 202.",
     )
+
+
+class SentCall(CallBody, defer_build=True):
+    """One call, and whether its model has written it to its end."""
+
+    status: str | None = Field(
+        default=None,
+        description="`incomplete` or `in_progress` where its model was cut off writing it: nothing runs then, and the"
+        " answer tells the model.",
+    )
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the call is only a part of what was to be called."""
+        return self.status in ("incomplete", "in_progress")

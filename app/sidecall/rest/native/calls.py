@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, StrictBool
 
-from sidecall.rest.native.body import Arguments, CallBody, CharacterCount, JsonObject, SentId, WholeNumber
+from sidecall.rest.native.body import Arguments, CharacterCount, JsonObject, SentCall, SentId, WholeNumber
 
 
 class OpenAICustomInput(BaseModel, defer_build=True):
@@ -14,7 +14,7 @@ class OpenAICustomInput(BaseModel, defer_build=True):
     input: str
 
 
-class OpenAICustomCall(CallBody):
+class OpenAICustomCall(SentCall):
     """A call of a custom tool in the Chat Completions API; answered with a message of role `tool`."""
 
     id: SentId = Field(default=None, description="Echoed as `tool_call_id`; minted when absent.")
@@ -22,7 +22,7 @@ class OpenAICustomCall(CallBody):
     custom: OpenAICustomInput
 
 
-class _Item(CallBody):
+class _Item(SentCall):
     call_id: SentId = Field(default=None, description="Echoed; minted when absent.")
 
 
@@ -127,7 +127,7 @@ class ToolSearchCall(_Item):
     arguments: Arguments = Field(description='`{"query": …}` or `{"pattern": …}`, with `limit`.')
 
 
-class MCPApprovalRequest(CallBody):
+class MCPApprovalRequest(SentCall):
     """A question whether a tool may run that the provider calls; answered with an `mcp_approval_response` item."""
 
     type: Literal["mcp_approval_request"]
@@ -137,7 +137,7 @@ class MCPApprovalRequest(CallBody):
     server_label: str
 
 
-class GeminiFunctionCallStep(CallBody):
+class GeminiFunctionCallStep(SentCall):
     """A step of Gemini's Interactions API that calls a function; answered with a `function_result` step."""
 
     type: Literal["function_call"]

@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from sidecall.core.messages import ToolCall
-from sidecall.core.native.items import CHECKS
+from sidecall.core.native.items import CHECKS, CUT_OFF
 from sidecall.dataclasses import dataclass
-from sidecall.rest.native.body import CallBody, JsonObject
+from sidecall.rest.native.body import JsonObject, SentCall
 from sidecall.rest.native.calls import (
     ApplyPatchCall,
     ComputerCall,
@@ -57,6 +57,8 @@ def read_item_call(body: JsonObject) -> ReceivedCall | None:
         raise explain_unfit(str(body["type"]), error, form.example) from None
     said = form.read(sent)
     item = {"type": kind, **{key: value for key, value in said.echoed.items() if value is not None}}
+    if sent.is_cut_off:
+        item[CUT_OFF] = True
     call = ToolCall(name=said.name, args=said.args, id=choose_call_id(said.call_id), item=item)
     is_async = getattr(sent, "is_async", None) is True
     return ReceivedCall(call, form.dialect, sent.state, sent.context or {}, sent.callback_url, is_async, sent.hash)
@@ -118,7 +120,7 @@ def _read_step(sent: GeminiFunctionCallStep) -> _Sent:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    model: type[CallBody]
+    model: type[SentCall]
     dialect: DialectName
     read: Callable[[Any], _Sent]
     example: JsonObject

@@ -189,8 +189,14 @@ def _tell_computer(message: ToolMessage, item: _Item) -> dict[str, Any]:
     return {**({"url": urls[-1]} if urls else {}), **acknowledged}
 
 
+# Of an item: that its call has no id to be told again.
+UNNAMED = "is_unnamed"
+
+
 def _write_part(message: ToolMessage, item: _Item) -> dict[str, Any]:
     answer = write_gemini(message)["functionResponse"]
+    if UNNAMED in item:
+        del answer["id"]
     return {"functionResponse": {**answer, "response": {**answer["response"], **_tell_computer(message, item)}}}
 
 

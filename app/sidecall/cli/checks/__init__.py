@@ -1,0 +1,1 @@
+"""What `sidecall check` looks at besides the tools themselves."""

@@ -1,0 +1,1 @@
+"""What authors write that cannot work, or not everywhere."""

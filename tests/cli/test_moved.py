@@ -1,0 +1,200 @@
+"""`sidecall check` names lines of files that were written for other libraries, and what to use in their place."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sidecall.cli.commands import cli
+from sidecall.core.errors import DefinitionError
+
+GOOD = '''
+from sidecall import tool
+
+
+@tool
+def add(a: int) -> int:
+    """Add one.
+
+    Args:
+        a: The number.
+    """
+    return a + 1
+'''
+
+pytestmark = pytest.mark.usefixtures("here")
+
+MOVED = '''
+from langchain_core.tools import tool as langchain_tool
+from langgraph.config import get_stream_writer as writer
+from langgraph.types import interrupt
+
+from sidecall import BaseTool, tool
+
+
+@tool
+def ask(question: str) -> str:
+    """Ask a person.
+
+    Args:
+        question: What.
+    """
+    writer()("asking")
+    return interrupt(question)
+
+
+@langchain_tool(parse_docstring=True)
+def shout(text: str) -> str:
+    """Shout.
+
+    Args:
+        text: What.
+    """
+    return text.upper()
+
+
+class Ask(BaseTool):
+    """Ask, too."""
+
+    name: str = "ask_too"
+
+    def _run(self) -> str:
+        return interrupt("?")
+
+
+ask_too = Ask()
+'''
+
+
+def test_what_a_moved_file_cannot_have_is_named_with_its_line(here: Path) -> None:
+    """And with what to use instead; tools of LangChain itself are fine."""
+    (here / "moved_tools.py").write_text(MOVED)
+
+    result = CliRunner().invoke(cli, ["check", "--tools", "moved_tools.py"])
+
+    stream = "take a parameter `runtime: ToolRuntime` and call runtime.stream_writer"
+    approve = "there is no graph to stop; let a person decide: raise ApprovalRequired('what')"
+    assert [line for line in result.stdout.splitlines() if "moved_tools" in line] == [
+        f"warning moved_tools.py:16 uses get_stream_writer, which is not here: {stream}",
+        f"warning moved_tools.py:17 uses interrupt, which is not here: {approve}",
+        f"warning moved_tools.py:36 uses interrupt, which is not here: {approve}",
+    ]
+    assert [line for line in result.stdout.splitlines() if "shout" in line] == ["tokens  shout about 43"]
+
+
+def test_an_import_that_cannot_be_had_is_named_with_its_line(here: Path) -> None:
+    """When its line has been changed already."""
+    (here / "imports.py").write_text("from sidecall import tool\nfrom sidecall import interrupt\n")
+
+    with pytest.raises(DefinitionError, match=r"imports.py:2 cannot be loaded: ImportError: interrupt is not in sid"):
+        CliRunner().invoke(cli, ["check", "--tools", "imports.py"], catch_exceptions=False)
+
+
+FROM_AGENTS = """
+try:
+    from agents import Runner
+except ImportError:
+    Runner = None
+
+from sidecall import function_tool
+
+
+@function_tool(custom_data_extractor=lambda _: {})
+def look(what: str) -> str:
+    \"\"\"Look.
+
+    Args:
+        what: What.
+    \"\"\"
+    return str(Runner)
+"""
+
+
+def test_what_a_file_from_the_openai_agents_sdk_asks_in_vain_is_named_with_its_line(here: Path) -> None:
+    """What it imports, and what it wants of a tool."""
+    (here / "from_agents.py").write_text(FROM_AGENTS)
+
+    result = CliRunner().invoke(cli, ["check", "--tools", "from_agents.py"])
+
+    lost = "custom_data_extractor is not called; return (content, artifact) with response_format='content_and_artifact'"
+    instead = "an agent runs models, which is the program's part; go on importing it from agents"
+    assert [line for line in result.stdout.splitlines() if line.startswith("warning")] == [
+        f"warning look asks in from_agents.py:10 for what is not here: {lost}",
+        f"warning from_agents.py:17 uses Runner, which is not here: {instead}",
+    ]
+
+
+SDK = """
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass
+class ShellTool:
+    executor: Any = None
+    environment: Any = None
+
+
+@dataclass
+class ApplyPatchTool:
+    editor: Any = None
+"""
+LOCAL = """
+from agents import ApplyPatchTool, ShellTool
+
+hosted = ShellTool(environment={"type": "container_auto"})
+shell = ShellTool(executor=print)
+patch = ApplyPatchTool()
+tools = [
+    ShellTool(executor=print),
+]
+"""
+
+
+def test_local_tools_of_the_openai_agents_sdk_have_one_text_with_their_line(
+    here: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It names the toolkit; `sidecall tools` says the same, and `sidecall check` says it once."""
+    (here / "agents").mkdir()
+    (here / "agents/__init__.py").write_text(SDK)
+    (here / "local_tools.py").write_text(GOOD + LOCAL)
+    monkeypatch.syspath_prepend(here)
+
+    checked = CliRunner().invoke(cli, ["check", "--tools", "local_tools.py"])
+
+    shell = "`--toolkit shell` runs such calls in a sandbox; for a shell of your own, @tool(native='shell')"
+    patch = "`--toolkit files` runs such calls; for an editor of your own, @tool(native='apply_patch')"
+    texts = [
+        ("local_tools.py:17", f"shell, of the class ShellTool, is not offered: {shell}"),
+        ("local_tools.py:18", f"patch, of the class ApplyPatchTool, is not offered: {patch}"),
+    ]
+    assert [line for line in checked.stdout.splitlines() if line.startswith("warning")] == [
+        *(f"warning {place} {text}" for place, text in texts),
+        f"warning local_tools.py:20 uses ShellTool, which is not here: {shell}",
+    ]
+    assert caplog.messages == []
+
+    CliRunner().invoke(cli, ["tools", "--tools", "local_tools.py"])
+
+    assert caplog.messages == [f"{place}: {text}" for place, text in texts]
+
+
+RUNNABLE = """
+import warnings
+
+from langchain_core.runnables import RunnableLambda
+
+with warnings.catch_warnings(action="ignore"):
+    run = RunnableLambda(lambda it: it["x"]).as_tool(name="run", description="Run it.", arg_types={"x": int})
+"""
+
+
+def test_files_of_installed_packages_are_not_accused(here: Path) -> None:
+    """LangChain's own file uses what there is only inside of it; and what runs here as well is not named either."""
+    (here / "mine.py").write_text(GOOD + RUNNABLE)
+
+    result = CliRunner().invoke(cli, ["check", "--tools", "mine.py"])
+
+    assert [line for line in result.stdout.splitlines() if line.startswith("warning")] == [
+        "warning run parameter `x` has no description; add it to the docstring's Args"
+    ]
