@@ -164,6 +164,23 @@ def test_a_class_without_an_instance_is_warned_about(caplog: pytest.LogCaptureFi
     ]
 
 
+def test_it_is_warned_of_once_where_tools_run_in_processes(caplog: pytest.LogCaptureFixture, here: Path) -> None:
+    """Their place is looked up in the same module."""
+    write("a.py", CLASS.replace("import BaseTool", "import BaseTool, tool") + PROCESS)
+
+    assert [tool.name for tool in discover(["a.py"])] == ["work"]
+    assert caplog.messages == [f"{here}/a.py: class Greet is not offered; make an instance: tool = Greet()"]
+
+
+PROCESS = '''
+
+@tool(executor="process")
+def work() -> str:
+    """Work."""
+    return ""
+'''
+
+
 @pytest.mark.parametrize(
     ("rest", "offered"),
     [

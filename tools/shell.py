@@ -16,6 +16,9 @@ MOST_SECONDS = 600.0
 #: Seconds that are left for the answer.
 RESERVE = 0.5
 MOST_CHARACTERS = 65_536
+#: Stands for what is left out where there is no room for words.
+MARK = "…"
+MARKS = 2 * len(MARK)
 MOST_SHOWN, MOST_VARIABLES = 300, 30
 OUTPUTS = "/workspace/.outputs"
 TAGS = ["shell"]
@@ -86,12 +89,14 @@ async def shell(
     results: list[CommandResult] = []
     files: list[str] = []
     left = most if max_output_length is not None else most * len(commands)
-    for command in commands:
+    for number, command in enumerate(commands, 1):
         remaining = ends - time.monotonic()
         if remaining <= 0:
             results.append(CommandResult(stderr="Not run: no time was left.", exit_code=None, timed_out=True))
             continue
-        result, kept = await run(command, min(seconds, remaining, MOST_SECONDS), min(most, left), workspace, sandbox)
+        # Of those to come room enough is left to say that something is missing.
+        room = max(0, min(most, left - MARKS * (len(commands) - number)))
+        result, kept = await run(command, min(seconds, remaining, MOST_SECONDS), room, workspace, sandbox)
         results.append(result)
         files += kept
         left -= len(result.stdout) + len(result.stderr)
@@ -150,7 +155,9 @@ async def run(
 
     end = await sandbox.run_command(command, workspace.directory, seconds, open_spill)
     paths = {path.rpartition("-")[2]: path for path in end.files}
-    stderr = show(end.stderr, end.sizes[1], most // 4, paths.get("stderr.txt"))
+    # What went wrong is shown whole where it fits beside the rest, and has a quarter otherwise.
+    taken = most if end.stdout[1] else len(end.stdout[0].decode(errors="replace"))
+    stderr = show(end.stderr, end.sizes[1], max(most // 4, most - taken), paths.get("stderr.txt"))
     stdout = show(end.stdout, end.sizes[0], most - len(stderr), paths.get("stdout.txt"))
     result = CommandResult(stdout, stderr, end.exit_code, timed_out=end.exit_code is None)
     return result, end.files
@@ -161,9 +168,9 @@ def show(ends: tuple[bytes, bytes], size: int, most: int, path: str | None) -> s
     head, tail = (part.decode(errors="replace") for part in ends)
     if not tail and len(head) <= most:
         return head
-    whole = f"; all of it is in {path}" if path else ""
-    note = f"\n[… cut: it has {size} bytes{whole} …]\n"
-    half = (most - len(note)) // 2
-    if half <= 0:
-        return head[: max(0, most)]
-    return f"{head[:half]}{note}{(tail or head)[-half:]}"
+    places = [f"; all of it is in {path}", ""] if path else [""]
+    notes = [*(f"\n[… cut: it has {size} bytes{place} …]\n" for place in places), f"[… of {size} bytes …]", MARK]
+    note = next((it for it in notes if len(it) * 2 <= most), MARK[: max(0, most)])
+    kept = max(0, most - len(note))
+    end = (tail or head)[-(kept // 2) :] if kept > 1 else ""
+    return f"{head[: kept - len(end)]}{note}{end}"

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import re
 import weakref
 from dataclasses import dataclass
 from functools import lru_cache
@@ -210,7 +211,9 @@ def test_a_tool_is_not_decorated_again() -> None:
     with pytest.raises(InvalidToolOption) as caught:
         tool(Account.deposit)
 
-    assert caught.value.message == "'deposit' is a tool already; offer it as it is."
+    where, text = caught.value.message.split(": ", 1)
+    assert re.fullmatch(r"tests/authoring/test_methods.py:\d+", where)
+    assert text == "'deposit' is a tool already; offer it as it is."
 
 
 def test_a_class_with_slots_keeps_its_methods() -> None:

@@ -1,9 +1,11 @@
 """Whatever a tool returns is said as JSON that anybody can read, or refused."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -49,6 +51,53 @@ class Odd:
         raise TypeError("no text")
 
 
+class Numeric:
+    """A value of numpy, as far as that can be seen without it."""
+
+    def __init__(self, value: Any, kind: str, ndim: int = 0) -> None:
+        self._value = value
+        self.dtype = SimpleNamespace(kind=kind)
+        self.ndim = ndim
+
+    def item(self) -> Any:
+        """Return it as a value of Python's own."""
+        return self._value
+
+    tolist = item
+
+    def __float__(self) -> float:
+        return float(self._value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._value)
+
+    def __str__(self) -> str:
+        return str(self._value)
+
+
+Numeric.__module__ = "numpy"
+
+
+class NaTType(datetime):
+    """What tables of pandas have in the place of a time."""
+
+    year = property(lambda _: math.nan)  # type: ignore[assignment]
+
+
+class NAType:
+    """What they have in the place of anything else."""
+
+
+NAT = NaTType(2030, 1, 1)
+AT_NO_TIME = Numeric("NaT", "M")
+
+
+class Visit(BaseModel):
+    """A model that a table's row fits."""
+
+    at: datetime
+
+
 CIRCLE: list[Any] = []
 CIRCLE.append(CIRCLE)
 
@@ -76,6 +125,15 @@ CIRCLE.append(CIRCLE)
         ({1: 2, None: 3}, '{"1": 2, "null": 3}'),
         (["\ud800"], '["?"]'),  # a lone surrogate has no UTF-8 form
         ([{3}, b"\x00"], '[[3], "AA=="]'),
+        ({"n": Numeric(3, "i"), "yes": Numeric(True, "b")}, '{"n": 3, "yes": true}'),
+        (Numeric(False, "b"), "false"),
+        (
+            [Numeric(1.5, "f"), Numeric(math.nan, "f"), Numeric("2030-01-01", "M"), AT_NO_TIME],
+            '[1.5, null, "2030-01-01", null]',
+        ),
+        ([Numeric([1, 2], "i", 1), Numeric([AT_NO_TIME], "M", 1)], "[[1, 2], [null]]"),
+        ([{"t": NAT, "of": (NAT, 1)}, {"other": NAType()}], '[{"t": null, "of": [null, 1]}, {"other": null}]'),
+        (Visit.model_construct(at=NAT), '{"at": null}'),
     ],
 )
 def test_values_are_said_as_json_text(value: Any, text: str) -> None:

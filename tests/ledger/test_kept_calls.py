@@ -80,7 +80,7 @@ async def test_a_call_is_kept_until_nobody_may_ask_for_it(calls: SqlCalls, datab
         assert await calls.kept.forget() is False
         left[second] = await list_ids(calls)
     callbacks = SqlCallbacks(database)
-    [due] = await callbacks.list_due(clock.now, 10)
+    [due] = await callbacks.list_due(clock.now, 10, 10)
     await callbacks.settle(due, None)
     await calls.kept.forget()
 

@@ -42,7 +42,8 @@ async def _long_url(make_client: MakeClient) -> str:
     return say(await post(await make_client(echo), {**call(), "callback_url": f"https://a/{'x' * 2048}"}))
 
 
-async def _tell_many(make_client: MakeClient) -> str:
+async def _tell_many(make_client: MakeClient, *, hosts: int, most: int) -> str:
+    """Send 25 webhooks to so many hosts."""
     open_at_once: list[int] = []
     connections: set[asyncio.StreamWriter] = set()
     go = asyncio.Event()
@@ -56,17 +57,18 @@ async def _tell_many(make_client: MakeClient) -> str:
         writer.write(b"HTTP/1.1 204 Done\r\n\r\n")
         writer.close()
 
-    server = await asyncio.start_server(stall, "127.0.0.1", 0)
-    host = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    client = await make_client(echo, webhook_hosts=(host,), webhook_secret=SECRET)
-    for _ in range(25):
-        await post(client, {**call(), "callback_url": host})
-    await until(lambda: len(open_at_once) == 20)
+    servers = [await asyncio.start_server(stall, "127.0.0.1", 0) for _ in range(hosts)]
+    names = [f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}" for server in servers]
+    client = await make_client(echo, webhook_hosts=tuple(names), webhook_secret=SECRET)
+    for number in range(25):
+        await post(client, {**call(), "callback_url": names[number % hosts]})
+    await until(lambda: len(open_at_once) == most)
     await asyncio.sleep(1.5)  # It has looked again meanwhile.
     go.set()
     await until(lambda: len(open_at_once) == 25)
-    server.close()
-    return "they wait" if max(open_at_once) == 20 else f"{max(open_at_once)} at once"
+    for server in servers:
+        server.close()
+    return "they wait" if max(open_at_once) == most else f"{max(open_at_once)} at once"
 
 
 async def _tries(_: MakeClient) -> str:
@@ -197,7 +199,8 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "seconds that a call is known by its key": _send_again,
     "characters of a key": _long_key,
     "characters of a `callback_url`": _long_url,
-    "webhooks that are under way at once": _tell_many,
+    "webhooks that are under way at once": partial(_tell_many, hosts=7, most=20),
+    "webhooks to one host that are under way at once": partial(_tell_many, hosts=1, most=4),
     "tries of a webhook": _tries,
     "calls that wait for the answer of another, with those that wait for a place": _share,
     "calls on a page": _calls_page,

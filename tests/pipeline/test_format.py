@@ -183,7 +183,7 @@ async def test_content_blocks_stay_blocks(value: Any, expected: Any) -> None:
     ("value", "kind"),
     [
         pytest.param(object(), "object", id="object"),
-        pytest.param({"a": object()}, "dict", id="object inside"),
+        pytest.param({"a": object()}, "object at `a`", id="object inside"),
         pytest.param(_circle(), "list", id="circle"),
         pytest.param(_nested(100_000), "list", id="too deep"),
         pytest.param(int, "type", id="class"),

@@ -102,11 +102,11 @@ async def test_a_command_may_be_the_content_of_a_pair(own: Any, artifact: str) -
         ),
         (
             Command(update={"messages": OK, "db": object()}),
-            "Error: give returned a value of type dict, which cannot be said in JSON.",
+            "Error: give returned a value of type object at `db` of the state update, which cannot be said in JSON.",
         ),
         (
             Command(update={"messages": OK}, goto=object()),
-            "Error: give returned a value of type object, which cannot be said in JSON.",
+            "Error: give returned a value of type object as the goto, which cannot be said in JSON.",
         ),
     ],
 )

@@ -64,6 +64,22 @@ async def test_a_model_is_asked_about_no_tool_that_does_something_else(pipeline:
     assert message.response_metadata["error"]["nearest"] == ["search_web"]
 
 
+@pytest.mark.parametrize("name", ["str_replace_editor", "text_editor"])
+async def test_an_earlier_name_leads_to_the_present_one(name: str) -> None:
+    """Not to another tool that resembles it."""
+
+    def edit() -> str:
+        """Edit."""
+        return ""
+
+    registry = Registry([tool(edit), tool("str_replace_based_edit_tool")(edit)])
+    stages = default_stages({"inline": InlineExecutor()}, MemoryApprovals())
+    message = await Pipeline(registry, stages, 0.01).run(_request(name))
+
+    assert str(message.content).endswith(" Did you mean str_replace_based_edit_tool?")
+    assert message.response_metadata["error"]["nearest"][0] == "str_replace_based_edit_tool"
+
+
 async def test_a_name_that_does_not_exist_is_told_to_the_model(pipeline: Pipeline) -> None:
     """With all names, and apart from them those that look like it."""
     message = await pipeline.run(_request("serch_web"))

@@ -9,8 +9,10 @@ import httpx
 import pytest
 
 from sidecall import Registry, ToolContext, tool
+from sidecall.jobs.chronicles import Chronicle
 from sidecall.lifecycle import Lifecycle
 from sidecall.main import create_app
+from sidecall.rest.call_events import write_happenings
 from sidecall.settings import Settings
 from tests.kit.asgi import Peer, scope_of
 from tests.kit.clients import MakeClient
@@ -160,6 +162,26 @@ async def test_a_flood_of_progress_is_bounded(serve: MakeClient) -> None:
     assert [event["content"] for _, kind, event in events if kind == "partial"] == ["soup", " of peas"]
 
 
+async def test_many_events_come_in_few_portions_and_turns() -> None:
+    """Each is written once for all who read it, and one reader does not keep the others waiting for all of it."""
+    chronicle, sent = Chronicle(), list[tuple[int, bytes]]()
+    for _ in range(250):
+        chronicle.add("progress", b"x" * 150)
+    happenings = chronicle.list_after(0)
+
+    async def follow(reader: int) -> None:
+        async for portion in write_happenings(happenings):
+            sent.append((reader, portion))
+
+    await asyncio.gather(follow(1), follow(2))
+
+    assert [reader for reader, _ in sent] == [1, 2, 1, 2, 1, 2]
+    assert b"".join(portion for reader, portion in sent if reader == 1) == b"".join(
+        b"id: %d\nevent: progress\ndata: %s\n\n" % (number, b"x" * 150) for number in range(1, 251)
+    )
+    assert all(happening.write(_write_again) for happening in happenings)
+
+
 async def test_a_queued_call_is_followed_from_its_place(serve: MakeClient) -> None:
     """Each change of its status is an event."""
     client = await serve(wait_for, max_running_jobs=1)
@@ -229,6 +251,10 @@ async def test_a_server_that_ends_lets_go_of_those_who_watch() -> None:
 
     _, (kind, problem) = events_in(_unnumbered(peer.content.decode()))
     assert (kind, problem["type"]) == ("error", "urn:sidecall:problem:shutting-down")
+
+
+def _write_again(kind: str, body: bytes, number: int) -> bytes:
+    raise AssertionError(f"event {number} is written again")
 
 
 def _unnumbered(text: str) -> str:

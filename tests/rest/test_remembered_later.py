@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from sidecall import ApprovalRequired, StructuredTool, tool
 from tests.kit.clients import MakeClient
 from tests.kit.remembered import (
     ASYNC,
@@ -44,6 +45,44 @@ async def test_a_queued_call_can_be_cancelled(serve: MakeClient) -> None:
     cancelled = await client.post(f"{queued.headers['Location']}/cancel")
 
     assert (queued.json()["status"], cancelled.json()["status"], RAN["b"]) == ("queued", "cancelled", 0)
+    assert cancelled.json()["message"]["content"] == NEVER
+
+
+@tool
+async def ask_midway(order: str) -> str:
+    """Ask a person in the middle.
+
+    Args:
+        order: Which.
+    """
+    raise ApprovalRequired(f"Ship {order}?")
+
+
+NEVER = "Error: the call was cancelled before it ran; it has had no effects."
+PERHAPS = "Error: the call was cancelled; it may have had effects if it had begun."
+
+
+@pytest.mark.parametrize(
+    ("asking", "has_begun", "text"), [(refund, False, NEVER), (ask_midway, True, PERHAPS)], ids="first midway".split()
+)
+async def test_a_cancelled_call_that_waited_for_a_person_says_whether_it_ran(
+    serve: MakeClient, asking: StructuredTool, has_begun: bool, text: str
+) -> None:
+    """Only a tool that asks by itself has run, up to there."""
+    client = await serve(asking)
+    accepted = await send(client, asking.name, headers=ASYNC, order="a")
+    path = accepted.headers["Location"]
+    while (await client.get(path)).json()["status"] != "awaiting_approval":  # noqa: ASYNC110  nobody tells
+        await asyncio.sleep(0)
+
+    ended = (await client.post(f"{path}/cancel")).json()
+
+    assert (ended["status"], ended["message"]["content"]) == ("cancelled", text)
+    assert [ended[name] is not None for name in ("started_at", "duration_ms", "ended_at")] == [
+        has_begun,
+        has_begun,
+        True,
+    ]
 
 
 async def test_queued_calls_run_fairly_between_callers(serve: MakeClient) -> None:

@@ -72,6 +72,41 @@ async def test_a_model_may_ask_for_less(make_client: MakeClient) -> None:
     assert sum(len(it["stdout"]) for it in outputs) <= 150
 
 
+_OUT, _ERR = "o" * 40, "e" * 40
+
+
+@pytest.mark.parametrize(
+    ("written", "most", "shown"),
+    [
+        ((0, 40), 100, ("", _ERR)),  # What stdout leaves.
+        ((40, 40), 80, (_OUT, _ERR)),
+        ((40, 40), 60, (_OUT, f"{'e' * 10}…{'e' * 9}")),
+        ((40, 40), 50, (f"{'o' * 11}[… of 40 bytes …]{'o' * 10}", f"{'e' * 6}…{'e' * 5}")),
+        ((40, 40), 4, ("o…o", "…")),
+        ((40, 40), 0, ("", "")),
+    ],
+)
+async def test_both_outputs_share_what_may_be_shown(
+    written: tuple[int, int], most: int, shown: tuple[str, str], make_client: MakeClient
+) -> None:
+    """Errors have what the rest leaves, and a quarter at least; what is missing is marked."""
+    client = await _serve(make_client)
+    out, err = written
+    command = f"printf '{'o' * out}'; printf '{'e' * err}' >&2"
+    await _approve(client, commands=[command], max_output_length=most)
+    [output] = (await _post_item(client, commands=[command], max_output_length=most)).json()["output"]
+
+    assert (output["stdout"], output["stderr"]) == shown
+
+
+async def test_a_command_for_which_no_room_is_left_says_so(make_client: MakeClient) -> None:
+    """An empty output would read as that of a command that wrote nothing."""
+    client = await _serve(make_client)
+    outputs = (await _post_item(client, commands=["seq 100", "seq 9"], max_output_length=40)).json()["output"]
+
+    assert [it["stdout"] for it in outputs][1] == "1…"
+
+
 @pytest.mark.parametrize(
     "command",
     [

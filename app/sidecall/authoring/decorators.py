@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 from sidecall.authoring.foreign.adopt import adopt
 from sidecall.authoring.spellings import rename_options
 from sidecall.authoring.structured import StructuredTool
-from sidecall.authoring.tool import BaseTool
+from sidecall.authoring.tool import BaseTool, refuse_tool
 from sidecall.core.errors import InvalidToolOption
 from sidecall.later import Later
 
@@ -74,7 +74,7 @@ def _offer(
     thing: Any, name: str | None, options: Mapping[str, Any], wanted: str = "@tool decorates a function"
 ) -> StructuredTool:
     if isinstance(thing, BaseTool):
-        raise InvalidToolOption(f"{thing.name!r} is a tool already; offer it as it is.")
+        raise refuse_tool(thing)
     options = dict(options)
     kind = StructuredTool if options.pop("infer_schema", True) or "args_schema" in options else _single.Tool
     foreign = adopt(thing, name, options)

@@ -12,7 +12,7 @@ from sidecall.authoring.foreign.tool import CONTEXT, set_signature
 from sidecall.authoring.hook_contexts import find_context_type
 from sidecall.authoring.spellings import rename_options
 from sidecall.authoring.structured import StructuredTool
-from sidecall.authoring.tool import BaseTool
+from sidecall.authoring.tool import BaseTool, refuse_tool
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.core.jsonable import to_text
@@ -182,7 +182,7 @@ def function_tool(
 
     def decorate(function: Any) -> FunctionTool:
         if isinstance(function, BaseTool):
-            raise InvalidToolOption(f"{function.name!r} is a tool already; offer it as it is.")
+            raise refuse_tool(function)
         if not callable(function):
             raise InvalidToolOption(f"@function_tool decorates a function, not {type(function).__name__}.")
         said = rename_options(options)

@@ -250,3 +250,9 @@ def _explain(kind: type[BaseTool], options: Mapping[str, Any], error: Validation
 
 
 _EXAMPLES = {"command": ' It is the program and its arguments, such as ["wc", "-w", "<{text}"].'}
+
+
+def refuse_tool(it: BaseTool) -> InvalidToolOption:
+    """Make the error of a tool that is made a tool once more."""
+    source = find_source(it._get_origin())
+    return InvalidToolOption(f"{source}: {it.name!r} is a tool already; offer it as it is.")

@@ -66,10 +66,19 @@ def to_plain(value: Any, lose: Lose = lose_silently) -> Any:
 def _reduce(value: Any) -> Any:
     try:
         return to_jsonable_python(value, bytes_mode="base64", by_alias=True, fallback=_reduce_unknown)
-    except (PydanticSerializationError, UnicodeDecodeError):
+    except (PydanticSerializationError, UnicodeDecodeError, TypeError):
         # A model says its bytes as text, which not all are; here they are still bytes.
-        apart = _anything.to_python(value, by_alias=True, fallback=_reduce_unknown)
+        apart = _replace_nat(_anything.to_python(value, by_alias=True, fallback=_reduce_unknown))
         return to_jsonable_python(apart, bytes_mode="base64", by_alias=True, fallback=_reduce_unknown)
+
+
+def _replace_nat(value: Any) -> Any:
+    """Put NaN where a table has no time; that is a `datetime` which cannot be written as one."""
+    if isinstance(value, dict):
+        return {key: _replace_nat(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_replace_nat(item) for item in value]
+    return math.nan if type(value).__name__ == "NaTType" else value
 
 
 # A generator can be read only once.
@@ -99,11 +108,30 @@ def _reduce_unknown(value: Any) -> Any:
     if isinstance(value, _LISTS):
         return value.tolist() if isinstance(value, memoryview) else list(value)
     kind: Any = type(value)
+    if kind.__module__ == "numpy":
+        return _reduce_numpy(value)
+    if kind.__name__ == "NAType":  # What tables of pandas lack.
+        return math.nan
     if hasattr(kind, "__fields__") and hasattr(kind, "parse_obj"):
         return value.dict(by_alias=True)
     if kind.__str__ is object.__str__:
         raise ValueError(f"{kind.__name__} has no JSON form")
     return str(value)
+
+
+def _reduce_numpy(value: Any) -> Any:
+    """Reduce a value or an array of numpy to Python's own; numpy is not imported for it."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if getattr(value, "ndim", 0):
+        return value.tolist() if kind in _NUMBERS else list(value)
+    if kind in _NUMBERS:
+        return float(value) if kind == "f" else value.item()
+    text = str(value)
+    return math.nan if text == "NaT" else text
+
+
+# Truth values, integers and floats, by the letters of numpy.
+_NUMBERS = frozenset("biuf")
 
 
 def _dump(plain: Any, lose: Lose) -> str:
@@ -122,12 +150,6 @@ def _replace_nan(plain: Any, path: tuple[str | int, ...], lose: Lose) -> Any:
     if isinstance(plain, list):
         return [_replace_nan(item, (*path, index), lose) for index, item in enumerate(plain)]
     return plain
-
-
-def no_json_form(tool_name: str, value: Any) -> ToolOutputError:
-    """Return the error that says that JSON has no form for what a tool returned."""
-    kind = type(value).__name__
-    return ToolOutputError(f"Error: {tool_name} returned a value of type {kind}, which cannot be said in JSON.")
 
 
 def too_large(tool_name: str, what: str, size: int, most: int) -> ToolOutputError:

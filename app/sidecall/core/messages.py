@@ -6,7 +6,8 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from sidecall.core.jsonable import no_json_form, to_text
+from sidecall.core.jsonable import to_text
+from sidecall.core.results.unsayable import no_json_form
 
 M = TypeVar("M", bound=BaseModel)
 ContentBlock = dict[str, Any]

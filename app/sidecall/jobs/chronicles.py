@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -12,7 +12,6 @@ from pydantic_core import to_json
 
 from sidecall.core.calls.entry import CallEntry, CallStatus
 from sidecall.core.jsonable import to_plain
-from sidecall.dataclasses import dataclass
 
 # What is kept of one call; beyond that the oldest that its tool has said is forgotten.
 _MOST = 256
@@ -25,13 +24,27 @@ _ORDER: dict[CallStatus, int] = {"running": 0, "awaiting_approval": 1, "queued":
 _END = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Happening:
-    """Something that happened to a call, as JSON; numbers rise, and may have gaps where something was forgotten."""
+# Writes what happened for those who watch: its kind, its JSON and its number.
+WriteHappening = Callable[[str, bytes, int], bytes]
 
-    number: int
-    kind: str
-    body: bytes
+
+class Happening:
+    """Something that happened to a call; numbers rise, and may have gaps where something was forgotten."""
+
+    __slots__ = ("_body", "_kind", "_written", "number", "size")
+
+    def __init__(self, number: int, kind: str, body: bytes) -> None:
+        self.number = number
+        self.size = len(body)
+        self._kind = kind
+        self._body = body
+        self._written = b""
+
+    def write(self, write: WriteHappening) -> bytes:
+        """Return it as all who watch read it, written once however many they are."""
+        if not self._written:
+            self._written, self._body = write(self._kind, self._body, self.number), b""
+        return self._written
 
 
 class Chronicle:
@@ -64,7 +77,7 @@ class Chronicle:
         self._said.append(self.last)
         self._size += len(body)
         while self._size > _MOST_BYTES or len(self._said) > _MOST:
-            self._size -= len(self._happenings.pop(self._said.popleft()).body)
+            self._size -= self._happenings.pop(self._said.popleft()).size
 
     def _add(self, kind: str, body: bytes) -> None:
         self.last += 1

@@ -1,10 +1,12 @@
 """How a call ends that is remembered."""
 
-from sidecall.core.calls.entry import CallEnd, CallStatus
+from sidecall.core.calls.entry import CallEnd, CallEntry, CallStatus
 from sidecall.core.calls.errors import CallCancelled, CallExpired, OutcomeUnknown
-from sidecall.core.errors import ToolFailure
+from sidecall.core.decisions.places import Approvals
+from sidecall.core.errors import ToolFailure, UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.tool import CompiledTool
+from sidecall.pipeline.batch import Find
 from sidecall.pipeline.format import refuse
 
 # Kinds of failure that are a status of their own.
@@ -29,9 +31,38 @@ def end_cancelled(call: ToolCall, call_id: str) -> CallEnd:
     return _end(CallCancelled(), call, call_id)
 
 
+async def end_unwanted(entry: CallEntry, call: ToolCall, approvals: Approvals, find: Find) -> CallEnd:
+    """Make the same of one that is queued or waits for a person, of which most have never run."""
+    if entry.status == "queued":
+        never_ran = entry.attempt == 0
+    else:
+        never_ran = await _waits_from_the_beginning(entry, approvals, find(entry.name))
+    end = _end(CallCancelled(_NEVER_RAN) if never_ran else CallCancelled(), call, entry.id)
+    end.never_ran = never_ran
+    return end
+
+
+_NEVER_RAN = "Error: the call was cancelled before it ran; it has had no effects."
+
+
+async def _waits_from_the_beginning(entry: CallEntry, approvals: Approvals, tool: CompiledTool | None) -> bool:
+    """Return whether a person was to decide before the tool runs; one that asks itself has run up to there."""
+    if entry.approval_id is None or tool is None:
+        return False
+    try:
+        record = await approvals.get(entry.approval_id)
+    except UnknownApproval:
+        return False
+    if record.tells_tool or record.approval.description is not None:
+        return False
+    return tool.options.requires_approval is not False or record.approval.sign_in is not None
+
+
 def end_expired(call: ToolCall, call_id: str) -> CallEnd:
     """Make the end of a call that nobody has decided about in time."""
-    return _end(CallExpired(), call, call_id)
+    end = _end(CallExpired(), call, call_id)
+    end.never_ran = True
+    return end
 
 
 def _end(failure: ToolFailure, call: ToolCall, call_id: str) -> CallEnd:

@@ -17,7 +17,7 @@ from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
 from sidecall.core.run.workspaces import require_conversation
 from sidecall.core.tool import CompiledTool
-from sidecall.jobs.endings import end_cancelled, end_expired, end_with, may_repeat
+from sidecall.jobs.endings import end_expired, end_unwanted, end_with, may_repeat
 from sidecall.jobs.ends import Ends, hear
 from sidecall.jobs.keeping import Keeping
 from sidecall.jobs.keys import make_call_key
@@ -274,7 +274,7 @@ class Jobs:
             return await self.wait(entry, _LOOK)
         record = await self._calls.get_record(call_id)
         assert record is not None
-        end = end_cancelled(record.tool_call, call_id)
+        end = await end_unwanted(entry, record.tool_call, self._approvals, self._find)
         if entry.approval_id is not None and entry.status == "awaiting_approval":
             if not await self._withdraw(entry.approval_id, end.message, by):
                 return await self.settle(entry)

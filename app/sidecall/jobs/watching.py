@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 from sidecall.core.calls.entry import CallEntry
 from sidecall.jobs.chronicles import Chronicles, Happening
@@ -11,8 +11,8 @@ from sidecall.jobs.ends import Ends, News
 # Seconds after which the ledger is asked again: another server may run the call.
 _LOOK = 1.0
 
-# What happens, at last the call as it has ended; None where nothing did for a while.
-Sights = AsyncGenerator[Happening | CallEntry | None]
+# What happens, as much as there is at once, and at last the call as it has ended; None where nothing did for a while.
+Sights = AsyncGenerator[Sequence[Happening] | CallEntry | None]
 
 
 async def watch_call(
@@ -41,9 +41,9 @@ async def watch_call(
                 until = time.monotonic() + _LOOK
                 while True:
                     changed = chronicle.changed
-                    for happening in chronicle.list_after(after):
-                        after = happening.number
-                        yield happening
+                    if happenings := chronicle.list_after(after):
+                        after = happenings[-1].number
+                        yield happenings
                     if entry.has_ended:
                         yield entry
                         return

@@ -13,7 +13,6 @@ from sidecall.core.jsonable import (
     Lose,
     is_bulky,
     lose_silently,
-    no_json_form,
     render_failure,
     replace_surrogates,
     to_plain,
@@ -23,6 +22,7 @@ from sidecall.core.messages import Content, ToolCall, ToolMessage, are_blocks, w
 from sidecall.core.native.items import settle_item
 from sidecall.core.options import IN_PROCESSES
 from sidecall.core.results.notes import IGNORED
+from sidecall.core.results.unsayable import no_json_form
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.guard import guard_text
 from sidecall.pipeline.handle import ask_handler, has_words
@@ -83,8 +83,9 @@ def _format_any(invocation: Invocation, name: str) -> None:
         read = read_series(name, outputs, invocation.call.id)
         told = _describe_commands(name, read, lost) if read.update or any(map(is_command, outputs)) else {}
         content, artifact, fields = _take_over(name, read.answer, artifact)
-    fields["content"] = _make_content(name, content, lost.of("content"))
-    fields["artifact"] = None if artifact is None else _make_jsonable(name, artifact, lost.of("artifact"))
+    part = None if invocation.tool.options.response_format == "content" else "content"
+    fields["content"] = _make_content(name, content, lost.of("content"), part)
+    fields["artifact"] = None if artifact is None else _make_jsonable(name, artifact, lost.of("artifact"), "artifact")
     invocation.notes = lost.notes
     invocation.message = make_message(invocation, told, fields)
 
@@ -193,13 +194,14 @@ def _describe_commands(name: str, asked: CommandParts, lost: LostNumbers) -> dic
 
 def _describe_command(name: str, command: CommandParts, lose: Lose) -> dict[str, Any]:
     wishes = {"goto": command.goto or None, "graph": command.graph, "resume": command.resume}
-    said = {key: _make_jsonable(name, value) for key, value in wishes.items() if value is not None}
-    return {"state_update": _make_jsonable(name, command.update, lose), **said}
+    said = {key: _make_jsonable(name, value, part=key) for key, value in wishes.items() if value is not None}
+    return {"state_update": _make_jsonable(name, command.update, lose, "state update"), **said}
 
 
 def _take_over(name: str, spoken: MessageParts, artifact: Any) -> tuple[Any, Any, dict[str, Any]]:
     """Take over what a message of the tool's own says; its artifact beats the pair's."""
-    rest = {"status": spoken.status, "additional_kwargs": _make_jsonable(name, dict(spoken.additional_kwargs))}
+    kwargs = _make_jsonable(name, dict(spoken.additional_kwargs), part="additional_kwargs")
+    rest = {"status": spoken.status, "additional_kwargs": kwargs}
     return spoken.content, artifact if spoken.artifact is None else spoken.artifact, rest
 
 
@@ -252,21 +254,21 @@ def _make_empty_metadata() -> dict[str, Any]:
     return {"duration_ms": 0.0, "return_direct": False, "ignored_args": [], "repaired": []}
 
 
-def _make_content(name: str, value: Any, lose: Lose = lose_silently) -> Content:
+def _make_content(name: str, value: Any, lose: Lose = lose_silently, part: str | None = None) -> Content:
     """Follow LangChain: text and lists of known blocks as they are, all else as JSON text, but never as a repr."""
     if isinstance(value, str):
         return replace_surrogates(str.__str__(value))
     if are_blocks(value):
-        blocks: list[Any] = _make_jsonable(name, list(value), lose)
+        blocks: list[Any] = _make_jsonable(name, list(value), lose, part)
         return blocks
     try:
         return to_text(value, lose)
     except ValueError as error:
-        raise no_json_form(name, value) from error
+        raise no_json_form(name, value, part) from error
 
 
-def _make_jsonable(name: str, value: Any, lose: Lose = lose_silently) -> Any:
+def _make_jsonable(name: str, value: Any, lose: Lose = lose_silently, part: str | None = None) -> Any:
     try:
         return to_plain(value, lose)
     except ValueError as error:
-        raise no_json_form(name, value) from error
+        raise no_json_form(name, value, part) from error

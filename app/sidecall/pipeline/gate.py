@@ -9,7 +9,7 @@ from sidecall.core.context import Caller
 from sidecall.core.errors import MissingContext, ToolNotFound
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
-from sidecall.core.native.kinds import tell_member
+from sidecall.core.native.kinds import EARLIER, tell_member
 from sidecall.core.observer import Observer
 from sidecall.core.overload import QuotaExceeded
 from sidecall.core.quota import Quota
@@ -248,6 +248,8 @@ class Gate:
 
 
 def _make_not_found(name: str, available: Sequence[str], choices: Sequence[str]) -> ToolNotFound:
-    return ToolNotFound(
-        name, available, _resemblance.find_nearest(name, choices), _resemblance.find_resembling(name, choices)
-    )
+    nearest = _resemblance.find_nearest(name, choices)
+    now = EARLIER.get(name)
+    if now in choices and now is not None:
+        return ToolNotFound(name, available, list(dict.fromkeys([now, *nearest])), now)
+    return ToolNotFound(name, available, nearest, _resemblance.find_resembling(name, choices))

@@ -1,7 +1,8 @@
 """Answer with server-sent events of one call, until it has ended."""
 
+import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 
 from pydantic_core import to_json
@@ -13,6 +14,7 @@ from sidecall.http import problems
 from sidecall.http.events import KEEP_ALIVE, STILL_WORKING, write_event
 from sidecall.http.pieces import PIECE
 from sidecall.http.shutdown import shutdown_problem
+from sidecall.jobs.chronicles import Happening
 from sidecall.jobs.watching import Sights
 from sidecall.rest.native.received import DialectName
 from sidecall.rest.parts import Parts
@@ -20,6 +22,8 @@ from sidecall.rest.plain_calls import write_answer
 
 # The number of every call's answer, so that any server knows who has it.
 LAST = 999_999_999
+# Bytes of events that are sent at once: each costs far less so.
+_PORTION = 16 * 1024
 # One event, as OpenAPI 3.2 describes those of a stream; its data is the text of a JSON object.
 EVENT = {
     "type": "object",
@@ -65,11 +69,31 @@ async def _write(parts: Parts, request: Request, sights: Sights, form: DialectNa
                 yield write_event("error", bytes(shutdown_problem(request).body))
                 return
             elif sight is not None:
-                yield write_event(sight.kind, sight.body, sight.number)
+                async for portion in write_happenings(sight):
+                    yield portion
                 spoken = time.monotonic()
             elif time.monotonic() - spoken >= KEEP_ALIVE:
                 yield STILL_WORKING
                 spoken = time.monotonic()
+
+
+async def write_happenings(happenings: Sequence[Happening]) -> AsyncIterator[bytes]:
+    """Write what has happened in few portions; others have their turns in between, as many may come for it at once."""
+    for portion in _join(happenings):
+        yield portion
+        await asyncio.sleep(0)
+
+
+def _join(happenings: Sequence[Happening]) -> Iterator[bytes]:
+    portion, size = list[bytes](), 0
+    for happening in happenings:
+        event = happening.write(write_event)
+        if portion and size + len(event) > _PORTION:
+            yield b"".join(portion)
+            portion, size = [], 0
+        portion.append(event)
+        size += len(event)
+    yield b"".join(portion)
 
 
 def _write_message(entry: CallEntry, form: DialectName) -> Iterator[bytes]:

@@ -1,6 +1,8 @@
 """Remember what `GET /tools` answers."""
 
+import asyncio
 import hashlib
+from collections.abc import Callable
 
 from sidecall.core.context import ANONYMOUS, Caller, Toolset
 from sidecall.dataclasses import dataclass
@@ -10,6 +12,8 @@ from sidecall.registry import Registry
 # Different queries of one server are few. Beyond them the oldest goes, so that whoever makes up queries costs others at
 # most one rendering in so many requests of theirs.
 _MOST = 64
+# Tools whose listing is written at once; more of them, in strict form, would hold up the event loop.
+_FEW = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,7 @@ class Listings:
         self._registry = registry
         self._version = registry.version
         self._known: dict[tuple[bytes, Sight], Listing] = {}
+        self._making: dict[tuple[bytes, Sight, int], asyncio.Task[Listing]] = {}
 
     def find(self, query: bytes, caller: Caller | None = None) -> Listing | None:
         """Return the answer to this query of this caller, None where none are told apart, unless it is not known."""
@@ -54,6 +59,31 @@ class Listings:
             self._known = {}
         sight = None if caller is None else self._see(caller)
         return self._known.get((query, sight))
+
+    async def make(
+        self, query: bytes, version: int, count: int, write: Callable[[], Listing], caller: Caller = ANONYMOUS
+    ) -> Listing:
+        """Write an answer about so many tools, where they are many in a thread and once for all who ask, and keep it.
+
+        Raises:
+            InvalidParameter: The query cannot be answered.
+        """
+        if count <= _FEW:
+            listing = write()
+        elif self._registry.is_conditional:
+            listing = await asyncio.to_thread(write)
+        else:
+            listing = await self._join((query, self._see(caller), version), write)
+        self.keep(query, listing, version, caller)
+        return listing
+
+    async def _join(self, wanted: tuple[bytes, Sight, int], write: Callable[[], Listing]) -> Listing:
+        """Write it, or wait until another has; it is written to its end although those who want it may leave."""
+        making = self._making.get(wanted)
+        if making is None:
+            making = self._making[wanted] = asyncio.create_task(asyncio.to_thread(write))
+            making.add_done_callback(lambda _: self._making.pop(wanted))
+        return await asyncio.shield(making)
 
     def keep(self, query: bytes, listing: Listing, version: int, caller: Caller = ANONYMOUS) -> None:
         """Remember it, if all with the same scopes are answered the same and the registry is still of this version."""

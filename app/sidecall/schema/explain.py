@@ -11,8 +11,10 @@ from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
 from sidecall.core.tool import Schema
 from sidecall.schema.describe import describe
 from sidecall.schema.repair.entries import make_misfit, make_missing, make_unknown, say_wanted
+from sidecall.schema.repair.fitting import has_fitting_type
+from sidecall.schema.repair.members import list_members
 from sidecall.schema.repair.misfits import Misfits
-from sidecall.schema.repair.sites import Site, find_inner, locate
+from sidecall.schema.repair.sites import ABSENT, Site, find_inner, locate
 
 # Messages of pydantic that would speak of Python, or repeat a piece of what was sent, which may be a secret.
 _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -25,6 +27,9 @@ _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
     "union_tag_invalid": lambda ctx: f"Field {ctx['discriminator']} must be one of {ctx['expected_tags']}",
     "uuid_parsing": lambda _: "Input should be a valid UUID",
     "url_parsing": lambda _: "Input should be a valid URL",
+    "decimal_max_digits": lambda ctx: f"Input should have no more than {ctx['max_digits']} digits",
+    "decimal_max_places": lambda ctx: f"Input should have no more than {ctx['decimal_places']} decimal places",
+    "decimal_whole_digits": lambda ctx: f"Input should have no more than {ctx['whole_digits']} digits before the point",
     "byte_size_unit": lambda _: "Input should be a number of bytes, or one with a unit such as KB or MiB",
 }
 # pydantic lists all its errors or none, and a hundred thousand take it 0.2 s.
@@ -40,6 +45,8 @@ _IN_SCHEMA = frozenset(
     " too_long string_too_short string_too_long string_pattern_mismatch model_attributes_type bytes_too_short"
     " bytes_too_long date_from_datetime_inexact missing_sentinel_error int_parsing_size".split()
 )
+# What is said of a name in a member of a union, and would be wrong of the union.
+_INSIDE = ABSENT | {"extra_forbidden", "unexpected_keyword_argument"}
 # Which alphabet it was the schema says, and not the message.
 _ENCODED = frozenset(("base64_decode", "bytes_invalid_encoding"))
 _OF_PYTHON = re.compile(
@@ -90,12 +97,37 @@ def word_errors(found: Sequence[tuple[ErrorDetails, Site]], schema: Schema) -> l
 
 def _explain_union(details: Sequence[ErrorDetails], site: Site, root: Schema) -> Iterator[FieldError]:
     """Explain by the schema why no member of a union fits, or else by what its members say."""
-    found = Misfits(root).find(site.value, site.node, site.path)
+    decimal = _explain_decimal([it["type"] for it in details], site, root)
+    found = Misfits(root).find(site.value, site.node, site.path) if decimal is None else [decimal]
     if found:
         yield from found
         return
     own = next((it for it in details if it["type"] in _RAISED), details[0])
-    yield _make_entry(own, site, root)
+    if own["type"] in _INSIDE and site.node is not None:
+        yield make_misfit(site.path, "union", site.node, root, site.value)
+    else:
+        yield _make_entry(own, site, root)
+
+
+def _explain_decimal(kinds: Sequence[str], site: Site, root: Schema) -> FieldError | None:
+    """Explain what is no decimal number, which the schema calls a number or a string; None for anything else."""
+    if _NO_DECIMAL.isdisjoint(kinds) or "string_type" in kinds or site.node is None:
+        return None
+    options = [it for it in list_members(site.node, root) if it.get("type") != "string" or it.keys() & _OF_TEXTS]
+    if isinstance(site.value, dict | list) and any(has_fitting_type(site.value, it) for it in options):
+        return None
+    words = [_describe_decimal(it) if it.get("type") == "number" else describe(it) for it in options]
+    wanted = " or ".join(dict.fromkeys(words))
+    return {"loc": list(site.path), "type": kinds[0], "msg": say_wanted(wanted), "expected": wanted}
+
+
+_NO_DECIMAL = frozenset(("decimal_parsing", "decimal_type"))
+# A text that says what it has to be is no other form of a number.
+_OF_TEXTS = frozenset(("enum", "const", "format"))
+
+
+def _describe_decimal(number: Schema) -> str:
+    return f"decimal {describe(number)}, such as 12.50"
 
 
 def _make_entry(detail: ErrorDetails, site: Site, root: Schema) -> FieldError:

@@ -5,7 +5,7 @@ import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 
 from pydantic import (
     AliasChoices,
@@ -26,6 +26,9 @@ from sidecall.schema.injections import rebuild_annotation
 
 _VALIDATING = ConfigDict(validate_default=True)
 _FREE = "Further arguments, each under its own name beside the others."
+_UNPACKED = (
+    "Unpack[...] is not read; write its keys as keyword-only parameters, or take one parameter of that TypedDict."
+)
 _ADVICE = "use a type that JSON can say, or hide the parameter with Annotated[..., InjectedToolArg]"
 
 
@@ -55,11 +58,16 @@ def infer_args_schema(
     visible = [parameter for parameter in parameters if parameter.name not in injected]
     named = [parameter for parameter in visible if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
     catch_all = next((p for p in visible if p.kind is inspect.Parameter.VAR_KEYWORD), None)
+    if catch_all is not None and typing.get_origin(catch_all.annotation) is Unpack:
+        raise SchemaInferenceError(f"{where}: parameter `{catch_all.name}`: {_UNPACKED}")
     base = _make_base(forbid_unknown) if catch_all is None else _make_open_base(where, catch_all, descriptions)
     fields = {f"p{i}": _make_field(parameter, descriptions.get(parameter.name)) for i, parameter in enumerate(named)}
     try:
         model = _create(base, fields)
-        _check_defaults(model.model_fields.values())
+        converted = _convert_defaults(model.model_fields)
+        if converted:
+            fields |= {name: (fields[name][0], value) for name, value in converted.items()}
+            model = _create(base, fields)
         made = make_args_schema(model, {f"p{i}": p.name for i, p in enumerate(named)}, frozenset(), catch_all, injected)
     except (PydanticUserError, TypeError, ValidationError):
         for parameter, (name, field) in zip(named, fields.items(), strict=True):
@@ -84,7 +92,7 @@ def _check(where: str, parameter: Parameter, base: type[BaseModel], field: Mappi
     except (PydanticUserError, TypeError) as error:
         raise _make_error(where, parameter, error) from error
     try:
-        _check_defaults(model.model_fields.values())
+        _convert_defaults(model.model_fields)
     except ValidationError as error:
         reason = error.errors(include_url=False)[0]["msg"]
         text = f"{where}: parameter `{parameter.name}`: its default does not fit its type: {reason}."
@@ -96,12 +104,22 @@ def _make_error(where: str, parameter: Parameter, error: Exception) -> SchemaInf
     return SchemaInferenceError(f"{where}: parameter `{parameter.name}`: {reason} To mend it, {_ADVICE}.")
 
 
-def _check_defaults(fields: Iterable[FieldInfo]) -> None:
+def _convert_defaults(fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
+    """Check the defaults, and return those that fit only once they are read as the types of their fields."""
     # A factory is not called: it may open something.
-    said = [field for field in fields if not field.is_required() and field.default_factory is None]
-    if said:
-        values: Any = {f"p{i}": (rebuild_annotation(field), field.default) for i, field in enumerate(said)}
-        create_model("Defaults", __config__=_VALIDATING, **values)()
+    said = {name: it for name, it in fields.items() if not it.is_required() and it.default_factory is None}
+    if not said:
+        return {}
+    values: Any = {name: (rebuild_annotation(field), field.default) for name, field in said.items()}
+    read = create_model("Defaults", __config__=_VALIDATING, **values)().__dict__
+    return {name: read[name] for name, field in said.items() if _is_converted(read[name], field.default)}
+
+
+def _is_converted(value: Any, default: Any) -> bool:
+    """Return whether a default has become another type; an integer is a float to everybody."""
+    if isinstance(default, type(value)) or (type(default) is int and type(value) is float):
+        return False
+    return not hasattr(value, "__next__")  # Which one call would use up for all others.
 
 
 def _make_base(forbid_unknown: bool, **body: Any) -> type[BaseModel]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
 from sidecall.core.tool import Schema
@@ -106,7 +107,11 @@ class ModelJudge:
     def explain(self, reading: Reading, data: Mapping[str, Any]) -> list[FieldError]:
         """Make the entries of what is wrong, but for unknown names."""
         self.list_sites(reading, data)
-        return word_errors(list(zip(reading.faults, reading.sites or (), strict=True)), self.root)
+        found = list(zip(reading.faults, reading.sites or (), strict=True))
+        if not found and not reading.strays:  # Names that no member of a union takes, whichever was meant.
+            unknown = [ErrorDetails(type="extra_forbidden", loc=loc, msg="", input=None) for loc in reading.unknown]
+            found = [(it, locate(it["loc"], it["type"], data, self.root)) for it in unknown]
+        return word_errors(found, self.root)
 
 
 def _is_about(loc: Path, path: Path) -> bool:

@@ -132,9 +132,9 @@ def test_objects_are_no_blocks_on_the_other_side() -> None:
     ("output", "kind"),
     [
         (Plain(), "Plain"),
-        (ToolMessage(content="said", artifact=Plain()), "Plain"),
-        (ToolMessage(content="said", additional_kwargs={"a": Plain()}), "dict"),
-        (Command(goto=Plain()), "Plain"),
+        (ToolMessage(content="said", artifact=Plain()), "Plain as the artifact"),
+        (ToolMessage(content="said", additional_kwargs={"a": Plain()}), "Plain at `a` of the additional_kwargs"),
+        (Command(goto=Plain()), "Plain as the goto"),
     ],
     ids="value artifact kwargs goto".split(),
 )

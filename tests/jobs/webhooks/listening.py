@@ -26,11 +26,12 @@ class Heard:
 
 @dataclass
 class Listening:
-    """Answer messages with these statuses, the last of them again and again, and keep them."""
+    """Keep messages, and answer them with these statuses, the last again and again; once `go` is set if it is there."""
 
     statuses: Sequence[int] = (204,)
     heard: list[Heard] = field(default_factory=list)
     port: int = 0
+    go: asyncio.Event | None = None
 
     @property
     def host(self) -> str:
@@ -48,6 +49,8 @@ class Listening:
             return
         status = self.statuses[min(len(self.heard), len(self.statuses) - 1)]
         self.heard.append(Heard(head[0].split()[1], headers, body))
+        if self.go is not None:
+            await self.go.wait()
         writer.write(b"HTTP/1.1 %d Done\r\nContent-Length: 0\r\n\r\n" % status)
         await writer.drain()
         writer.close()

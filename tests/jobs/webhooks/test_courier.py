@@ -68,7 +68,7 @@ async def end(ledger: Ledger, url: str | None, id: str = "a") -> None:
 
 async def is_settled(ledger: Ledger) -> bool:
     """Return whether nothing is left to do, now or later."""
-    return not await ledger.callbacks.list_due(time.time() + 1_000_000, 10)
+    return not await ledger.callbacks.list_due(time.time() + 1_000_000, 10, 10)
 
 
 async def settle_all(ledger: Ledger) -> None:
@@ -141,7 +141,7 @@ async def test_a_server_that_comes_back_tells_what_the_one_before_has_not(tmp_pa
         async with keep(tmp_path) as ledger:
             await end(ledger, receiver.host, "waiting")
             await end(ledger, receiver.host, "taken")
-            taken = (await ledger.callbacks.list_due(time.time(), 10))[1]
+            taken = (await ledger.callbacks.list_due(time.time(), 10, 10))[1]
             assert await ledger.callbacks.claim(taken, time.time() + 0.5) is not None
         async with keep(tmp_path) as ledger, carry(ledger, receiver.host):
             await settle_all(ledger)
@@ -162,21 +162,42 @@ async def test_each_message_is_one_servers(tmp_path: Path) -> None:
     ]
 
 
+async def test_a_host_that_never_answers_holds_up_no_others(tmp_path: Path) -> None:
+    """It has four places, however many are due to it before, and whoever is told of them."""
+    async with listen() as quick, listen() as gone, keep(tmp_path) as ledger:
+        gone.go = asyncio.Event()
+        for number in range(30):
+            await end(ledger, f"{gone.host}/{number}", f"gone {number}")
+        async with carry(ledger, gone.host, quick.host):
+            await until(lambda: len(gone.heard) == 4)
+            for number in range(6):
+                await end(ledger, quick.host, f"quick {number}")
+            await until(lambda: len(quick.heard) == 6)
+            await end(ledger, quick.host, "quick 6")
+            await until(lambda: len(quick.heard) == 7)
+            assert len(gone.heard) == 4
+
+            gone.go.set()
+            await settle_all(ledger)
+
+    assert len(gone.heard) == 30
+
+
 async def test_whoever_has_lost_its_lease_changes_nothing(tmp_path: Path) -> None:
     """Another server has the message now."""
     async with keep(tmp_path) as ledger:
         await end(ledger, "http://127.0.0.1:1/")
-        (due,) = await ledger.callbacks.list_due(time.time(), 10)
+        (due,) = await ledger.callbacks.list_due(time.time(), 10, 10)
         late = await ledger.callbacks.claim(due, time.time() - 1)
         assert late is not None
-        (again,) = await ledger.callbacks.list_due(time.time(), 10)
+        (again,) = await ledger.callbacks.list_due(time.time(), 10, 10)
         held = await ledger.callbacks.claim(again, time.time() + 60)
 
         await ledger.callbacks.settle(late, None)
 
         assert held is not None
         assert await ledger.callbacks.claim(replace(due), time.time() + 60) is None
-        assert [it.tries for it in await ledger.callbacks.list_due(time.time() + 61, 10)] == [2]
+        assert [it.tries for it in await ledger.callbacks.list_due(time.time() + 61, 10, 10)] == [2]
 
 
 async def test_nobody_looks_where_nobody_may_be_told(tmp_path: Path) -> None:

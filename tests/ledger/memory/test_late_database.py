@@ -18,7 +18,7 @@ ASKED: dict[str, tuple[Any, ...]] = {
     "list_held_calls": (5,),
     "list_lost_calls": (1.0, "me"),
     "list_own_calls": ("me",),
-    "list_due_callbacks": (1.0, 5),
+    "list_due_callbacks": (1.0, 5, 4),
 }
 
 

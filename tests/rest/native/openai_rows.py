@@ -88,7 +88,7 @@ OPENAI: dict[str, tuple[dict[str, Any], Any, dict[str, Any]]] = {
             "call_id": "c1",
             "output": [
                 {"stdout": "aaaaaaaaa\n", "stderr": "", "outcome": EXIT},
-                {"stdout": "bb", "stderr": "", "outcome": EXIT},
+                {"stdout": "b…", "stderr": "", "outcome": EXIT},
             ],
             "status": "completed",
             "max_output_length": 12,

@@ -1,6 +1,7 @@
 """Defaults that are others at each start are told from those that stay."""
 
 import time
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_DNS, UUID, uuid1, uuid4, uuid5
@@ -30,19 +31,19 @@ def _make_schema(annotation: Any, default: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("annotation", "default"),
     [
-        (datetime, datetime.now()),
-        (datetime | None, datetime.now(UTC)),
-        (datetime, datetime.now(UTC).replace(tzinfo=None)),
-        (str, datetime.now(UTC).isoformat()),
-        (date, datetime.now(UTC).date()),
-        (float, time.time()),
-        (UUID, uuid4()),
-        (str, str(uuid1())),
+        (datetime, datetime.now),
+        (datetime | None, lambda: datetime.now(UTC)),
+        (datetime, lambda: datetime.now(UTC).replace(tzinfo=None)),
+        (str, lambda: datetime.now(UTC).isoformat()),
+        (date, lambda: datetime.now(UTC).date()),
+        (float, time.time),
+        (UUID, uuid4),
+        (str, lambda: str(uuid1())),
     ],
 )
-def test_a_default_that_is_another_at_each_start_is_named(annotation: Any, default: Any) -> None:
-    """By what it looks like: of the clock, or random."""
-    [text] = find_changing_defaults(_make_schema(annotation, default))
+def test_a_default_that_is_another_at_each_start_is_named(annotation: Any, default: Callable[[], Any]) -> None:
+    """By what it looks like: of the clock, as late as it is now, or random."""
+    [text] = find_changing_defaults(_make_schema(annotation, default()))
 
     assert text.startswith("`it` has the default ")
 

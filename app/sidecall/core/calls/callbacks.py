@@ -23,8 +23,14 @@ class DueCallback:
 class CallbackQueue(Protocol):
     """Which ended calls somebody has still to be told of; each method is one step and durable once it returns."""
 
-    async def list_due(self, now: float, most: int) -> Sequence[DueCallback]:
-        """List up to `most` of those that are due, fairly between their callers; `now` is in seconds since 1970."""
+    async def list_due(self, now: float, most: int, most_of_host: int) -> Sequence[DueCallback]:
+        """List up to `most` of those that are due, fairly between their callers and the hosts that are told.
+
+        Args:
+            now: In seconds since 1970.
+            most: How many.
+            most_of_host: How many of them for the same host.
+        """
 
     async def claim(self, due: DueCallback, until: float) -> DueCallback | None:
         """Take one until then, when it is due again; None where another server was quicker."""

@@ -102,12 +102,16 @@ class LostCall:
 
 @dataclass(slots=True)
 class CallEnd:
-    """How an attempt at a call ended; `text` is its answer as JSON once that was written, as it is only once."""
+    """How an attempt at a call ended; `text` is its answer as JSON once that was written, as it is only once.
+
+    `never_ran` says that it waited for a person, and its tool was not begun.
+    """
 
     status: CallStatus
     kind: str | None
     message: ToolMessage
     text: bytes | None = field(default=None, repr=False, compare=False)
+    never_ran: bool = False
 
     def write(self) -> bytes:
         """Return its answer as JSON."""

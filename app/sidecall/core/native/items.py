@@ -76,6 +76,6 @@ def _cut(text: str, room: int) -> str:
         return text
     note = f"\n[… {len(text) - room} characters left out …]\n"
     if len(note) * 2 > room:
-        return text[:room]
+        return text[: room - 1] + "…" if room else ""
     room -= len(note)
     return text[: (room + 1) // 2] + note + text[len(text) - room // 2 :]

@@ -60,6 +60,13 @@ NAMES: Mapping[NativeKind, str] = {
     "computer_action": "computer",
 }
 
+# Names that models still know from earlier versions, or from the types of their tools.
+EARLIER: Mapping[str, str] = {
+    "str_replace_editor": NAMES["text_editor"],
+    "str_replace_edit_tool": NAMES["text_editor"],
+    "text_editor": NAMES["text_editor"],
+}
+
 
 def tell_member(toolset: str, name: str) -> str:
     """Name a member by its toolset and the name that models of its provider call it by."""

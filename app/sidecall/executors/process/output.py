@@ -31,8 +31,9 @@ from sidecall.core.command import (
     read_series,
     write_goto,
 )
-from sidecall.core.jsonable import no_json_form, to_plain, to_text, too_large
+from sidecall.core.jsonable import to_plain, to_text, too_large
 from sidecall.core.messages import ObjectList, ToolMessage, are_blocks
+from sidecall.core.results.unsayable import no_json_form
 from sidecall.core.tool import CompiledTool
 
 # Of these JSON knows all, but not each int: Python writes none that is very long.
@@ -108,7 +109,8 @@ class _Writer:
         return {name: self.plain(wish, f"a {name}") for name, wish in wishes.items() if wish is not None}
 
     def content(self, content: Any) -> dict[str, Any]:
-        plain, size = self._reduce(content)
+        is_part = self._tool.options.response_format == "content_and_artifact"
+        plain, size = self._reduce(content, part="content" if is_part else None)
         is_list = are_blocks(content)
         most = self._bounds.most if is_list else self._bounds.text_from
         if type(plain) is not str and most is not None and size > most:
@@ -122,17 +124,17 @@ class _Writer:
         return {"content": plain}
 
     def plain(self, value: Any, what: str, readable: Any = None) -> Any:
-        plain, size = self._reduce(value, readable)
+        plain, size = self._reduce(value, readable, what.removeprefix("an ").removeprefix("a "))
         most = self._bounds.most
         if most is not None and size > most and (exact := _measure(plain, size)) > most:
             raise too_large(self._tool.name, what, exact, most)
         return plain
 
-    def _reduce(self, value: Any, readable: Any = None) -> "Reduced":
+    def _reduce(self, value: Any, readable: Any = None, part: str | None = None) -> "Reduced":
         try:
             return reduce(value if readable is None else readable)
         except ValueError as error:
-            raise no_json_form(self._tool.name, value) from error
+            raise no_json_form(self._tool.name, value if readable is None else readable, part) from error
 
 
 class Reduced(NamedTuple):

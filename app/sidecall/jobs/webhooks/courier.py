@@ -4,7 +4,9 @@ import asyncio
 import logging
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from sidecall.core.calls.callbacks import DueCallback
@@ -22,17 +24,23 @@ else:
 
 logger = logging.getLogger("sidecall")
 
+# A host and its port, None for one that may not be told.
+_Host = tuple[str, int] | None
 # Writes what `GET /tool_calls/{id}` shows.
 ShowEntry = Callable[[CallEntry], bytes]
 
 # Seconds between one try and the next, about eighteen hours in all.
 PAUSES = (5.0, 30.0, 120.0, 600.0, 1800.0, 7200.0, 18_000.0, 36_000.0)
-# Seconds between two looks at what is due.
+# Seconds between two looks at what is due, and between those where more may be due once a message has been heard.
 _LOOK = 1.0
+_BREATH = 0.1
 # Seconds for which a server has a message to itself; when it has ended meanwhile, another one sends it.
 _LEASE = 60.0
-# Messages that are under way at once.
+# Messages that are under way at once, and those of them to one host: one that never answers holds up no others.
 _MOST = 20
+_MOST_OF_HOST = 4
+# Messages that are looked at: those to hosts that have enough of them, in whatever words, hide none to others.
+_MOST_LISTED = 200
 # Seconds that those have at the end of the server.
 _PATIENCE = 3.0
 
@@ -63,7 +71,8 @@ class Courier:
         self._keys = keys
         self._show = show
         self._pauses = pauses
-        self._sending: set[asyncio.Task[None]] = set()
+        self._sending: dict[asyncio.Task[None], _Host] = {}
+        self._ended = asyncio.Event()
         self._sender: _sender.Sender | None = None
         self._loop: asyncio.Task[None] | None = None
 
@@ -89,23 +98,51 @@ class Courier:
 
     async def _go_round(self, sender: "_sender.Sender") -> None:
         while True:
+            began, is_more_due = time.monotonic(), False
+            self._ended.clear()
             try:
-                await self._send_due(sender)
+                is_more_due = await self._send_due(sender)
             except StoreUnavailable:
                 logger.warning("webhooks wait: the store cannot be used just now")
             except Exception:
                 logger.exception("webhooks could not be sent; it is tried again in %g s", _LOOK)
-            await asyncio.sleep(_LOOK)
+            # A look at very many takes long, and leaves as much time to others.
+            await asyncio.sleep(max(_BREATH, time.monotonic() - began) if is_more_due else _LOOK)
+            if is_more_due:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK):
+                        await self._ended.wait()
 
-    async def _send_due(self, sender: "_sender.Sender") -> None:
-        free = _MOST - len(self._sending)
-        due = await self._callbacks.list_due(time.time(), free) if free > 0 else ()
+    async def _send_due(self, sender: "_sender.Sender") -> bool:
+        """Send what there is a place for, and return whether there may be more."""
+        if len(self._sending) >= _MOST:
+            return True
+        due = await self._callbacks.list_due(time.time(), _MOST_LISTED, _MOST_OF_HOST)
+        busy = Counter(self._sending.values())
         for callback in due:
+            host = self._find_host(callback)
+            if busy[host] >= _MOST_OF_HOST:
+                continue
             claimed = await self._callbacks.claim(callback, time.time() + _LEASE)
             if claimed is not None:
+                busy[host] += 1
                 task = asyncio.create_task(self._carry(sender, claimed))
-                self._sending.add(task)
-                task.add_done_callback(self._sending.discard)
+                self._sending[task] = host
+                task.add_done_callback(self._note_end)
+                if len(self._sending) >= _MOST:
+                    break
+        return bool(due)
+
+    def _find_host(self, callback: DueCallback) -> _Host:
+        try:
+            receiver = self._hosts.find(callback.url)
+        except CallbackRefused:
+            return None
+        return receiver.host, receiver.port
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        del self._sending[task]
+        self._ended.set()
 
     async def _carry(self, sender: "_sender.Sender", callback: DueCallback) -> None:
         try:

@@ -12,9 +12,16 @@ class SqlCallbacks:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def list_due(self, now: float, most: int) -> Sequence[DueCallback]:
-        """List up to `most` of those that are due, fairly between their callers; `now` is in seconds since 1970."""
-        return [DueCallback(*row) for row in await self._database.read("list_due_callbacks", now, most)]
+    async def list_due(self, now: float, most: int, most_of_host: int) -> Sequence[DueCallback]:
+        """List up to `most` of those that are due, fairly between their callers and the hosts that are told.
+
+        Args:
+            now: In seconds since 1970.
+            most: How many.
+            most_of_host: How many of them for the same host.
+        """
+        rows = await self._database.read("list_due_callbacks", now, most, most_of_host)
+        return [DueCallback(*row) for row in rows]
 
     async def claim(self, due: DueCallback, until: float) -> DueCallback | None:
         """Take one until then, when it is due again; None where another server was quicker."""

@@ -150,8 +150,10 @@ class SqlCalls:
         message, now = end.write().decode(), self._clock()
         size, is_held = _measure(message), attempt is None
         told = (end.status, end.kind, message, now, size, self._kept.keep_until(now, was_held=is_held))
-        statement, which = ("settle_call", ()) if is_held else ("finish_call", (attempt,))
-        if await self._database.write(statement, call_id, *which, *told) is None:
+        row = (
+            ("settle_call", call_id, *told, int(end.never_ran)) if is_held else ("finish_call", call_id, attempt, *told)
+        )
+        if await self._database.write(*row) is None:
             return None
         self._kept.take(0, size)
         return now

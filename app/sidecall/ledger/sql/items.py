@@ -14,6 +14,8 @@ from sidecall.ledger.sql.database import Database, Row
 
 # Rows that are read at once where a filter leaves out some of them; other calls come in between.
 _PAGE = 200
+# Items whose order is read at once; the database looks at all of a namespace for it.
+_MOST_NUMBERS = 50_000
 # Parts of namespaces, tenants and keys are kept as JSON of ASCII characters: no database refuses or reorders those.
 _AFTER_COMMA = "-"
 _BEYOND_ALL = "~"
@@ -127,14 +129,22 @@ class SqlItems:
         await self._database.write("forget_items", self._clock())
 
     async def _read_pages(self, place: Row) -> AsyncIterator[Row]:
-        created, number = -1.0, 0
+        rows = await self._database.read("search_items", *place, -1.0, 0, _PAGE, 0)
+        for row in rows:
+            yield row
+        if len(rows) < _PAGE:
+            return
+        number, created = rows[-1][1], rows[-1][5]
         while True:
-            rows = await self._database.read("search_items", *place, created, number, _PAGE, 0)
-            for row in rows:
-                yield row
-            if len(rows) < _PAGE:
+            numbers = await self._database.read("number_items", *place, created, number, _MOST_NUMBERS)
+            for start in range(0, len(numbers), _PAGE):
+                wanted = [number for number, _ in numbers[start : start + _PAGE]]
+                places = ", ".join(f"${number}" for number in range(2, 2 + len(wanted)))
+                for row in await self._database.read("show_items", place[-1], *wanted, where=places):
+                    yield row
+            if len(numbers) < _MOST_NUMBERS:
                 return
-            number, created = rows[-1][1], rows[-1][5]
+            number, created = numbers[-1]
 
     async def _refresh(self, rows: Sequence[Row], now: float) -> None:
         used = [(row[0], now) for row in rows if row[7] is not None]

@@ -1,5 +1,6 @@
 """List the tools, in the form each provider takes."""
 
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -15,6 +16,7 @@ from sidecall.core.tool import CompiledTool
 from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.problems import Problem
+from sidecall.registry import Registry
 from sidecall.rest.catalog.choice import (
     Format,
     Hosted,
@@ -28,7 +30,7 @@ from sidecall.rest.catalog.choice import (
     write_page,
 )
 from sidecall.rest.examples import LISTING
-from sidecall.rest.listing import make_listing
+from sidecall.rest.listing import Listing, make_listing
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, PartsDep
 from sidecall.rest.shown_context import ShownContextDep
@@ -127,10 +129,16 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
         wanted = None if toolset is None else parts.toolsets.find(toolset)
         seen = await parts.pipeline.visible(caller, context)
         choice = ToolChoice(format, strict, tag, name, wanted, hosted)
-        definitions, cursor = write_page(seen, choice, stretch, parts.registry)
-        listing = make_listing(to_json(definitions), _link(request, cursor))
-        parts.listings.keep(query, listing, version, caller)
+        write = partial(_write, request, seen, choice, stretch, parts.registry)
+        listing = await parts.listings.make(query, version, len(seen), write, caller)
     return listing.reply_to(if_none_match).to_response()
+
+
+def _write(
+    request: Request, tools: list[CompiledTool], choice: ToolChoice, stretch: Stretch, registry: Registry
+) -> Listing:
+    definitions, cursor = write_page(tools, choice, stretch, registry)
+    return make_listing(to_json(definitions), _link(request, cursor))
 
 
 def _link(request: Request, cursor: str | None) -> str | None:

@@ -49,6 +49,7 @@ def say_wanted(words: str) -> str:
 _ARTICLES = {
     "integer": "an ",
     "number": "a ",
+    "decimal": "a ",
     "string": "a ",
     "boolean": "a ",
     "array": "an ",

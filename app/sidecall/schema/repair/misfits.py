@@ -67,13 +67,16 @@ class Misfits:
         if tag is not None and isinstance(value, dict):
             return self._explain_tagged(value, tag, options, path)
         fitting = [option for option in options if has_fitting_type(value, option)]
-        found = [self.find(value, option, path) for option in fitting]
-        if any(not misfits for misfits in found):
-            return []
         best = choose_member(value, fitting)
-        if best is not None:
-            return next(misfits for option, misfits in zip(fitting, found, strict=True) if option is best)
-        return [self._list_members(value, options, path)]
+        likely = (_list_by_inside(value, fitting, self._root) or fitting) if best is None else [best]
+        found = [self.find(value, option, path) for option in likely]
+        if len(likely) == 1:
+            return found[0]
+        if any(not misfits and _knows_keys(value, it) for it, misfits in zip(likely, found, strict=True)):
+            return []
+        # What is wrong for each of them is wrong whichever was meant.
+        is_said = bool(value) and bool(found) and all(misfits == found[0] for misfits in found)
+        return found[0] if is_said and found[0] else [self._list_members(value, options, path)]
 
     def _list_members(self, value: Any, options: Sequence[Schema], path: Path) -> FieldError:
         objects = [option for option in options if "properties" in option]
@@ -102,3 +105,22 @@ class Misfits:
         likely = choose_member({key: value[key] for key in value if key != tag}, options)
         meant = [] if likely is None else list_tags(likely, tag)
         return [suggest(entry, meant[0]) if len(meant) == 1 else entry]
+
+
+def _list_by_inside(value: Any, options: Sequence[Schema], root: Schema) -> list[Schema]:
+    """List the arrays whose items have the shape of those sent, or the objects of any keys where no key is known."""
+    if isinstance(value, list):
+        return [it for it in options if all(_is_item(item, it.get("items"), root) for item in value)]
+    if isinstance(value, dict) and not any(key in it.get("properties", ()) for it in options for key in value):
+        return [it for it in options if it.get("additionalProperties")]
+    return []
+
+
+def _is_item(value: Any, schema: Any, root: Schema) -> bool:
+    return any(has_fitting_type(value, it) and _knows_keys(value, it) for it in list_options(schema, root))
+
+
+def _knows_keys(value: Any, option: Schema) -> bool:
+    """Return whether a member has a place for all keys of a value."""
+    properties = option.get("properties")
+    return properties is None or not isinstance(value, dict) or all(key in properties for key in value)
