@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from sidecall import tool
+from sidecall.core.context import Caller
 from sidecall.core.occupancy import Occupancy
 from sidecall.executors.thread import ThreadExecutor
 from tests.executors.conftest import answering
@@ -91,6 +92,36 @@ async def test_a_call_that_is_given_up_while_it_waits_never_runs() -> None:
     await threads.close()
 
     assert ran == [1, 3]
+
+
+async def test_callers_take_turns_for_a_thread() -> None:
+    """However many calls of one of them wait; each counts the time that it has waited."""
+    entered, release = threading.Event(), threading.Event()
+    ran: list[str] = []
+
+    @tool
+    def work(name: str) -> None:
+        """Wait until released."""
+        ran.append(name)
+        entered.set()
+        release.wait(20)
+
+    threads = ThreadExecutor(1)
+    answer = answering(threads)
+    names = ["a1", "a2", "a3", "a4", "b1", "b2", "c1"]
+    calls = [asyncio.ensure_future(answer(work, {"name": name}, caller=Caller(name[0]))) for name in names]
+    await asyncio.to_thread(entered.wait, 20)
+    full = threads.occupancy
+    calls[2].cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await calls[2]
+    fewer = threads.occupancy
+    release.set()
+    await asyncio.gather(*calls[:2], *calls[3:])
+    await threads.close()
+
+    assert (full.waiting, fewer.waiting, threads.occupancy.waiting) == (6, 5, 0)
+    assert ran == ["a1", "a2", "b1", "c1", "a4", "b2"]
 
 
 @pytest.mark.parametrize("kind", [StopIteration, SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError])
@@ -177,6 +208,7 @@ async def test_the_parts_of_a_generator_are_said_as_they_come() -> None:
 STUCK = """
 import asyncio, threading
 from sidecall import tool
+from sidecall.core.context import Caller
 
 @tool(timeout=0.1)
 def stuck() -> None:

@@ -15,6 +15,7 @@ from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.batch import keep, run_batch
 from sidecall.pipeline.cached.answers import Caching
 from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.portions import Portions
 from sidecall.pipeline.stages import default_stages
 
 
@@ -36,4 +37,4 @@ async def run_all(
     pipeline: Pipeline, requests: Sequence[CallRequest], registry: Registry | None = None
 ) -> list[ToolMessage]:
     """Answer the calls of a batch, in their order; the registry tells which tools want to run alone in it."""
-    return await run_batch(pipeline.run, (registry or Registry()).get, requests, keep)
+    return await run_batch(pipeline.run, (registry or Registry()).get, requests, keep, Portions())

@@ -1,16 +1,20 @@
 """The calls of one turn are answered in their order, and end together."""
 
 import asyncio
-from itertools import pairwise
+from collections.abc import Coroutine
+from dataclasses import replace
+from itertools import groupby, pairwise
 from time import monotonic
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 
-from sidecall import InjectedState, ToolMessage, tool
+from sidecall import InjectedState, Registry, ToolMessage, tool
+from sidecall.core.context import Caller
 from sidecall.core.invocation import CallRequest
 from sidecall.pipeline.batch import keep, run_batch, run_together
 from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.portions import PORTION, PORTIONS, Portions
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline, run_all
 from tests.kit.virtual_time import outcome, running
@@ -41,15 +45,19 @@ async def _fail(seconds: float) -> str:
     raise ValueError("a defect")
 
 
+async def _run(work: list[Coroutine[Any, Any, str]]) -> list[str]:
+    return await run_together(iter(work), [asyncio.sleep(0)])
+
+
 async def test_all_results_come_in_order(seen: list[str]) -> None:
     """Whichever is ready first."""
-    assert await run_together([_work(seen, "a", 2), _work(seen, "b", 1)]) == ["a", "b"]
+    assert await _run([_work(seen, "a", 2), _work(seen, "b", 1)]) == ["a", "b"]
     assert seen == ["b done", "a done"]
 
 
 async def test_nothing_runs_on_when_one_fails(seen: list[str]) -> None:
     """Those that are not done are cancelled, and may tidy up; the error comes after that."""
-    work = run_together([_work(seen, "a", 0.5), _fail(1), _work(seen, "b", LONG, tidying=2)])
+    work = _run([_work(seen, "a", 0.5), _fail(1), _work(seen, "b", LONG, tidying=2)])
 
     assert await outcome(work) == (ValueError, 3.0)
     assert seen == ["a done", "b cancelled"]
@@ -57,7 +65,7 @@ async def test_nothing_runs_on_when_one_fails(seen: list[str]) -> None:
 
 async def test_nothing_runs_on_when_all_are_cancelled(seen: list[str]) -> None:
     """The last to tidy up is waited for, not the first."""
-    work = asyncio.ensure_future(outcome(run_together([_work(seen, "a", LONG), _work(seen, "b", LONG, tidying=2)])))
+    work = asyncio.ensure_future(outcome(_run([_work(seen, "a", LONG), _work(seen, "b", LONG, tidying=2)])))
     running().call_later(1, work.cancel)
 
     assert await work == (asyncio.CancelledError, 3.0)
@@ -66,7 +74,7 @@ async def test_nothing_runs_on_when_all_are_cancelled(seen: list[str]) -> None:
 
 async def test_nothing_is_nothing() -> None:
     """As in an empty batch."""
-    assert await run_together([]) == []
+    assert await _run([]) == []
 
 
 @tool
@@ -140,7 +148,7 @@ async def test_others_have_a_turn_while_calls_of_a_batch_compute() -> None:
 
     beside = asyncio.ensure_future(live_beside())
     calls = [_request("shout", str(number)) for number in range(5)]
-    await run_batch(compute, lambda _: None, calls, keep)
+    await run_batch(compute, lambda _: None, calls, keep, Portions())
     await beside
 
     assert [it for it in seen if it != "other"] == ["0", "1", "2", "3", "4"]
@@ -150,3 +158,56 @@ async def test_others_have_a_turn_while_calls_of_a_batch_compute() -> None:
 async def test_an_empty_batch_has_an_empty_answer(pipeline: Pipeline) -> None:
     """Nothing is run."""
     assert await run_all(pipeline, []) == []
+
+
+async def test_many_batches_let_a_single_call_go_between_and_callers_take_turns() -> None:
+    """Those of one caller begin one after the other."""
+    began: list[str] = []
+
+    async def run(request: CallRequest) -> ToolMessage:
+        began.append(request.call.id)
+        return ToolMessage("done", tool_call_id=request.call.id)
+
+    async def send(name: str, caller: Caller, calls: int) -> None:
+        requests = [replace(_request("shout", name), caller=caller) for _ in range(calls)]
+        await run_batch(run, Registry().get, requests, keep, portions)
+
+    async def call() -> None:
+        await asyncio.sleep(0)  # A request takes some turns of the loop until it is read.
+        await asyncio.sleep(0)
+        began.append("single")
+
+    portions, full, half = Portions(), PORTION * PORTIONS, PORTION * PORTIONS // 2
+    ann, bob = Caller("ann"), Caller("bob")
+    batches = [("a", ann, 2 * full), ("b", ann, full), ("c", bob, full)]
+    await asyncio.gather(*(send(*batch) for batch in batches), call())
+    single = began.index("single")
+    began.remove("single")
+
+    assert single <= 2 * full
+    assert [(name, len(list(calls))) for name, calls in groupby(began)] == [
+        ("a", full + half), ("c", half), ("a", half), ("c", half), ("b", full),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_cancelled", [True, False], ids=["given up", "broken"])
+async def test_a_batch_that_ends_early_begins_no_more_calls(pipeline: Pipeline, is_cancelled: bool) -> None:
+    """And the next one does not wait for it."""
+    begun: list[str] = []
+
+    async def run(request: CallRequest) -> ToolMessage:
+        begun.append(request.call.id)
+        if is_cancelled:
+            batch.cancel()
+            await asyncio.Event().wait()
+        raise SystemError("a defect")
+
+    portions = Portions()
+    requests = [_request("shout", str(number), text="a") for number in range(4 * PORTION * PORTIONS)]
+    batch = asyncio.ensure_future(run_batch(run, Registry().get, requests, keep, portions))
+    with pytest.raises(asyncio.CancelledError if is_cancelled else SystemError):
+        await batch
+    after = await run_batch(pipeline.run, Registry().get, requests[:1], keep, portions)
+
+    assert len(begun) <= PORTION * (PORTIONS + 1)
+    assert [message.content for message in after] == ["A"]

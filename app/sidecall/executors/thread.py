@@ -13,6 +13,7 @@ from typing import Any
 from sidecall.core.invocation import Invocation
 from sidecall.core.occupancy import Occupancy
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.turns import CallerKey, Turns, key_of
 from sidecall.executors.results import COMPLETE, complete, hand_over
 from sidecall.executors.sharing import LOOK, Inbox, Paces, Sharing
 from sidecall.executors.thread_jobs import Returns, ThreadJob, ThreadOutcome
@@ -21,9 +22,10 @@ from sidecall.executors.thread_jobs import Returns, ThreadJob, ThreadOutcome
 class ThreadExecutor:
     """Runs calls in a bounded pool of threads, which are started on demand.
 
-    Calls of tools that are quick share one of them; whatever waits there for longer than a moment gets another. A call
-    that outlives its deadline keeps its thread until it ends, so the pool never grows past its size. The threads
-    are daemons, unlike those of `concurrent.futures`: a tool that is stuck does not keep the process from ending.
+    Calls of tools that are quick share one of them; whatever waits there for longer than a moment gets another. When
+    all are taken, callers take turns. A call that outlives its deadline keeps its thread until it ends, so the pool
+    never grows past its size. The threads are daemons, unlike those of `concurrent.futures`: a tool that is stuck does
+    not keep the process from ending.
     """
 
     def __init__(self, threads: int) -> None:
@@ -32,7 +34,7 @@ class ThreadExecutor:
         self._names = itertools.count()
         self._started = 0
         self._idle: list[Inbox] = []
-        self._waiting: dict[ThreadJob, None] = {}
+        self._waiting: Turns[ThreadJob] = Turns()
         self._sharing = Sharing()
         self._paces = Paces()
         self._returns: Returns | None = None
@@ -89,7 +91,7 @@ class ThreadExecutor:
         with self._lock:
             if self._closed:
                 raise RuntimeError("the server is stopping")
-            may_share = tool.name in self._paces.quick and not self._waiting and not tool.is_async
+            may_share = tool.name in self._paces.quick and not self._waiting.callers and not tool.is_async
             if may_share and sharing.inbox is not None and sharing.loop is loop:
                 sharing.add(job)
                 return
@@ -114,8 +116,7 @@ class ThreadExecutor:
         if self._idle:
             self._idle.pop().put(job)
         elif self._started == self._size:
-            job.waits_since = time.monotonic()
-            self._waiting[job] = None
+            self._let_wait(job)
         else:
             self._started += 1
             return False
@@ -139,8 +140,7 @@ class ThreadExecutor:
                 self._start_thread(job)
             except RuntimeError:  # It has to wait for one of those there are.
                 with self._lock:
-                    job.waits_since = time.monotonic()
-                    self._waiting[job] = None
+                    self._let_wait(job)
 
     def _start_thread(self, job: ThreadJob) -> None:
         inbox: Inbox = SimpleQueue()
@@ -181,21 +181,22 @@ class ThreadExecutor:
     def _next(self, inbox: Inbox) -> ThreadJob | None:
         if self._sharing.inbox is inbox and (shared := self._sharing.go_on()) is not None:
             return shared
-        following = next(iter(self._waiting), None)
-        if following is not None:
-            self._wait_no_more(following)
-        elif self._closed:
+        if self._waiting.callers:
+            following = self._waiting.next()
+            _note_wait(following)
+            return following
+        if self._closed:
             self._started -= 1
             inbox.put(None)
         else:
             self._idle.append(inbox)
-        return following
+        return None
 
     def _give_up(self, job: ThreadJob) -> None:
         """Take a job back that has not begun; one that runs is abandoned."""
         with self._lock:
-            if job in self._waiting:
-                self._wait_no_more(job)
+            if self._waiting.drop(_turn_of(job), job):
+                _note_wait(job)
             elif job in self._sharing.waiting:
                 self._sharing.remove(job)
             elif not job.is_done:
@@ -204,6 +205,14 @@ class ThreadExecutor:
                     with suppress(RuntimeError):  # Its loop has just ended.
                         job.interrupt()
 
-    def _wait_no_more(self, job: ThreadJob) -> None:
-        del self._waiting[job]
-        job.invocation.waited += time.monotonic() - job.waits_since
+    def _let_wait(self, job: ThreadJob) -> None:
+        job.waits_since = time.monotonic()
+        self._waiting.join(_turn_of(job), job)
+
+
+def _turn_of(job: ThreadJob) -> CallerKey:
+    return key_of(job.invocation.request.caller)
+
+
+def _note_wait(job: ThreadJob) -> None:
+    job.invocation.waited += time.monotonic() - job.waits_since

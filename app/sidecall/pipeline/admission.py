@@ -13,9 +13,10 @@ from sidecall.core.options import ExecutorName
 from sidecall.core.overload import Overloaded, TooManyCalls
 from sidecall.core.quota import Rate
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.semaphore import Semaphore
+from sidecall.core.waiting.turns import CallerKey, key_of
 from sidecall.dataclasses import dataclass
 from sidecall.pipeline.quotas.in_memory import Quotas
-from sidecall.pipeline.turns import CallerKey, Turns
 
 # Seconds after which a caller that was sent away may try again; an overload is over soon, or lasts.
 _RETRY_AFTER = 1
@@ -36,44 +37,7 @@ class Limits:
     rate: Rate | None = None
 
 
-class _Semaphore:
-    """Count what runs against a limit; the callers of the others take turns."""
-
-    __slots__ = ("most", "running", "waiting")
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.waiting = Turns()
-        self.running = 0
-
-    @property
-    def is_free(self) -> bool:
-        return self.running < self.most and not self.waiting.callers
-
-    async def wait(self, caller: CallerKey) -> None:
-        """Wait for a place, and take it."""
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.waiting.join(caller, place)
-        try:
-            await place
-        except BaseException:
-            if place.done() and not place.cancelled():
-                self.leave()  # The place came at the very moment when nobody wanted it any more.
-            else:  # Whoever left may have passed it over already.
-                self.waiting.drop(caller, place)
-            raise
-
-    def leave(self) -> None:
-        """Return a place, to the one whose turn it is."""
-        self.running -= 1
-        while self.waiting.callers and self.running < self.most:
-            place = self.waiting.next()
-            if not place.done():
-                self.running += 1
-                place.set_result(None)
-
-
-Semaphores = tuple[_Semaphore, ...]
+Semaphores = tuple[Semaphore, ...]
 
 
 class Admission:
@@ -83,8 +47,8 @@ class Admission:
         """Admit calls within limits; without `quotas` they are counted by the rate of one caller, if there is one."""
         self._limits = limits
         self._most_of_caller = limits.per_caller
-        self._server: Semaphores = () if limits.concurrency is None else (_Semaphore(limits.concurrency),)
-        self._own: dict[str, _Semaphore] = {}
+        self._server: Semaphores = () if limits.concurrency is None else (Semaphore(limits.concurrency),)
+        self._own: dict[str, Semaphore] = {}
         self._callers: dict[tuple[str, str], int] = {}
         self.quotas = Quotas(limits.rate) if quotas is None and limits.rate is not None else quotas
         self.running = 0
@@ -110,7 +74,7 @@ class Admission:
         most = 1 if tool.options.sequential else tool.options.max_concurrency
         if most is None:
             return self._server
-        own = self._own.setdefault(tool.name, _Semaphore(most))
+        own = self._own.setdefault(tool.name, Semaphore(most))
         own.most = most
         return own, *self._server
 
@@ -161,7 +125,7 @@ class Admission:
         if self._most_of_caller is not None:
             self._count(caller, self._most_of_caller)
         try:
-            waited = await self._queue(semaphores, _key(caller), deadline)
+            waited = await self._queue(semaphores, key_of(caller), deadline)
         except BaseException:
             self._uncount(caller)
             raise
@@ -199,33 +163,26 @@ class Admission:
         return time.monotonic() - started
 
     def _count(self, caller: Caller, most: int) -> None:
-        running = self._callers.get(_key(caller), 0)
+        running = self._callers.get(key_of(caller), 0)
         if running >= most:
             text = f"Calls of yours that run already, as many as one caller may: {running}."
             raise TooManyCalls(text, retry_after=_RETRY_AFTER)
-        self._callers[_key(caller)] = running + 1
+        self._callers[key_of(caller)] = running + 1
 
     def _uncount(self, caller: Caller) -> None:
-        left = self._callers.get(_key(caller), 0) - 1
+        left = self._callers.get(key_of(caller), 0) - 1
         if left > 0:
-            self._callers[_key(caller)] = left
+            self._callers[key_of(caller)] = left
         else:
-            self._callers.pop(_key(caller), None)
-
-
-def _key(caller: Caller) -> CallerKey:
-    return caller.tenant, caller.subject
+            self._callers.pop(key_of(caller), None)
 
 
 async def _pass_all(semaphores: Semaphores, caller: CallerKey) -> None:
     """Take a place of one after the other; give all back when a later one has none."""
-    held: list[_Semaphore] = []
+    held: list[Semaphore] = []
     try:
         for semaphore in semaphores:
-            if semaphore.is_free:
-                semaphore.running += 1
-            else:
-                await semaphore.wait(caller)
+            await semaphore.enter(caller)
             held.append(semaphore)
     except BaseException:
         for semaphore in held:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from itertools import islice
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
@@ -10,8 +11,10 @@ from sidecall.core.errors import RequestError, ToolExecutionError
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.turns import key_of
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.isolate import answer_for
+from sidecall.pipeline.portions import PORTION, Portions
 
 T = TypeVar("T")
 
@@ -28,17 +31,18 @@ async def keep(_index: int, message: ToolMessage) -> ToolMessage:
     return message
 
 
-async def run_batch(run: Run, find: Find, requests: Sequence[CallRequest], ready: Ready[T]) -> list[T]:
+async def run_batch(
+    run: Run, find: Find, requests: Sequence[CallRequest], ready: Ready[T], portions: Portions
+) -> list[T]:
     """Answer calls, and return what is kept of their answers, in the order they came.
 
     They run side by side, but for those of a sequential tool: the calls before such a one end first, and those after it
-    wait for it.
+    wait for it. Those that run side by side begin in portions.
     """
     batch = _Batch(run, ready)
     messages: list[T] = []
     for group in _group(find, requests):
-        running = (batch.run_one(index, request) for index, request in enumerate(group, len(messages)))
-        messages += await run_together(running)
+        messages += await batch.run_group(group, len(messages), portions)
     return messages
 
 
@@ -52,7 +56,8 @@ def _group(find: Find, requests: Sequence[CallRequest]) -> Iterator[list[CallReq
             group = []
         else:
             group.append(request)
-    yield group
+    if group:
+        yield group
 
 
 class _Batch(Generic[T]):
@@ -77,19 +82,33 @@ class _Batch(Generic[T]):
         self._is_waiting = False
         self._turn_ends = monotonic() + _TURN
 
-    async def run_one(self, index: int, request: CallRequest) -> T:
-        while monotonic() > self._turn_ends:
-            await self._let_others()
+    async def run_group(self, group: Sequence[CallRequest], first: int, portions: Portions) -> list[T]:
+        caller = key_of(group[0].caller)
+        places = portions.join(caller, len(group))
+        running = (self._run_one(index, request) for index, request in enumerate(group, first))
         try:
-            message = await run_isolated(self._run, request)
-        except asyncio.CancelledError:
-            if self._is_broken or self._owner is None or self._owner.cancelling():
-                raise
-            message = _answer_for_crash(request)  # A task of its tool has cancelled this call, and nobody the batch.
+            return await run_together(running, self._until_broken(places))
+        finally:
+            portions.leave(caller, places)
+
+    def _until_broken(self, places: Sequence[asyncio.Future[None]]) -> Iterator[asyncio.Future[None]]:
+        return (place for place in places if not self._is_broken)
+
+    async def _run_one(self, index: int, request: CallRequest) -> T:
+        try:
+            while monotonic() > self._turn_ends:
+                await self._let_others()
+            try:
+                message = await run_isolated(self._run, request)
+            except asyncio.CancelledError:
+                if self._is_broken or self._owner is None or self._owner.cancelling():
+                    raise
+                # A task of its tool has cancelled this call, and nobody the batch.
+                message = _answer_for_crash(request)
+            return await self._ready(index, message)
         except BaseException:
             self._is_broken = True
             raise
-        return await self._ready(index, message)
 
 
 async def run_isolated(run: Run, request: CallRequest, *raised: type[RequestError]) -> ToolMessage:
@@ -109,10 +128,16 @@ def _answer_for_crash(request: CallRequest) -> ToolMessage:
     return refuse(ToolExecutionError(request.call.name, request.call.id), request.call)
 
 
-async def run_together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Await all of them; when one fails, or all are cancelled, end only once each has ended."""
-    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
+async def run_together(coroutines: Iterator[Coroutine[Any, Any, T]], places: Iterable[Awaitable[None]]) -> list[T]:
+    """Begin one portion of them at each place, and await all.
+
+    When one fails, or all are cancelled, it ends only once each has ended that has begun.
+    """
+    tasks: list[asyncio.Task[T]] = []
     try:
+        for place in places:
+            await place
+            tasks += map(asyncio.ensure_future, islice(coroutines, PORTION))
         return await asyncio.gather(*tasks)
     except BaseException:
         for task in tasks:

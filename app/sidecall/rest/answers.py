@@ -195,7 +195,7 @@ async def answer_calls(
     requests = [make_request(sent, context) for sent in calls]
     dialects = [form or sent.dialect for sent in calls]
     try:
-        messages = await _batch.run_batch(parts.run, parts.registry.get, requests, _batch.keep)
+        messages = await _batch.run_batch(parts.run, parts.registry.get, requests, _batch.keep, parts.portions)
         answers: list[Any] = [
             await _write_text(parts, message, context) if dialect == "openai" else write_answer(message, dialect)
             for message, dialect in zip(messages, dialects, strict=True)

@@ -32,6 +32,7 @@ from sidecall.ledger.memory.audit import MemoryAudit
 from sidecall.ledger.memory.secrets import MemorySecrets
 from sidecall.lifecycle import Lifecycle
 from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.portions import Portions
 from sidecall.registry import Registry
 from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.excerpts import Excerpts
@@ -66,6 +67,7 @@ class Parts:
     metrics: Metrics = field(default_factory=Metrics)
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
     toolsets: Toolsets = NO_TOOLSETS
+    portions: Portions = field(default_factory=Portions)
     backlog: Backlog = field(default_factory=Backlog)
     excerpts: Excerpts = field(default_factory=Excerpts)
     receivers: AllowedHosts = field(default_factory=lambda: AllowedHosts(()))

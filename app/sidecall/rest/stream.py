@@ -152,7 +152,7 @@ class EventStream(Response):
 
     async def _answer_all(self) -> None:
         requests = [self._make_request(index, sent) for index, sent in self._unanswered.items()]
-        await run_batch(self._run, self._parts.registry.get, requests, self._answer)
+        await run_batch(self._run, self._parts.registry.get, requests, self._answer, self._parts.portions)
 
     async def _run(self, request: CallRequest) -> ToolMessage:
         try:

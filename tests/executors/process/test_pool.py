@@ -38,6 +38,25 @@ async def test_who_leaves_while_waiting_is_passed_over(pool: ProcessPool) -> Non
     pool.release(child)
 
 
+async def test_callers_take_turns(pool: ProcessPool) -> None:
+    """Whoever comes with one call waits for one of a flood."""
+    order: list[str] = []
+
+    async def call(name: str) -> None:
+        child = await pool.acquire(("default", name[0]))
+        order.append(name)
+        pool.release(child)
+
+    child = await pool.acquire()
+    calls = [asyncio.ensure_future(call(name)) for name in ("a1", "a2", "a3", "b1", "b2")]
+    await asyncio.sleep(0)
+    pool.release(child)
+    await asyncio.gather(*calls)
+
+    assert order == ["a1", "b1", "a2", "b2", "a3"]
+    assert pool.waiting == 0
+
+
 @pytest.mark.parametrize("leaves_now", [True, False], ids=["before it arrives", "as it arrives"])
 async def test_who_leaves_does_not_keep_it(pool: ProcessPool, leaves_now: bool) -> None:
     """It is on its way to somebody who is gone, or has come when nobody looks any more."""

@@ -11,6 +11,7 @@ from sidecall.core.errors import DiscoveryError, InvalidToolOption
 from sidecall.core.invocation import Invocation
 from sidecall.core.occupancy import Occupancy
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.turns import key_of
 from sidecall.executors.process.child import Child, Listen, ProcessDied
 from sidecall.executors.process.failures import raise_failure
 from sidecall.executors.process.finder import Home
@@ -180,7 +181,7 @@ class ProcessExecutor:
     async def _lend(self, invocation: Invocation) -> Child:
         began = time.monotonic()
         try:
-            return await self._pool.acquire()
+            return await self._pool.acquire(key_of(invocation.request.caller))
         finally:
             invocation.waited += time.monotonic() - began
 

@@ -10,17 +10,20 @@ from contextlib import suppress
 from functools import partial
 
 from sidecall.core.invocation import Release
+from sidecall.core.waiting.turns import CallerKey, Turns
 from sidecall.executors.process.child import Child
 from sidecall.executors.process.code import open_code, take_code
 from sidecall.executors.process.fork_server_process import ForkServerProcess, Launch, launch_plainly
 
 logger = logging.getLogger("sidecall")
 
+# Whose turn it is where no caller asks.
+_SERVER = "", ""
 _NO_PROCESS = "no process can be started for tools with executor='process'"
 
 
 class ProcessPool:
-    """Lends processes, replaces each that is gone by a new one, and lets calls wait in order when all are lent.
+    """Lends processes, replaces each that is gone by a new one, and lets callers take turns when all are lent.
 
     A new process is ordered at once and makes itself ready by itself, so that nobody waits for it in vain.
     """
@@ -51,7 +54,7 @@ class ProcessPool:
         self._lock = threading.Lock()
         self._idle: deque[Child] = deque()
         self._lent: set[Child] = set()
-        self._waiting: deque[asyncio.Future[Child]] = deque()
+        self._waiting: Turns[asyncio.Future[Child]] = Turns()
         # Kept here, since event loops hold their tasks by weak references only.
         self._ending: set[asyncio.Task[None]] = set()
         self._generation = 0
@@ -73,12 +76,12 @@ class ProcessPool:
         """The process id of the fork server; None before the first is wanted."""
         return self._fork_server.pid
 
-    async def acquire(self) -> Child:
-        """Wait for one that is free; it has to be released or replaced."""
+    async def acquire(self, caller: CallerKey = _SERVER) -> Child:
+        """Wait for one that is free; it has to be released or replaced. Callers take turns."""
         with self._lock:
             if self._closed:
                 raise _make_stop_error()
-            if self._waiting:
+            if self._waiting.callers:
                 self._serve_waiting()  # There may be room again for processes that could not be started.
             child = self._take_idle()
             if child is not None:
@@ -86,12 +89,12 @@ class ProcessPool:
             if not self._lent:
                 raise _make_start_error(self._refusal)
             future: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
-            self._waiting.append(future)
+            self._waiting.join(caller, future)
         try:
             return await future
         except asyncio.CancelledError:
-            with self._lock, suppress(ValueError):
-                self._waiting.remove(future)
+            with self._lock:
+                self._waiting.drop(caller, future)
             if future.done() and not future.cancelled() and future.exception() is None:
                 self.release(future.result())  # It came in the moment in which nobody wanted it any more.
             raise
@@ -198,8 +201,8 @@ class ProcessPool:
         if self._closed:
             return
         self._fill()
-        while self._waiting and (child := self._take_idle()) is not None:
-            future = self._waiting.popleft()
+        while self._waiting.callers and (child := self._take_idle()) is not None:
+            future = self._waiting.next()
             try:
                 future.get_loop().call_soon_threadsafe(self._deliver, future, child)
             except RuntimeError:  # Its loop is closed, and nobody waits there.
@@ -215,8 +218,8 @@ class ProcessPool:
             future.set_result(child)
 
     def _refuse_all(self, make_reason: Callable[[], Exception]) -> None:
-        while self._waiting:
-            future = self._waiting.popleft()
+        while self._waiting.callers:
+            future = self._waiting.next()
             with suppress(RuntimeError):
                 future.get_loop().call_soon_threadsafe(_refuse, future, make_reason())
 

@@ -1,6 +1,5 @@
 """Run tools of one's own that are command lines, each call in a sandbox of its own."""
 
-import asyncio
 import json
 import os
 import shutil
@@ -14,6 +13,8 @@ from sidecall.core.errors import ToolException, ToolOutputError
 from sidecall.core.invocation import Invocation
 from sidecall.core.run.sandbox import SandboxLimits
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.semaphore import Semaphore
+from sidecall.core.waiting.turns import key_of
 from sidecall.executors.sandbox.bubblewrap import HOME, PATH, Mount
 from sidecall.executors.sandbox.confined import Confined, store_bytes
 from sidecall.executors.sandbox.kept_output import KeptOutput
@@ -33,7 +34,7 @@ class CommandTools:
 
     def __init__(self, limits: SandboxLimits, most: int) -> None:
         self._limits = limits
-        self._room = asyncio.Semaphore(most)
+        self._room = Semaphore(most)
 
     async def run(self, invocation: Invocation, means: Means) -> Any:
         """Run the command of a call; return its output, as text or as what it says in JSON.
@@ -48,8 +49,7 @@ class CommandTools:
         with ExitStack() as theirs:
             order = self._write_order(tool, invocation.values, theirs)
             try:
-                async with self._room:
-                    ended = await _run_until_cut(means, replace(order, err=err.add), out)
+                ended = await self._run_in_turn(invocation, means, replace(order, err=err.add), out)
             except SandboxFailed as error:
                 raise _name_missing(tool, order) or error from error
         if out.is_cut:
@@ -61,6 +61,13 @@ class CommandTools:
             said = "".join(part.decode(errors="replace") for part in err.read()).strip()
             raise ToolException(said or f"{tool.name} has ended with exit code {ended.exit_code}.")
         return _read_output(tool, out)
+
+    async def _run_in_turn(self, invocation: Invocation, means: Means, order: SandboxOrder, out: KeptOutput) -> Ended:
+        await self._room.enter(key_of(invocation.request.caller))
+        try:
+            return await _run_until_cut(means, order, out)
+        finally:
+            self._room.leave()
 
     def _write_order(self, tool: CompiledTool, values: Mapping[str, Any], theirs: ExitStack) -> SandboxOrder:
         command = tool.options.command

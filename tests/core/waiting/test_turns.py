@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from sidecall.core.context import Caller
-from sidecall.pipeline.turns import CallerKey, Turns
+from sidecall.core.waiting.turns import CallerKey, Turns
 from tests.pipeline.entering import ANN, BOB, Server
 
 pytestmark = pytest.mark.virtual_time

@@ -1,0 +1,1 @@
+"""How calls wait for what others have taken: callers take turns."""
