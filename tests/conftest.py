@@ -1,11 +1,14 @@
 """What tests of every layer start from."""
 
+import asyncio
 import gc
+import inspect
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
+from functools import wraps
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,6 +30,8 @@ __all__ = ["forked_pools"]
 
 # A server makes few objects, where each test makes thousands.
 _SELDOM = (10_000, 20, 20)
+# Seconds; less than the setting `timeout` in pyproject.toml.
+_HANGS_AFTER = 200.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,6 +51,26 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection() -> None:
     """Let nothing be looked for cycles while it is only loaded."""
     gc.disable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Cancel async tests that hang, before they are given up: what runs them would then wait for them for ever."""
+    for item in items:
+        if (
+            isinstance(item, pytest.Function)
+            and inspect.iscoroutinefunction(item.obj)
+            and not item.get_closest_marker("virtual_time")
+        ):
+            item.obj = _cancelled_late(item.obj)
+
+
+def _cancelled_late(run: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    @wraps(run)
+    async def run_for_a_while(**arguments: Any) -> None:
+        async with asyncio.timeout(_HANGS_AFTER):
+            await run(**arguments)
+
+    return run_for_a_while
 
 
 def pytest_collection_finish() -> None:

@@ -179,6 +179,21 @@ async def test_a_cut_wire_is_mended(distant: PostgresDatabase, wire: Wire) -> No
     assert await distant.read("find") == [("a",)]
 
 
+@pytest.mark.parametrize("turns", range(12))
+async def test_a_write_that_comes_as_the_connections_break_is_answered(
+    distant: PostgresDatabase, wire: Wire, turns: int
+) -> None:
+    """At whichever turn of the loop: it may be let in before they break, and be looked at afterwards."""
+    wire.cut()
+    for _ in range(turns):
+        await asyncio.sleep(0)
+
+    async with asyncio.timeout(LIMIT):
+        answers = await asyncio.gather(distant.write("add", "a", 1), return_exceptions=True)
+
+    assert answers == [("a",)] or [type(answer) for answer in answers] == [StoreUnavailable]
+
+
 async def test_a_row_that_others_hold_fails_alone(database: PostgresDatabase, postgres_url: str) -> None:
     """Whoever else writes at the same time is not told off for it."""
     await database.write_all("add", [("held", 0), ("free", 0)])

@@ -180,6 +180,8 @@ class PostgresDatabase:
             task = asyncio.create_task(self._write_rounds(link))
             self._writing.add(task)
             task.add_done_callback(self._writing.discard)
+        elif not self._is_connected:  # Not any more, since what waits was let in.
+            turn_away(self._line.empty())
 
     async def _write_rounds(self, link: Link) -> None:
         try:
