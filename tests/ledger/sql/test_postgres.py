@@ -9,7 +9,7 @@ from contextlib import suppress
 import asyncpg
 import pytest
 
-from sidecall.core.overload import StoreUnavailable, StoreUnfit
+from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.postgres import PostgresDatabase
 from tests.kit.postgres import Cluster
 from tests.ledger.sql.wires import Wire, wire_to
@@ -257,59 +257,3 @@ async def test_servers_that_start_at_the_same_time_take_turns(postgres_url: str)
         == "{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15}"
     )
     await connection.close()
-
-
-SECRET = "s3cret"
-UNFIT = {
-    "wrong password": ("postgresql://sidecall:s3cret@127.0.0.1:{port}/postgres", 'failed for user "sidecall"'),
-    "unknown database": ("postgresql://sidecall:open%20sesame@127.0.0.1:{port}/nowhere", '"nowhere" does not exist'),
-    "nothing there": ("postgresql://sidecall:s3cret@127.0.0.1:1/db", "Connect call failed"),
-    "no such host": ("postgresql://sidecall:s3cret@no-such-host.invalid/db", "Name or service not known"),
-    "a slash in the password": ("postgresql://sidecall:s3cret/1@127.0.0.1/db", "percent-encoded form"),
-    "a hash in the password": ("postgresql://sidecall:s3cret#1@127.0.0.1/db", "percent-encoded form"),
-    "a port and a slash": ("postgresql://sidecall:12/s3cret@127.0.0.1/db", "percent-encoded form"),
-    "another scheme": ("mysql://sidecall:s3cret@127.0.0.1/db", "postgresql://user:password@host"),
-}
-
-
-@pytest.mark.parametrize(("url", "why"), UNFIT.values(), ids=UNFIT)
-async def test_a_database_that_cannot_be_used_is_refused_at_the_start(cluster: Cluster, url: str, why: str) -> None:
-    """With the reason, and never the password."""
-    begin = time.monotonic()
-    with pytest.raises(StoreUnfit) as refused:
-        await PostgresDatabase(url.format(port=cluster.port)).open()
-
-    assert why in str(refused.value)
-    assert "SIDECALL_STORE" in str(refused.value)
-    assert SECRET not in f"{refused.value!r} {refused.value.__cause__!r}"
-    assert time.monotonic() - begin < LIMIT
-
-
-async def test_a_wire_that_is_dead_at_the_start_is_refused(cluster: Cluster, wire: Wire) -> None:
-    """In a bounded time."""
-    wire.hold()
-
-    with pytest.raises(StoreUnfit, match=r"cannot be used: it does not answer in time"):
-        async with asyncio.timeout(LIMIT):
-            await PostgresDatabase(f"postgresql://sidecall:x@127.0.0.1:{wire.port}/postgres").open()
-
-
-TAKEN = {
-    "a newer program's": ("INSERT INTO schema_version VALUES (9999, 'later', 0)", "was written by a newer Sidecall"),
-    "another program's": ("DROP TABLE servers; TRUNCATE schema_version", "tables of another program"),
-    "read-only": ("ALTER DATABASE {name} SET default_transaction_read_only = on", "read-only"),
-}
-
-
-@pytest.mark.parametrize(("change", "why"), TAKEN.values(), ids=TAKEN)
-async def test_tables_that_are_not_for_this_program_are_refused(postgres_url: str, change: str, why: str) -> None:
-    """Nothing is changed in them."""
-    before = PostgresDatabase(postgres_url)
-    await before.open()
-    await before.close()
-    connection = await asyncpg.connect(postgres_url)
-    await connection.execute(change.format(name=postgres_url.rpartition("/")[2]))
-    await connection.close()
-
-    with pytest.raises(StoreUnfit, match=why):
-        await PostgresDatabase(postgres_url).open()
