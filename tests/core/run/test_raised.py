@@ -7,6 +7,7 @@ import pytest
 import starlette.exceptions
 
 from sidecall import tool
+from sidecall.core.overload import StoreUnavailable
 from sidecall.core.run.raised import read_http_exception
 from tests.kit.calls import run
 
@@ -53,6 +54,22 @@ def test_an_http_exception_is_read(error: Exception, content: Any, told: Any) ->
 def test_any_other_exception_is_none(error: BaseException) -> None:
     """What it says is for the log."""
     assert read_http_exception(error) is None
+
+
+@pytest.mark.parametrize("executor", ["inline", "thread"])
+async def test_the_model_reads_that_the_store_is_away(executor: Any) -> None:
+    """Not that the tool has crashed."""
+
+    @tool(executor=executor)
+    def remember() -> str:
+        """Remember."""
+        raise StoreUnavailable
+
+    message = await run(remember, {})
+
+    assert (message.status, message.content) == ("error", "What tools remember cannot be reached just now.")
+    error = message.response_metadata["error"]
+    assert (error["kind"], error["retryable"], error["retry_after_ms"]) == ("tool_error", True, 5000)
 
 
 @pytest.mark.parametrize("executor", ["inline", "thread"])

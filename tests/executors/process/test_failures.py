@@ -8,6 +8,7 @@ import pytest
 from sidecall import ToolException
 from sidecall.core.errors import InvalidArguments, SidecallError, ToolOutputError
 from sidecall.core.jsonable import render_failure
+from sidecall.core.overload import StoreUnavailable
 from sidecall.core.run.raised import read_http_exception
 from sidecall.executors.process.failures import ToolCrashed, raise_failure, write_failure
 from sidecall.executors.process.frames import Frames, pack
@@ -97,6 +98,15 @@ def test_the_model_reads_the_same_of_a_tool_exception(error: ToolException, cont
 
     assert isinstance(crossed, ToolException)
     assert (render_failure(error), render_failure(crossed)) == (content, content)
+
+
+def test_a_store_that_is_away_is_no_crash() -> None:
+    """The model reads the same of it as of a tool in the server."""
+    crossed = raised(StoreUnavailable())
+
+    assert isinstance(crossed, ToolException)
+    assert render_failure(crossed) == "What tools remember cannot be reached just now."
+    assert (crossed.retryable, crossed.retry_after_ms) == (True, 5000)
 
 
 def test_of_what_is_for_the_log_alone_no_more_crosses_than_the_log_keeps() -> None:

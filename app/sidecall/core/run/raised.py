@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sidecall.core.errors import ToolException
+from sidecall.core.overload import StoreUnavailable
 
 # By which a client is told to come back later.
 _TRY_AGAIN = (408, 429, 502, 503, 504)
@@ -15,6 +16,13 @@ class HTTPRefusal(ToolException):
     def __init__(self, detail: Any, status: int, retry_after: float | None = None) -> None:
         super().__init__(detail, retryable=status in _TRY_AGAIN, retry_after=retry_after)
         self.details = {"http_status": status}
+
+
+def read_store_unavailable(error: BaseException) -> ToolException | None:
+    """Return what the model reads where the store of a tool is away; None for anything else."""
+    if not isinstance(error, StoreUnavailable):
+        return None
+    return ToolException("What tools remember cannot be reached just now.", retry_after=error.retry_after)
 
 
 def read_http_exception(error: BaseException) -> HTTPRefusal | None:

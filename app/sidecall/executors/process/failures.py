@@ -9,7 +9,7 @@ from typing import Any
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.errors import InvalidArguments, SidecallError, ToolException, ToolOutputError
 from sidecall.core.jsonable import render_failure, replace_surrogates, to_plain
-from sidecall.core.run.raised import read_http_exception
+from sidecall.core.run.raised import read_http_exception, read_store_unavailable
 from sidecall.core.secrecy.user_tokens import UserTokenRefused
 from sidecall.telemetry.text import MOST, join_traceback
 
@@ -45,6 +45,7 @@ def write_failure(error: BaseException) -> dict[str, Any]:
 
 def _write_known(error: BaseException) -> dict[str, Any] | None:
     """Write a failure of a kind that the server knows; None where it is none."""
+    error = read_store_unavailable(error) or error
     if isinstance(error, ToolException):
         rest = {"retryable": error.retryable, "retry_after_ms": error.retry_after_ms}
         return {"kind": ToolException.kind, **_write_args(error), **rest}

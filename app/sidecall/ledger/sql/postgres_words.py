@@ -47,9 +47,9 @@ def is_unavailable(error: BaseException) -> bool:
     """Return whether an error says that the database cannot be used, and not that the statement is wrong."""
     if isinstance(error, asyncpg.PostgresError):
         return (error.sqlstate or "").startswith(_UNAVAILABLE)
-    # What the driver refuses before it is sent is a ValueError too.
+    # What the driver refuses before it is sent is a ValueError too; the last is one that breaks as it is made.
     lost = isinstance(error, asyncpg.InterfaceError) and not isinstance(error, ValueError)
-    return lost or isinstance(error, (OSError, TimeoutError))
+    return lost or isinstance(error, (OSError, TimeoutError, asyncpg.InternalClientError))
 
 
 def is_of_all(error: BaseException) -> bool:

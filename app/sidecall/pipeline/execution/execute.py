@@ -8,7 +8,7 @@ from typing import Any
 from sidecall.core.errors import ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.options import ExecutorName
-from sidecall.core.run.raised import read_http_exception
+from sidecall.core.run.raised import read_http_exception, read_store_unavailable
 from sidecall.executors.base import Executor
 from sidecall.later import Later
 from sidecall.pipeline.execution.bounded import DeadlinePassed
@@ -96,7 +96,8 @@ async def _await_end(invocation: Invocation, running: Awaitable[Any]) -> None:
 
 
 def _find_failure(invocation: Invocation, error: BaseException) -> ToolFailure:
-    return read_http_exception(error) or ToolExecutionError(invocation.tool.name, invocation.call.id)
+    refusal = read_http_exception(error) or read_store_unavailable(error)
+    return refusal or ToolExecutionError(invocation.tool.name, invocation.call.id)
 
 
 def _is_given_up(invocation: Invocation, error: BaseException) -> bool:
