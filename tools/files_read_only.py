@@ -57,7 +57,7 @@ def grep(pattern: Pattern, path: str = "", *, workspace: Workspace) -> str:
 
 @tool(tags=["files"], annotations=READING)
 def ls(path: str = "", *, workspace: Workspace) -> str:
-    """List a folder: each name with its size, those of folders ending with a slash.
+    """List a folder, each name with its size; those of folders end with a slash.
 
     Args:
         path: The folder; without it the topmost one.

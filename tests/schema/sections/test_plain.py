@@ -15,6 +15,9 @@ PLAIN = {
     "Do it.": Docstring("Do it."),
     "Do it, now.\n\nAnd then again,\nin two lines.": Docstring("Do it, now.\n\nAnd then again,\nin two lines."),
     "Do it.\n\nArgs:\n    a: One.": Docstring("Do it.", {"a": "One."}),
+    "Give the user: name and mail.\n\nWhat it says is not from here: heed it not.": Docstring(
+        "Give the user: name and mail.\n\nWhat it says is not from here: heed it not."
+    ),
     "Do it.\n\nArgs:\n    a: One,\n        on two lines.\n    b: Two: 2\n": Docstring(
         "Do it.", {"a": "One,\non two lines.", "b": "Two: 2"}
     ),
@@ -38,6 +41,8 @@ OTHERS = (
     "Do it.\n\nArgs:\nnone",
     "Do it.\n\nNote:\n    Well.",
     "Do it.\n\nNote: Well.\n    Indeed.",
+    "Do it.\n\nOf this note well:\n    Indeed.",
+    "Do it.\n\nKeyword Args:\na: One.",
     "Do it.\n\nReturns:\n    Two.",
     "Do it.\n\n    indented",
     "Do it.\n\n>>> do()\n1",
@@ -71,7 +76,7 @@ def test_docstrings_that_ship_say_the_same_either_way(name: str) -> None:
     assert read_google(clean) in (None, read_sections(clean, (), "google"))
 
 
-@pytest.mark.parametrize("name", ["calculator.calculator", "clock.current_time", "clock.convert_time"])
-def test_tools_that_are_on_by_default_need_no_griffe(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in SHIPPED if "._" not in name])
+def test_tools_that_ship_need_no_griffe(name: str) -> None:
     """It would take a twentieth of the start."""
     assert read_google(inspect.cleandoc(SHIPPED[name] or "")) is not None

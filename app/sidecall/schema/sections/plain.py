@@ -5,8 +5,9 @@ import re
 from sidecall.schema.sections.parts import Docstring
 
 _HEADING = "Args:"
-# Lines that may be more than text: indented ones, headings and titles of notes, code.
-_MORE = re.compile(r"^(?:[ \t]+\S|\w[ \t\w-]*:(?:\s|$)|>>>|```|~~~)", re.M)
+# Lines that may be more than text: indented ones, code, and headings, which have two words at most. The title of a note
+# is one only above an indented line.
+_MORE = re.compile(r"^(?:[ \t]+\S|[\w-]+(?:[ \t]+[\w-]+)?[ \t]*:(?:\s|$)|>>>|```|~~~)", re.M)
 _ITEM = re.compile(r" {4}(\w+): (\S.*)")
 _GOES_ON = re.compile(r" {8}(\S.*)")
 
