@@ -21,6 +21,7 @@ STATEMENTS = {
     "find": "SELECT id FROM things ORDER BY id",
     "is_durable": "SELECT $1::text, current_setting('synchronous_commit')",
     "sleep": "SELECT $1::text, pg_sleep(60)",
+    "name_writer": "SELECT $1::text, pg_backend_pid()",
 }
 # Far more than what is promised, since the machine may be busy; far less than for ever.
 LIMIT = 30.0
@@ -84,6 +85,15 @@ async def test_what_was_confirmed_is_there_when_the_server_comes_back(
 
     await database.write("add", "later", 1)
     assert {*confirmed, "later"} <= {row[0] for row in await database.read("find")}
+
+
+@pytest.mark.parametrize(("count", "writers"), [(16, 1), (40, 2)])
+async def test_idle_connections_share_what_waits(database: PostgresDatabase, count: int, writers: int) -> None:
+    """Where it is much; few are quicker in one message."""
+    rows = await asyncio.gather(*(database.write("name_writer", str(number)) for number in range(count)))
+
+    assert [row[0] for row in rows if row] == [str(number) for number in range(count)]
+    assert len({row[1] for row in rows if row}) == writers
 
 
 async def test_a_server_that_goes_away_while_nothing_is_written_is_noticed(

@@ -29,6 +29,8 @@ _WRITERS = 2
 _READERS = 3
 # As many are enough for one message: where all were waited for, this process and the database would take turns.
 _ENOUGH = 4
+# More is shared by idle connections: while the database wrote all of it, this process would have nothing to do.
+_ALONE = 16
 _TO_CONNECT = 5.0
 _TO_START = 30.0
 # Seconds for which a failed write counts as trouble when none follows.
@@ -185,9 +187,9 @@ class PostgresDatabase:
 
     async def _write_rounds(self, link: Link) -> None:
         try:
-            while link.connection is not None and (taken := self._line.take(_ROUND, _ROUND_BYTES)) is not None:
+            while link.connection is not None and (taken := self._line.take(self._share, _ROUND_BYTES)) is not None:
                 if self._line:
-                    self._wake()  # Another connection, for another statement.
+                    self._wake()  # Another connection, for the rest.
                 try:
                     await self._write_round(link, taken)
                 except Exception as error:
@@ -200,6 +202,12 @@ class PostgresDatabase:
             turn_away(self._line.empty())
         elif link.connection is None:
             self._wake()
+
+    @property
+    def _share(self) -> int:
+        """How much of what waits one connection takes."""
+        takers = 1 + sum(link.connection is not None for link in self._idle)
+        return min(_ROUND, max(_ALONE, -(-len(self._line) // takers)))
 
     async def _write_round(self, link: Link, taken: Round) -> None:
         try:
