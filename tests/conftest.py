@@ -61,10 +61,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             and inspect.iscoroutinefunction(item.obj)
             and not item.get_closest_marker("virtual_time")
         ):
-            item.obj = _cancelled_late(item.obj)
+            item.obj = _cancel_late(item.obj)
 
 
-def _cancelled_late(run: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+def _cancel_late(run: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
     @wraps(run)
     async def run_for_a_while(**arguments: Any) -> None:
         async with asyncio.timeout(_HANGS_AFTER):

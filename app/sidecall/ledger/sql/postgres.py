@@ -175,14 +175,17 @@ class PostgresDatabase:
         return await wish.done
 
     def _wake(self) -> None:
-        """Let a connection that has nothing to do write what waits; those that write take it by themselves."""
+        """Let a connection that has nothing to do write what waits; those that write take it by themselves.
+
+        Where there is none any more, it is turned away.
+        """
         link = next((link for link in self._idle if link.connection is not None), None)
         if link is not None:
             self._idle.remove(link)
             task = asyncio.create_task(self._write_rounds(link))
             self._writing.add(task)
             task.add_done_callback(self._writing.discard)
-        elif not self._is_connected:  # Not any more, since what waits was let in.
+        elif not self._is_connected:
             turn_away(self._line.empty())
 
     async def _write_rounds(self, link: Link) -> None:
@@ -198,9 +201,7 @@ class PostgresDatabase:
                     self._line.give_back(taken)
         finally:
             self._idle.append(link)
-        if not self._is_connected:
-            turn_away(self._line.empty())
-        elif link.connection is None:
+        if link.connection is None:
             self._wake()
 
     @property
