@@ -73,6 +73,19 @@ async def test_work_is_cancelled_when_the_client_goes(peer: Peer) -> None:
     assert seen == ["cancelled", "cleaned up"]
 
 
+async def test_a_part_of_work_is_watched_with_all_of_it(peer: Peer) -> None:
+    """And so is what comes after it."""
+    listener = DisconnectListener(peer.receive)
+
+    async def work() -> None:
+        await listener.over(asyncio.sleep(1))
+        await asyncio.sleep(LONG)
+
+    running().call_later(1.2, peer.gone.set)
+
+    assert await outcome(listener.over(work())) == (ClientDisconnect, 1.2)
+
+
 async def test_a_client_that_went_at_once_is_missed_soon(peer: Peer) -> None:
     """As soon as it is looked for."""
     peer.gone.set()

@@ -59,6 +59,10 @@ class Ledgers(RuleBasedStateMachine):
         """Carry out a step."""
         return self.runner.run(work)
 
+    async def write(self, statement: str, *values: Any) -> None:
+        """Carry out a statement, on the event loop."""
+        await self.database.write(statement, *values)
+
     def teardown(self) -> None:
         """Close everything."""
         self.run(self.database.close())
@@ -180,7 +184,7 @@ class Ledgers(RuleBasedStateMachine):
         """What a server ran that has ended is queued again or has an unknown outcome; others go on."""
         for owner in others:
             said = ("forget_server", owner) if owner == crashed else ("register_server", owner, 1.0)
-            self.run(self.database.write(*said))
+            self.run(self.write(*said))
         lost = self.run(self.queue.list_lost(0.0, ""))
         ran = {call_id: known.attempt for call_id, known in self.known.items() if known.owner == crashed}
         ran = {call_id: attempt for call_id, attempt in ran.items() if self.known[call_id].status == "running"}

@@ -12,7 +12,7 @@ from sidecall.core.calls.entry import CallEntry
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
 from sidecall.jobs.jobs import Jobs
-from sidecall.jobs.submission import JobLimits, Submission
+from sidecall.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.ledger.memory.contents import MemoryContents
@@ -90,7 +90,7 @@ async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
 async def submit(jobs: Jobs, name: str, id: str) -> CallEntry:
     """Have a call accepted, and begun where there is room."""
     call = ToolCall(name=name, args={"name": id}, id=id)
-    return (await jobs.submit(CallRequest(call), Submission())).entry
+    return entry_of(await jobs.submit(CallRequest(call), Submission()))
 
 
 async def begin(jobs: Jobs, name: str, id: str) -> CallEntry:

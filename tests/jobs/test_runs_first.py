@@ -13,7 +13,7 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
 from sidecall.core.overload import Overloaded, StoreUnavailable
 from sidecall.jobs.jobs import Jobs
-from sidecall.jobs.submission import JobLimits, Submission
+from sidecall.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.ledger.memory.contents import MemoryContents
@@ -79,11 +79,11 @@ class TellingDatabase(FaultyDatabase):
         super().__init__(SqliteDatabase())
         self.written: list[str] = []
 
-    async def write(self, statement: str, *values: object) -> tuple[object, ...] | None:
+    async def write(self, statement: str, *values: object, size: int | None = None) -> tuple[object, ...] | None:
         """Carry out a statement, and note its name."""
         if statement.endswith("_call"):
             self.written.append(statement)
-        return await super().write(statement, *values)
+        return await super().write(statement, *values, size=size)
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ async def test_a_call_is_written_down_as_often_as_it_has_to_be(
 
     Whoever waits is told of the end as it is found later, to the microsecond.
     """
-    entry = await jobs.wait((await jobs.submit(request(name), how)).entry, 20)
+    entry = await jobs.wait(entry_of(await jobs.submit(request(name), how)), 20)
 
     assert (entry.status, database.written) == ("succeeded", written)
     assert (await jobs.get(entry.id, entry.tenant), entry.attempt) == (entry, 1)
@@ -151,9 +151,9 @@ async def test_a_call_is_written_down_as_often_as_it_has_to_be(
 
 async def test_one_that_takes_its_time_is_written_down_meanwhile(jobs: Jobs, database: TellingDatabase) -> None:
     """So that it is found, and can be cancelled."""
-    entry = (await jobs.submit(request("put_slowly"), WAITING)).entry
+    entry = entry_of(await jobs.submit(request("put_slowly"), WAITING))
     assert (entry.status, database.written) == ("running", ["accept_call"])
-    other = (await jobs.submit(request("put_slowly"), WAITING)).entry
+    other = entry_of(await jobs.submit(request("put_slowly"), WAITING))
     cancelled = await jobs.cancel(other.id, other.tenant)
     GO["a"].set()
 
@@ -169,7 +169,7 @@ async def test_one_that_takes_its_time_is_written_down_meanwhile(jobs: Jobs, dat
 
 async def test_one_that_waits_for_a_person_is_written_down(jobs: Jobs, database: TellingDatabase) -> None:
     """As any other."""
-    entry = (await jobs.submit(request("put_if_allowed"), WAITING)).entry
+    entry = entry_of(await jobs.submit(request("put_if_allowed"), WAITING))
     entry = await jobs.wait(entry, 20, lambda entry: entry.status == "awaiting_approval")
 
     assert entry.approval_id is not None
@@ -179,7 +179,7 @@ async def test_one_that_waits_for_a_person_is_written_down(jobs: Jobs, database:
 async def test_of_one_that_is_refused_nothing_is_written(database: TellingDatabase) -> None:
     """Whoever waits is told why."""
     jobs = await open_jobs(database, Limits(concurrency=1, queue=0))
-    slow = (await jobs.submit(request("put_slowly"), WAITING)).entry
+    slow = entry_of(await jobs.submit(request("put_slowly"), WAITING))
 
     with pytest.raises(Overloaded):
         await jobs.submit(request("put"), Submission(waits=True, hears_end=True))
@@ -200,7 +200,7 @@ async def test_where_the_end_cannot_be_written_nobody_was_promised_anything(
     with pytest.raises(StoreUnavailable):
         await jobs.submit(request("put"), WAITING)
 
-    again = (await jobs.submit(request("put"), WAITING)).entry
+    again = entry_of(await jobs.submit(request("put"), WAITING))
 
     assert (again.status, jobs.load.occupancy.busy) == ("succeeded", 0)
     assert len((await jobs.list(CallFilter("default"), 10, None)).calls) == 1 + is_carried_out
@@ -213,7 +213,7 @@ async def test_what_could_not_be_accepted_is_not_ended(jobs: Jobs, database: Tel
         await jobs.submit(request("put_slowly"), WAITING)
     GO["a"].set()
 
-    again = await jobs.wait((await jobs.submit(request("put_slowly"), WAITING)).entry, 20)
+    again = await jobs.wait(entry_of(await jobs.submit(request("put_slowly"), WAITING)), 20)
 
     assert again.status == "succeeded"
     assert database.written.count("finish_call") <= 1

@@ -13,7 +13,7 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
 from sidecall.core.overload import StoreUnavailable
 from sidecall.jobs.jobs import Jobs
-from sidecall.jobs.submission import JobLimits, Submission
+from sidecall.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.ledger.memory.contents import MemoryContents
@@ -89,7 +89,7 @@ async def test_a_call_runs_once_though_nobody_knows_what_was_written(
     ended = None
     while ended is None:
         with suppress(StoreUnavailable):
-            ended = await jobs.wait((await jobs.submit(request("add"), KEY)).entry, 20)
+            ended = await jobs.wait(entry_of(await jobs.submit(request("add"), KEY)), 20)
 
     assert (ended.status, RAN["a"]) == ("succeeded", 1)
 
@@ -101,8 +101,8 @@ async def test_a_queued_call_runs_once_though_it_could_not_be_begun(
     """As soon as the store can be used."""
     when, statement = fault.split()
     (database.after if when == "after" else database.before)[statement] = 1
-    first = (await jobs.submit(request("add"), Submission())).entry
-    queued = (await jobs.submit(request("add"), Submission())).entry
+    first = entry_of(await jobs.submit(request("add"), Submission()))
+    queued = entry_of(await jobs.submit(request("add"), Submission()))
     assert (first.status, queued.status) == ("running", "queued")
 
     while len((await jobs.list(CallFilter("default", status="succeeded"), 10, None)).calls) < 2:
@@ -118,7 +118,7 @@ async def test_a_call_waits_for_a_person_though_that_could_not_be_written_down(
 ) -> None:
     """It is written down later."""
     (database.after if is_carried_out else database.before)["hold_call"] = 1
-    entry = (await jobs.submit(request("pay"), KEY)).entry
+    entry = entry_of(await jobs.submit(request("pay"), KEY))
     while entry.status != "awaiting_approval":
         with suppress(StoreUnavailable):
             entry = await jobs.wait(entry, 20, lambda entry: entry.status == "awaiting_approval")

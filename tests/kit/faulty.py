@@ -39,10 +39,10 @@ class FaultyDatabase:
         """Close it."""
         await self._database.close()
 
-    async def write(self, statement: str, *values: Any) -> Row | None:
+    async def write(self, statement: str, *values: Any, size: int | None = None) -> Row | None:
         """Carry out a statement, and perhaps say that it was not."""
         _break_off(self.before, statement)
-        row = await self._database.write(statement, *values)
+        row = await self._database.write(statement, *values, size=size)
         _break_off(self.after, statement)
         return row
 

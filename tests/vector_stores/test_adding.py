@@ -24,9 +24,9 @@ class Interrupted(FaultyDatabase):
         super().__init__(open_file_store(store_url))
         self.then: dict[str, Callable[[], Awaitable[Any]]] = {}
 
-    async def write(self, statement: str, *values: Any) -> Row | None:
+    async def write(self, statement: str, *values: Any, size: int | None = None) -> Row | None:
         """Carry out a statement, and what is to happen then."""
-        row = await super().write(statement, *values)
+        row = await super().write(statement, *values, size=size)
         await self._go_on(statement)
         return row
 

@@ -58,8 +58,9 @@ class CallRecord(BaseModel, defer_build=True):
         Everything that comes over HTTP can be kept. Of what a program in this process passes, objects that JSON does
         not have are left out, and `lost` says where.
         """
-        copy, sent = _Copy(), request.call
-        args = sent.args.copy() if _is_simple(sent.args) else copy.make(sent.args, "args")
+        lost: list[str] = []
+        sent = request.call
+        args = sent.args.copy() if _is_simple(sent.args) else _Copy(lost).make(sent.args, "args")
         named = {"name": sent.name, "args": {} if args is None else args, "id": sent.id, "type": sent.type}
         named["item"] = sent.item
         fields = {
@@ -67,10 +68,10 @@ class CallRecord(BaseModel, defer_build=True):
             "created_at": datetime.now(UTC),
             "tool_call": make_unchecked(ToolCall, named),
             "caller": request.caller,
-            "state": None if request.state is None else copy.make(request.state, "state"),
-            "context": copy.make(dict(request.context), "context") or {} if request.context else {},
+            "state": None if request.state is None else _Copy(lost).make(request.state, "state"),
+            "context": _Copy(lost).make(dict(request.context), "context") or {} if request.context else {},
             "headers": _copy_headers(request.headers),
-            "lost": tuple(copy.lost),
+            "lost": tuple(lost),
             "due": None,
         }
         return make_unchecked(cls, fields)
@@ -132,18 +133,24 @@ class CallRecord(BaseModel, defer_build=True):
 
 def _copy_headers(headers: Mapping[str, str]) -> dict[str, str]:
     kept = HeaderMap.__new__(HeaderMap)  # Empty, and without a look at what it is made of.
-    for name, value in headers.items():
-        lowered = name.lower()
-        if lowered not in _SECRET_HEADERS:
-            kept.setdefault(lowered, value)  # Of headers that came twice the first counts, as when one is looked up.
+    named = [*headers.items()]
+    kept.update(named)
+    if not "".join(kept).islower():  # As those of a live request are.
+        named = [(name.lower(), value) for name, value in named]
+        kept.clear()
+        kept.update(named)
+    if len(kept) < len(named):
+        kept.update(reversed(named))  # Of headers that came twice the first counts, as when one is looked up.
+    for name in _SECRET_HEADERS.intersection(kept):
+        del kept[name]
     return kept
 
 
 class _Copy:
-    """Copy values as far as JSON has them; null takes the place of others."""
+    """Copy values as far as JSON has them; null takes the place of others, and `lost` says where."""
 
-    def __init__(self) -> None:
-        self.lost: list[str] = []
+    def __init__(self, lost: list[str]) -> None:
+        self._lost = lost
         self._above: set[int] = set()
 
     def make(self, value: Any, *place: str | int) -> Any:
@@ -151,7 +158,7 @@ class _Copy:
         if _is_plain(value):
             return value
         if not _is_container(value) or id(value) in self._above or len(self._above) == _DEEPEST:
-            self.lost.append(format_path(place))
+            self._lost.append(format_path(place))
             return None
         self._above.add(id(value))
         if type(value) is list:

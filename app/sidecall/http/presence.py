@@ -65,12 +65,13 @@ class Sweep:
 class DisconnectListener:
     """Listen for the client's leaving while its request is served; the body has been read before."""
 
-    __slots__ = ("_listener", "_receive", "_sweep", "_task", "is_gone")
+    __slots__ = ("_has_begun", "_listener", "_receive", "_sweep", "_task", "is_gone")
 
     def __init__(self, receive: Receive, sweep: Sweep | None = None) -> None:
         self._receive = receive
         self._sweep = sweep
         self._listener: asyncio.Task[None] | None = None
+        self._has_begun = False
         self.is_gone = False
 
     async def over(self, work: Coroutine[Any, Any, T]) -> T:
@@ -86,11 +87,15 @@ class DisconnectListener:
     def begin(self, work: Coroutine[Any, Any, T]) -> tuple[bool, Any]:
         """Begin some work: return whether it is done, and what it returns, or else what has to be awaited for that.
 
-        Work that never waits cannot be interrupted, so nobody listens for it.
+        Work that never waits cannot be interrupted, so nobody listens for it, nor anew for a part of some other.
         """
+        if self._has_begun:
+            return False, work
+        self._has_begun = True
         try:
             awaited = work.send(None)
         except StopIteration as done:
+            self._has_begun = False
             return True, done.value
         return False, self._over_rest(work, awaited)
 
@@ -118,6 +123,7 @@ class DisconnectListener:
             # Whoever is cancelled keeps what it was doing, and so this; the request and its answer must not wait for
             # the collector, which seldom comes.
             self._listener = self._task = None
+            self._has_begun = False
 
     def start(self) -> None:
         """Begin to listen, until the work is done."""

@@ -147,7 +147,7 @@ class Teller:
         self._attempt = attempt
         self._chronicle: Chronicle | None = None
         self._loop = loop
-        self._coming: deque[tuple[str, bytes]] = deque()
+        self._coming: deque[tuple[str, bytes]] | None = None
         self._size = 0
         self._is_awake = False
         self._is_closed = False
@@ -164,10 +164,11 @@ class Teller:
     def _queue(self, kind: str, body: bytes) -> bool:
         """Let something wait for the loop; return whether that has to be woken."""
         with self._chronicles.lock:
-            self._coming.append((kind, body))
+            coming = self._coming = self._coming or deque()
+            coming.append((kind, body))
             self._size += len(body)
-            while len(self._coming) > _MOST or self._size > _MOST_BYTES:
-                self._size -= len(self._coming.popleft()[1])
+            while len(coming) > _MOST or self._size > _MOST_BYTES:
+                self._size -= len(coming.popleft()[1])
             is_first, self._is_awake = not self._is_awake, True
         return is_first
 
@@ -179,7 +180,7 @@ class Teller:
 
     def _write(self) -> None:
         with self._chronicles.lock:
-            coming, self._coming = self._coming, deque()
+            coming, self._coming = self._coming or (), None
             self._size, self._is_awake = 0, False
         if self._is_closed:
             return

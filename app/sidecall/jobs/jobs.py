@@ -16,7 +16,7 @@ from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
 from sidecall.core.run.outlasting import outlast
-from sidecall.core.run.workspaces import require_conversation
+from sidecall.core.run.workspaces import FIELD, HEADER, require_conversation
 from sidecall.core.tool import CompiledTool
 from sidecall.jobs.endings import end_expired, end_unwanted, end_with, may_repeat
 from sidecall.jobs.ends import Ends, hear
@@ -24,8 +24,7 @@ from sidecall.jobs.keeping import Keeping
 from sidecall.jobs.keys import make_call_key
 from sidecall.jobs.load import JobLoad
 from sidecall.jobs.runner import Runner
-from sidecall.jobs.running import Terms
-from sidecall.jobs.submission import JobLimits, Show, Submission, Submitted, show_nothing
+from sidecall.jobs.submission import JobLimits, Show, Submission, Submitted, entry_of, show_nothing
 from sidecall.jobs.upkeep import Upkeep
 from sidecall.jobs.watching import Sights, watch_call
 from sidecall.ledger.base import Ledger
@@ -106,26 +105,27 @@ class Jobs:
             TooManyJobs: So many calls are queued, or kept, that there is no room for it.
             StoreUnavailable: It cannot be written down just now.
         """
-        require_conversation(request.headers, request.context)
         begins = how.waits or (self._upkeep.queued <= 0 and self._runner.free > 0)
         lacks_place = not begins and self._upkeep.queued >= self.limits.queued
         if lacks_place or (self._calls.kept.is_full and not await self._keeping.has_room()):
             if (known := await self._find_known(how.key)) is not None:
-                return Submitted(known, is_new=False)
+                return known
             raise TooManyJobs(_QUEUED if lacks_place else _FULL)
         record = CallRecord.of(request, new_invocation_id()).keep_deadline(request.deadline)
+        if FIELD in record.context or HEADER in record.headers:
+            require_conversation(request.headers, request.context)
         try:
             accepted = await self._accept(record, how, begins=begins)
         except StoreUnavailable:
             # What cannot be written can perhaps be read.
             if (known := await self._find_known(how.key)) is not None:
-                return Submitted(known, is_new=False)
+                return known
             raise
         if accepted is not None:
-            return Submitted(accepted, is_new=True)
+            return accepted
         known = await self._find_known(how.key)
         # Its key may have expired in this very moment, or its call been refused.
-        return await self.submit(request, how) if known is None else Submitted(known, is_new=False)
+        return await self.submit(request, how) if known is None else known
 
     def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> asyncio.Future[AcceptedCall | None]:
         """Write a call down, and begin or queue it; None where one with its key is remembered already."""
@@ -133,7 +133,7 @@ class Jobs:
         acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of, how.callback_url)
         if begins:
             runs_first = how.may_end_first and may_repeat(self._find(record.tool_call.name))
-            return self._runner.accept(record, acceptance, Terms(how.waits, how.hears_end, runs_first))
+            return self._runner.accept(record, acceptance, how, runs_first=runs_first)
         return outlast(self._queue(record, acceptance))  # Its client may hang up while it is written down.
 
     async def _queue(self, record: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
@@ -194,8 +194,8 @@ class Jobs:
         key = make_call_key(request, tool, None, self.limits.key_ttl)
         submitted = await self.submit(request, Submission(key, waits=True))
         # A new call has its end by then.
-        seconds = None if submitted.is_new or request.deadline is None else request.deadline.left
-        entry = await self.wait(submitted.entry, seconds, lambda entry: entry.status == "awaiting_approval")
+        seconds = request.deadline.left if request.deadline and isinstance(submitted, CallEntry) else None
+        entry = await self.wait(entry_of(submitted), seconds, lambda entry: entry.status == "awaiting_approval")
         if entry.message is not None:
             return entry.message
         if entry.approval_id is None:

@@ -2,59 +2,58 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 
 from sidecall.core.approval import ApprovalRequired
-from sidecall.core.calls.entry import Acceptance, CallEnd, ClaimedCall
+from sidecall.core.calls.entry import Acceptance, ClaimedCall
 from sidecall.core.calls.places import Calls
 from sidecall.core.context import EventListener
 from sidecall.core.coroutines import await_rest, cancel_from_outside
 from sidecall.core.errors import RequestError
 from sidecall.core.invocation import CallRequest
+from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import Overloaded, StoreUnavailable
 from sidecall.core.record import CallRecord
 from sidecall.jobs.chronicles import Chronicles, Teller
+from sidecall.jobs.end_writer import EndWriter, Write
 from sidecall.jobs.endings import end_cancelled, end_unknown, end_with, may_repeat
 from sidecall.jobs.ends import Ends
-from sidecall.jobs.running import Accepted, RunningCall, Terms, answer_sender
+from sidecall.jobs.running import Accepted, RunningCall, answer_sender
+from sidecall.jobs.submission import Submission
 from sidecall.pipeline.batch import Find
 from sidecall.pipeline.isolate import answer_for
 from sidecall.pipeline.pipeline import Pipeline
 
 logger = logging.getLogger("sidecall")
 
-# Writes down what became of a call.
-Write = Callable[[], Awaitable[None]]
-# Seconds between tries to write an end down while the store cannot be used.
-_PAUSE = 1.0
+# Of the tasks of new calls; the loop would make up a name for each.
+_NAME = "call"
 
 
 class Runner:
-    """Run up to `most` calls at once; `freed` is called when one has ended, `released` when one is queued again."""
+    """Run up to `most` calls at once; `freed` is called when one has ended."""
 
     def __init__(self, calls: Calls, pipeline: Pipeline, find: Find, ends: Ends, most: int) -> None:
         self._calls = calls
         self._pipeline = pipeline
         self._find = find
-        self._ends = ends
+        self.writer = EndWriter(calls, ends)
         self._most = most
         self._running: dict[str, RunningCall] = {}
-        self._is_closing = False
         self.chronicles = Chronicles()
         self._expected: dict[str, asyncio.Task[None]] = {}
         self._dropped: set[str] = set()
-        self.released: Callable[[], None] = lambda: None
         self.freed: Callable[[], None] = lambda: None
 
     def open(self) -> None:
         """Take calls, also after an end."""
-        self._is_closing = False
+        self.writer.is_closing = False
 
     @property
     def free(self) -> int:
         """How many more calls it takes now."""
-        return 0 if self._is_closing else self._most - self.running
+        return 0 if self.writer.is_closing else self._most - len(self._running) - len(self._expected)
 
     @property
     def running(self) -> int:
@@ -64,19 +63,22 @@ class Runner:
     def __contains__(self, call_id: str) -> bool:
         return call_id in self._running or call_id in self._expected
 
-    def accept(self, call: CallRecord, acceptance: Acceptance, terms: Terms) -> Accepted:
+    def accept(self, call: CallRecord, acceptance: Acceptance, how: Submission, *, runs_first: bool) -> Accepted:
         """Write a new call down as one that this server runs, and run it whether its client is still there or not.
 
-        What is returned has the call once it is durable; None where one with its key is remembered already.
+        What is returned has the call once it is durable; None where one with its key is remembered already. One that
+        `runs_first` may begin before it is written down.
         """
         loop = asyncio.get_running_loop()
         accepted = loop.create_future()
-        if terms.runs_first:
-            running = self._running[call.id] = RunningCall(ClaimedCall(call, 1), None, terms.waits)
-            running.task = loop.create_task(self._carry_out_first(running, acceptance, accepted, loop))
+        if runs_first:
+            running = self._running[call.id] = RunningCall(call.id, call, 1, None, how.waits)
+            work = self._carry_out_first(running, acceptance, accepted, loop)
+            running.task = asyncio.Task(work, loop=loop, name=_NAME)
         else:
             # Others count it as this server's while it is written down that it is.
-            self._expected[call.id] = loop.create_task(self._carry_out_new(call, acceptance, accepted, terms))
+            work = self._carry_out_new(call, acceptance, accepted, how, loop)
+            self._expected[call.id] = asyncio.Task(work, loop=loop, name=_NAME)
         return accepted
 
     async def _carry_out_first(
@@ -97,7 +99,7 @@ class Runner:
                 write = await await_rest(work, awaited)
                 running.has_ended = True
                 if await accepting:
-                    await self._insist(running.id, write)
+                    await self.writer.write_down(running, write)
         except BaseException as error:
             answer_sender(accepted, StoreUnavailable())
             self._drop(running, error)
@@ -105,31 +107,38 @@ class Runner:
             self._leave(running, teller)
 
     async def _write_first(
-        self, running: RunningCall, acceptance: Acceptance, accepted: Accepted, write: Write
+        self, running: RunningCall, acceptance: Acceptance, accepted: Accepted, write: Write | None
     ) -> None:
         """Write down what became of a call of which nothing is written down yet."""
         if running.refusal is not None:
             answer_sender(accepted, running.refusal)
         elif running.end is None:
             if await self._accept_late(running, acceptance, accepted):
-                await self._insist(running.id, write)
+                await self.writer.write_down(running, write)
         else:
             try:
-                answer_sender(accepted, await self._calls.record(running.claimed.record, acceptance, running.end))
+                answer_sender(accepted, await self._calls.record(running.record, acceptance, running.end))
             except StoreUnavailable as error:
                 answer_sender(accepted, error)
 
     async def _accept_late(self, running: RunningCall, acceptance: Acceptance, accepted: Accepted) -> bool:
         """Write down a call that has begun; False where that cannot be done, and so nobody is to hear of its end."""
         try:
-            running.accepted = await self._calls.accept(running.claimed.record, acceptance)
+            running.accepted = await self._calls.accept(running.record, acceptance)
         except StoreUnavailable as error:
             answer_sender(accepted, error)
         else:
             answer_sender(accepted, running.accepted)
         return running.accepted is not None
 
-    async def _carry_out_new(self, call: CallRecord, acceptance: Acceptance, accepted: Accepted, terms: Terms) -> None:
+    async def _carry_out_new(
+        self,
+        call: CallRecord,
+        acceptance: Acceptance,
+        accepted: Accepted,
+        how: Submission,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
         try:
             written = await self._calls.accept(call, acceptance)
         except BaseException as error:
@@ -137,17 +146,19 @@ class Runner:
             return
         finally:
             task = self._expected.pop(call.id)
-        if written is None or not terms.hears_end:
+        if written is None or not how.hears_end:
             answer_sender(accepted, written)
         if written is not None:
-            running = RunningCall(ClaimedCall(call, 1), written, terms.waits, task=task, sender=accepted)
+            running = RunningCall(call.id, call, 1, written, how.waits, task=task, sender=accepted)
             self._running[call.id] = running
-            await self._carry_out(running)
+            await self._carry_out(running, loop)
 
     def begin(self, claimed: ClaimedCall) -> None:
         """Run a call that this server has claimed."""
-        running = self._running[claimed.record.id] = RunningCall(claimed, None, waits=False)
-        running.task = asyncio.get_running_loop().create_task(self._carry_out(running))
+        record, loop = claimed.record, asyncio.get_running_loop()
+        running = RunningCall(record.id, record, claimed.attempt, None, waits=False, describe=claimed.describe)
+        self._running[running.id] = running
+        running.task = loop.create_task(self._carry_out(running, loop))
 
     def cancel(self, call_id: str) -> bool:
         """Cancel a call; False where it does not run here."""
@@ -162,7 +173,7 @@ class Runner:
     @property
     def is_closing(self) -> bool:
         """Whether it begins nothing more."""
-        return self._is_closing
+        return self.writer.is_closing
 
     def take_dropped(self, call_id: str) -> bool:
         """Return whether a call was begun here and left without an end, and forget that."""
@@ -172,7 +183,7 @@ class Runner:
 
     async def close(self, patience: float) -> None:
         """Wait so many seconds for what runs, then break it off; calls that may run twice are queued again."""
-        self._is_closing = True
+        self.writer.is_closing = True
         tasks = [*(one.task for one in self._running.values() if one.task is not None), *self._expected.values()]
         if tasks:
             await asyncio.wait(tasks, timeout=patience)
@@ -183,8 +194,8 @@ class Runner:
                 cancel_from_outside(accepting)
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _carry_out(self, running: RunningCall) -> None:
-        teller = Teller(self.chronicles, running.id, running.claimed.attempt, asyncio.get_running_loop())
+    async def _carry_out(self, running: RunningCall, loop: asyncio.AbstractEventLoop) -> None:
+        teller = Teller(self.chronicles, running.id, running.attempt, loop)
         try:
             work = self._run(running, teller.tell)
             try:
@@ -195,9 +206,7 @@ class Runner:
                 answer_sender(running.sender, running.accepted)
                 write = await await_rest(work, awaited)
             running.has_ended = True
-            if running.end is None:
-                answer_sender(running.sender, running.accepted)
-            await self._insist(running.id, write)
+            await self.writer.write_down(running, write)
         except BaseException as error:
             self._drop(running, error)
         finally:
@@ -216,85 +225,49 @@ class Runner:
         running.task = None
         self.freed()
 
-    async def _insist(self, call_id: str, write: Write) -> None:
-        """Write down what became of a call, as soon as that is possible."""
-        while True:
-            try:
-                return await write()
-            except StoreUnavailable as error:
-                self._ends.tell(call_id, error)
-                if self._is_closing:
-                    raise
-                await asyncio.sleep(_PAUSE)
-
-    async def _run(self, running: RunningCall, listener: EventListener) -> Write:
-        """Run a call, and return what writes down what became of it."""
-        request = running.claimed.record.to_request()
+    async def _run(self, running: RunningCall, listener: EventListener) -> Write | None:
+        """Run a call; return None where it has its end, or else what writes down what became of it."""
+        request = running.record.to_request()
         request.listener, request.is_remembered = listener, True
         try:
-            return self._end(running, end_with(await self._pipeline.run(request)))
+            came = self._pipeline.begin(request)
+            running.end = end_with(came if isinstance(came, ToolMessage) else await came)
         except ApprovalRequired as waiting:
-            return partial(self._hold, running, waiting.approval.id)
+            return partial(self.writer.hold, running, waiting.approval.id)
         except RequestError as error:
             return await self._refuse(running, request, error)
         except asyncio.CancelledError:
             return self._break_off(running)
         except Exception:
             logger.exception("call %s failed", running.id)
-            return self._end(running, end_unknown(request.call, running.id))
+            running.end = end_unknown(request.call, running.id)
+        return None
 
-    def _end(self, running: RunningCall, end: CallEnd) -> Write:
-        running.end = end
-        return partial(self._finish, running, end)
-
-    async def _refuse(self, running: RunningCall, request: CallRequest, error: RequestError) -> Write:
+    async def _refuse(self, running: RunningCall, request: CallRequest, error: RequestError) -> Write | None:
         """Decide what a refusal means: a client that waits is told, others' calls come again if there was no room."""
         if running.waits:
             running.refusal = error
-            return partial(self._forget, running, error)
+            return partial(self.writer.forget, running, error)
         if (request.deadline and request.deadline.is_past) or not isinstance(error, Overloaded):
-            answer = answer_for(request, error).model_copy(update={"id": running.id})
-            return self._end(running, end_with(answer))
+            running.end = end_with(answer_for(request, error).model_copy(update={"id": running.id}))
+            return None
         try:
             await asyncio.sleep(min(error.retry_after, 5))
         except asyncio.CancelledError:
             if running.is_unwanted:
                 return self._break_off(running)
-        return partial(self._release, running)
+        return partial(self.writer.release, running)
 
-    def _break_off(self, running: RunningCall) -> Write:
+    def _break_off(self, running: RunningCall) -> Write | None:
         """Decide what becomes of a call whose task is cancelled: by whoever wants that, or since the server ends."""
-        call = running.claimed.record.tool_call
+        call = running.record.tool_call
         if running.is_unwanted:
-            return self._end(running, end_cancelled(call, running.id))
+            running.end = end_cancelled(call, running.id)
+            return None
         task = asyncio.current_task()
         if task is not None and task.cancelling():
-            self._is_closing = True  # Nobody else cancels calls.
+            self.writer.is_closing = True  # Nobody else cancels calls.
         if may_repeat(self._find(call.name)):
-            return partial(self._release, running)
-        return self._end(running, end_unknown(call, running.id))
-
-    async def _hold(self, running: RunningCall, approval_id: str) -> None:
-        await self._calls.hold(running.id, running.claimed.attempt, approval_id)
-        self._ends.tell(running.id)
-
-    async def _release(self, running: RunningCall) -> None:
-        await self._calls.release(running.id, running.claimed.attempt)
-        self.released()
-
-    async def _forget(self, running: RunningCall, error: RequestError) -> None:
-        await self._calls.forget(running.id, running.claimed.attempt)
-        self._ends.tell(running.id, error)
-
-    async def _finish(self, running: RunningCall, end: CallEnd) -> None:
-        accepted = running.accepted
-        try:
-            at = await self._calls.finish(running.id, running.claimed.attempt, end)
-        except StoreUnavailable:
-            answer_sender(running.sender, accepted)  # Its end is heard of later.
-            raise
-        if at is not None and accepted is not None:
-            accepted.end, accepted.ended_at = end, at
-        answer_sender(running.sender, accepted)
-        if running.id in self._ends:
-            self._ends.tell(running.id, None if at is None else running.describe_end(end, at))
+            return partial(self.writer.release, running)
+        running.end = end_unknown(call, running.id)
+        return None

@@ -1,10 +1,12 @@
 """A call that this server runs, and how it has ended."""
 
 import asyncio
+from collections.abc import Callable
 
 from sidecall.core.calls.accepted import AcceptedCall
-from sidecall.core.calls.entry import CallEnd, CallEntry, ClaimedCall, end_entry
+from sidecall.core.calls.entry import CallEnd, CallEntry, end_entry
 from sidecall.core.errors import RequestError
+from sidecall.core.record import CallRecord
 from sidecall.dataclasses import dataclass
 
 # A call as soon as it is durable; None where one with its key is remembered already.
@@ -12,32 +14,21 @@ Accepted = asyncio.Future[AcceptedCall | None]
 
 
 @dataclass(slots=True)
-class Terms:
-    """What whoever sends a call is told, and when.
-
-    `waits` says that a client waits who is told when there is no room; `hears_end` that it wants to hear of its end
-    only, where that does not wait for anything; `runs_first` that it may begin before it is written down, since nobody
-    is told of it until it has ended, and it may run again.
-    """
-
-    waits: bool = False
-    hears_end: bool = False
-    runs_first: bool = False
-
-
-@dataclass(slots=True)
 class RunningCall:
     """A call that this server runs.
 
-    `waits` says that a client waits for it who is told when there is no room; others wait until there is. `accepted` is
-    None until it is written down, or where it was queued. `has_ended` says that only what became
-    of it has to be written down: `end`, where it has one, or `refusal`, where it did not begin. `sender` is told of its
-    end, or as soon as it waits for something.
+    `attempt` is what its end has to name. `waits` says that a client waits for it who is told when there is no room;
+    others wait until there is. `accepted` is None until it is written down, or where it was queued; then `describe`
+    says what is known of it. `has_ended` says that only what became of it has to be written down: `end`, where it has
+    one, or `refusal`, where it did not begin. `sender` is told of its end, or as soon as it waits for something.
     """
 
-    claimed: ClaimedCall
+    id: str
+    record: CallRecord
+    attempt: int
     accepted: AcceptedCall | None
     waits: bool
+    describe: Callable[[], CallEntry] | None = None
     task: asyncio.Task[None] | None = None
     is_unwanted: bool = False
     has_ended: bool = False
@@ -45,17 +36,11 @@ class RunningCall:
     refusal: RequestError | None = None
     sender: Accepted | None = None
 
-    @property
-    def id(self) -> str:
-        """The invocation's id."""
-        return self.claimed.record.id
-
     def describe_end(self, end: CallEnd, at: float) -> CallEntry | None:
         """Return what is known of it once it has ended then, in seconds since 1970."""
         if self.accepted is not None:
             return self.accepted.entry
-        describe = self.claimed.describe
-        return None if describe is None else end_entry(describe(), end, at)
+        return None if self.describe is None else end_entry(self.describe(), end, at)
 
 
 def answer_sender(accepted: Accepted | None, outcome: AcceptedCall | Exception | None) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sidecall.core.calls.accepted import AcceptedCall
-from sidecall.core.calls.entry import CallEnd, CallEntry
+from sidecall.core.calls.entry import CallEntry
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.messages import ToolCall
 from sidecall.dataclasses import dataclass
@@ -50,19 +50,10 @@ class Submission:
         return self.hears_end and self.key is None and self.replay_of is None and self.callback_url is None
 
 
-@dataclass(slots=True)
-class Submitted:
-    """A call that was accepted, or what is known of the one of the same key that was accepted before."""
+# A new call that was accepted, or what is known of the one of the same key that was accepted before.
+Submitted = AcceptedCall | CallEntry
 
-    call: AcceptedCall | CallEntry
-    is_new: bool
 
-    @property
-    def entry(self) -> CallEntry:
-        """What is known of it."""
-        return self.call if isinstance(self.call, CallEntry) else self.call.entry
-
-    @property
-    def end(self) -> CallEnd | None:
-        """Its end, where it is new and has ended."""
-        return self.call.end if isinstance(self.call, AcceptedCall) else None
+def entry_of(submitted: Submitted) -> CallEntry:
+    """Return what is known of a call that was submitted."""
+    return submitted if isinstance(submitted, CallEntry) else submitted.entry

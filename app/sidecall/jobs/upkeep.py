@@ -46,7 +46,7 @@ class Upkeep:
         self._is_waiting = False  # For the store.
         self._is_behind = True  # Of what was left by the server before this one.
         runner.freed = self._begin_another
-        runner.released = self.add
+        runner.writer.released = self.add
 
     @property
     def is_open(self) -> bool:

@@ -20,9 +20,8 @@ from sidecall.http.preferences import PLAIN, Preferences
 from sidecall.http.quota import quota_headers
 from sidecall.http.reply import NO_HEADERS, Reply
 from sidecall.later import Later
-from sidecall.pipeline.isolate import answer_for
 from sidecall.pipeline.visible import is_surely_visible, is_visible
-from sidecall.rest.native.received import DialectName, ReceivedCall, make_plain_request, make_request
+from sidecall.rest.native.received import DialectName, PlainCall, ReceivedCall, make_plain_request, make_request
 from sidecall.rest.parts import Parts
 from sidecall.rest.plain_calls import read_other_call, read_plain_call, write_answer
 from sidecall.rest.remembered import answer_remembered, has_to_be_remembered
@@ -30,17 +29,13 @@ from sidecall.rest.waiting import waiting_headers
 
 if TYPE_CHECKING:
     from sidecall.pipeline import batch as _batch
-    from sidecall.pipeline import rehearse as _rehearse
-    from sidecall.rest import wire as _wire
     from sidecall.rest import writing as _writing
     from sidecall.rest.document import served as _served
     from sidecall.rest.native import writing as _native_writing
 else:
     _batch = Later("sidecall.pipeline.batch")
-    _rehearse = Later("sidecall.pipeline.rehearse")
     _served = Later("sidecall.rest.document.served")
     _native_writing = Later("sidecall.rest.native.writing")
-    _wire = Later("sidecall.rest.wire")
     _writing = Later("sidecall.rest.writing")
 
 
@@ -74,11 +69,28 @@ def begin_answer(
         RequestError: The calling program has to mend something.
     """
     plain = read_plain_call(body)
-    if plain is not None and preferences is PLAIN and form is None:
-        said = plain.__dict__  # At once, since a model looks far for each attribute.
-        tool = parts.registry.get(said["name"])
-        if tool is not None and not tool.options.is_remembered:
-            return _begin(parts, make_plain_request(plain, said, context), "langchain", context, tool)
+    if plain is None or form is not None:
+        return _begin_other(parts, body, plain, context, form, preferences)
+    said = plain.__dict__  # At once, since a model looks far for each attribute.
+    tool = parts.registry.get(said["name"])
+    if tool is not None:
+        request = make_plain_request(plain, said, context)
+        if preferences is PLAIN and not tool.options.is_remembered:
+            return _begin(parts, request, "langchain", context, tool)
+        if is_surely_visible(tool, request.caller):
+            return answer_remembered(parts, request, tool, preferences, context)
+    return _begin_other(parts, body, plain, context, form, preferences)
+
+
+def _begin_other(
+    parts: Parts,
+    body: bytes,
+    plain: PlainCall | None,
+    context: RequestContext,
+    form: DialectName | None,
+    preferences: Preferences,
+) -> Reply | Coroutine[Any, Any, Reply]:
+    """Begin a call that has another form than most, or of which there is more to know."""
     try:
         sent = read_other_call(body, plain, parts.registry)
     except NotAToolCall as error:
@@ -90,7 +102,7 @@ def begin_answer(
     tool = parts.registry.get(sent.call.name)
     if tool is not None and (preferences is not PLAIN or has_to_be_remembered(tool, sent)):
         if is_surely_visible(tool, request.caller):
-            return answer_remembered(parts, request, tool, preferences, sent.dialect, sent)
+            return answer_remembered(parts, request, tool, preferences, context, sent)
         return _remember(parts, sent, request, context, tool, preferences)
     return _begin(parts, request, sent.dialect, context, tool)
 
@@ -104,7 +116,7 @@ async def _remember(
     preferences: Preferences,
 ) -> Reply:
     if await is_visible(tool, request.caller, request.context):
-        return await answer_remembered(parts, request, tool, preferences, sent.dialect, sent)
+        return await answer_remembered(parts, request, tool, preferences, context, sent)
     # Tools may have been loaded again in the meantime.
     came = _begin(parts, request, sent.dialect, context, parts.registry.get(sent.call.name))
     return came if isinstance(came, Reply) else await came
@@ -164,7 +176,7 @@ def _answer_instead(parts: Parts, request: CallRequest, context: RequestContext,
     if parts.results.shares:
         parts.results.release(context.presence)
     if isinstance(error, ApprovalRequired):
-        headers = _quota_headers(parts, request.caller, request.call.name)
+        headers = tell_quota(parts, request.caller, request.call.name)
         return Reply(to_json(error.approval), 202, {"Location": f"/approvals/{error.approval.id}"} | headers)
     if isinstance(error, RequestError):
         error.quotas = error.quotas or parts.pipeline.gate.quotas_of(request.caller, request.call.name)
@@ -175,7 +187,7 @@ def _make_headers(
     parts: Parts, request: CallRequest, dialect: DialectName, message: ToolMessage, tool: CompiledTool | None
 ) -> dict[str, str]:
     is_counted = parts.pipeline.gate.counts(tool)
-    headers = _quota_headers(parts, request.caller, request.call.name) if is_counted else {}
+    headers = tell_quota(parts, request.caller, request.call.name) if is_counted else {}
     if message.additional_kwargs or "cache" in message.response_metadata:
         headers |= _tell(message, dialect)
     return headers
@@ -203,7 +215,7 @@ async def answer_calls(
         body = await write_json(parts, answers, messages)
     finally:
         parts.results.release(context.presence)
-    return Reply(body, 200, waiting_headers(messages) | _quota_headers(parts, context.caller))
+    return Reply(body, 200, waiting_headers(messages) | tell_quota(parts, context.caller))
 
 
 async def write_json(parts: Parts, answer: Any, large: Any) -> bytes:
@@ -227,58 +239,6 @@ async def require_context(parts: Parts, calls: Sequence[ReceivedCall], context: 
         raise MissingContext(f"Nothing was run: {where}", errors=errors)
 
 
-async def rehearse_call(
-    parts: Parts, sent: ReceivedCall, context: RequestContext, form: DialectName | None = None
-) -> Reply:
-    """Return what a call would do, and do nothing; it is counted as if it were run.
-
-    Raises:
-        RequestError: The calling program has to mend something.
-    """
-    if sent.callback_url is not None:
-        parts.receivers.find(sent.callback_url)
-    try:
-        rehearsal = await parts.pipeline.rehearse(make_request(sent, context))
-    except RequestError as error:
-        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(context.caller, sent.call.name)
-        raise
-    headers = _quota_headers(parts, context.caller, sent.call.name)
-    return Reply(to_json(_write_rehearsal(sent, rehearsal, form)), 200, headers)
-
-
-async def rehearse_calls(
-    parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext, form: DialectName | None = None
-) -> Reply:
-    """Return what the calls of a batch would do, each in its place."""
-    rehearsed = []
-    for sent in calls:
-        request = make_request(sent, context)
-        try:
-            rehearsal = await parts.pipeline.rehearse(request)
-        except RequestError as error:
-            rehearsal = _rehearse.Rehearsal(message=answer_for(request, error))
-        rehearsed.append(_write_rehearsal(sent, rehearsal, form))
-    return Reply(to_json(rehearsed), 200, _quota_headers(parts, context.caller))
-
-
-def _write_rehearsal(sent: ReceivedCall, rehearsal: "_rehearse.Rehearsal", form: DialectName | None) -> "_wire.DryRun":
-    message = rehearsal.message
-    return _wire.DryRun(
-        would_run=rehearsal.would_run,
-        name=sent.call.name,
-        tool_call_id=sent.call.id,
-        args=rehearsal.args if message is None else None,
-        requires_approval=rehearsal.requires_approval,
-        repaired=rehearsal.repaired,
-        ignored_args=rehearsal.ignored,
-        preview=rehearsal.preview.shown,
-        preview_error=rehearsal.preview.error,
-        message=None if message is None else write_answer(message, form or sent.dialect),
-        approval=rehearsal.approval,
-        sign_in=rehearsal.sign_in,
-    )
-
-
 async def _write_text(parts: Parts, message: ToolMessage, context: RequestContext) -> dict[str, Any]:
     """Write a message of Chat Completions; what it has no form for is kept where the program finds it."""
     if not holds_media(message.content):
@@ -292,6 +252,6 @@ def content_url(content_id: str | None) -> str | None:
     return None if content_id is None else f"/contents/{content_id}"
 
 
-def _quota_headers(parts: Parts, caller: Caller, tool: str | None = None) -> dict[str, str]:
+def tell_quota(parts: Parts, caller: Caller, tool: str | None = None) -> dict[str, str]:
     """Return what is left of all calls, and of those of the tool of a single one."""
     return quota_headers(parts.pipeline.gate.quotas_of(caller, tool))

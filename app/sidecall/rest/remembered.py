@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_json
 
 from sidecall.authoring.inprocess import new_call_id
+from sidecall.core.calls.accepted import AcceptedCall
 from sidecall.core.calls.entry import CallEnd, CallEntry
 from sidecall.core.calls.errors import NotRepeatable
 from sidecall.core.deadline import Deadline
@@ -17,7 +18,7 @@ from sidecall.http.quota import quota_headers
 from sidecall.http.reply import Reply
 from sidecall.jobs.endings import may_repeat
 from sidecall.jobs.keys import make_call_key, make_replay_key
-from sidecall.jobs.submission import Submission, Submitted
+from sidecall.jobs.submission import Submission, Submitted, entry_of
 from sidecall.later import Later
 from sidecall.pipeline.visible import is_visible
 from sidecall.rest.native.received import DialectName, ReceivedCall
@@ -40,20 +41,38 @@ async def answer_remembered(
     request: CallRequest,
     tool: CompiledTool,
     preferences: Preferences,
-    form: DialectName,
-    sent: ReceivedCall,
+    context: RequestContext,
+    sent: ReceivedCall | None = None,
 ) -> Reply:
     """Accept a call, and answer with its end, or with where to ask for it.
+
+    Whether the client is still there is only listened for while it waits for a call that takes longer.
+
+    Args:
+        parts: The parts of the server.
+        request: The call.
+        tool: Its tool.
+        preferences: How long its client waits.
+        context: What the request is about.
+        sent: The call as it was understood; None for one in the form of most.
 
     Raises:
         RequestError: The calling program has to mend something, or there is no room.
     """
-    is_alone = goes_on_alone(sent)
-    submitted = await _submit(parts, request, tool, preferences, is_alone=is_alone, callback_url=sent.callback_url)
-    if submitted.end is not None:
+    form: DialectName = "langchain"
+    callback_url, is_async = None, preferences.is_async or tool.options.background
+    if sent is not None:
+        form, callback_url, is_async = sent.dialect, sent.callback_url, is_async or goes_on_alone(sent)
+    if callback_url is not None:
+        parts.receivers.find(callback_url)
+    if _has_to_be_admitted(parts, request, tool):
+        await _admit(parts, request, tool)
+    how = _choose_how(parts, request, tool, preferences, is_async, callback_url)
+    submitted = await parts.jobs.submit(request, how)
+    if isinstance(submitted, AcceptedCall) and submitted.end is not None:
         return _write_end(submitted.end, form, _make_headers(parts, submitted, request, tool, preferences))
-    is_async = preferences.is_async or tool.options.background or is_alone
-    entry = await _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
+    waiting = _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
+    entry = await context.while_present(waiting)
     return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
 
 
@@ -65,31 +84,27 @@ async def accept_call(
     Raises:
         RequestError: The calling program has to mend something, or there is no room.
     """
-    submitted = await _submit(parts, request, tool, preferences)
     is_async = preferences.is_async or tool.options.background
+    if _has_to_be_admitted(parts, request, tool):
+        await _admit(parts, request, tool)
+    submitted = await parts.jobs.submit(request, _choose_how(parts, request, tool, preferences, is_async))
     entry = await _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
     return entry, _make_headers(parts, submitted, request, tool, preferences)
 
 
-async def _submit(
+def _choose_how(
     parts: Parts,
     request: CallRequest,
     tool: CompiledTool,
     preferences: Preferences,
-    *,
-    is_alone: bool = False,
+    is_async: bool,
     callback_url: str | None = None,
-) -> Submitted:
-    if callback_url is not None:
-        parts.receivers.find(callback_url)
-    is_async = preferences.is_async or tool.options.background or is_alone
-    patient = is_async or preferences.wait is not None
-    key = make_call_key(request, tool, preferences.key, parts.jobs.limits.key_ttl)
-    if tool.injections or request.pinned is not None or parts.pipeline.gate.counts(tool):
-        await _count(parts, request, tool)
-    hears_end = not is_async or bool(preferences.wait)
-    how = Submission(key, waits=not patient, callback_url=callback_url, hears_end=hears_end)
-    return await parts.jobs.submit(request, how)
+) -> Submission:
+    key, wait = None, preferences.wait
+    if preferences.key is not None or tool.options.idempotency is not None:
+        key = make_call_key(request, tool, preferences.key, parts.jobs.limits.key_ttl)
+    # By place, since each name would cost as much as a stage.
+    return Submission(key, not is_async and wait is None, None, callback_url, not is_async or bool(wait))
 
 
 async def answer_replay(
@@ -127,13 +142,20 @@ async def answer_replay(
         call, context.caller, record.state, record.context, context.headers, deadline=context.deadline
     )
     key = None if preferences.key is None else make_replay_key(request, call_id, preferences.key, limits.key_ttl)
-    await _count(parts, request, tool)
+    if _has_to_be_admitted(parts, request, tool):
+        await _admit(parts, request, tool)
     submitted = await parts.jobs.submit(request, Submission(key, replay_of=call_id))
     entry = await _wait(parts, submitted, preferences, request.deadline, is_async=True)
     return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
 
 
-async def _count(parts: Parts, request: CallRequest, tool: CompiledTool) -> None:
+def _has_to_be_admitted(parts: Parts, request: CallRequest, tool: CompiledTool) -> bool:
+    """Return whether anything can be in the way of a call before it is written down."""
+    return bool(tool.injections) or request.pinned is not None or parts.pipeline.gate.counts(tool)
+
+
+async def _admit(parts: Parts, request: CallRequest, tool: CompiledTool) -> None:
+    """Refuse a call that its program has to mend, and count it."""
     gate = parts.pipeline.gate
     if tool.injections:
         missing = await parts.pipeline.find_missing(request)
@@ -149,10 +171,11 @@ async def _wait(
     parts: Parts, submitted: Submitted, preferences: Preferences, deadline: Deadline | None, *, is_async: bool
 ) -> CallEntry:
     seconds = preferences.wait if preferences.wait is not None else (0.0 if is_async else None)
-    if deadline is not None and not (submitted.is_new and submitted.entry.status == "running"):
+    entry = entry_of(submitted)
+    if deadline is not None and (entry is submitted or entry.status != "running"):
         # One that runs for this request has ended by then, and says why.
         seconds = deadline.left if seconds is None else min(seconds, deadline.left)
-    return await parts.jobs.wait(submitted.entry, seconds, _waits_for_person if preferences.wait is None else _never)
+    return await parts.jobs.wait(entry, seconds, _waits_for_person if preferences.wait is None else _never)
 
 
 def _make_headers(
@@ -161,7 +184,7 @@ def _make_headers(
     headers = preferences.applied
     if parts.pipeline.gate.counts(tool):
         headers |= quota_headers(parts.pipeline.gate.quotas_of(request.caller, request.call.name))
-    if not submitted.is_new:
+    if isinstance(submitted, CallEntry):
         headers["Idempotency-Replayed"] = "true"
     return headers
 

@@ -1,6 +1,7 @@
 """The two hot requests, `POST /tool_calls` and `GET /tools`, in the plain form that is served without the framework."""
 
 from collections.abc import Awaitable
+from functools import lru_cache
 
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
@@ -79,7 +80,8 @@ def _call(parts: Parts, scope: Scope, receive: Receive, sweep: Sweep, body: byte
         require_conversation(context.headers, {})
     preferences = _read_preferences(scope, parts.jobs.limits.wait)
     work = begin_answer(parts, parts.bounds.hold(body), context, preferences=preferences)
-    if isinstance(work, Reply):
+    # What is remembered has a turn of its own that goes on; whoever waits for that listens.
+    if isinstance(work, Reply) or preferences is not PLAIN:
         return work
     del body
     _, came = context.begin_while_present(work)
@@ -94,5 +96,11 @@ def _read_preferences(scope: Scope, longest: float) -> Preferences:
         return PLAIN
     if len(headers) != len(scope["headers"]):  # Some header came twice.
         return read_preferences(Headers(scope=scope), longest)
-    said = "" if prefer is None else prefer.decode("latin-1")
-    return make_preferences(said, None if key is None else key.decode("latin-1"), longest)
+    if key is None:
+        return _read_prefer(prefer, longest)
+    return make_preferences("" if prefer is None else prefer.decode("latin-1"), key.decode("latin-1"), longest)
+
+
+@lru_cache(maxsize=64)
+def _read_prefer(prefer: bytes, longest: float) -> Preferences:
+    return make_preferences(prefer.decode("latin-1"), None, longest)

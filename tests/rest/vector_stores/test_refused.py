@@ -43,9 +43,9 @@ class Meeting(FaultyDatabase):
         super().__init__(open_file_store("memory://"))
         self.both: asyncio.Barrier | None = None
 
-    async def write(self, statement: str, *values: Any) -> Row | None:
+    async def write(self, statement: str, *values: Any, size: int | None = None) -> Row | None:
         """Carry out a statement; who has made way waits for the other."""
-        row = await super().write(statement, *values)
+        row = await super().write(statement, *values, size=size)
         if statement == "make_way" and self.both is not None:
             await self.both.wait()
         return row

@@ -61,13 +61,13 @@ class LateDatabase:
         if database is not None:
             await database.close()
 
-    async def write(self, statement: str, *values: Any) -> Row | None:
+    async def write(self, statement: str, *values: Any, size: int | None = None) -> Row | None:
         """Carry out a statement, and return the first row of its RETURNING.
 
         Raises:
             StoreUnavailable: It is closed, or cannot be made just now.
         """
-        return await (self._database or await self._make()).write(statement, *values)
+        return await (self._database or await self._make()).write(statement, *values, size=size)
 
     async def write_all(self, statement: str, rows: Sequence[Row]) -> None:
         """Carry out a statement for each of these rows, all or none.

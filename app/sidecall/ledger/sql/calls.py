@@ -60,6 +60,7 @@ class SqlCalls:
             row = await self._database.write(
                 *("accept_call", *whose, status, attempt, owner, created, started, args, record, *known),
                 *(acceptance.replay_of, size, url, None if url is None else created),
+                size=size,
             )
         finally:
             if row is None:
@@ -86,6 +87,7 @@ class SqlCalls:
             row = await self._database.write(
                 *("record_call", *whose, end.status, end.kind, created, created, now),
                 *(*texts, *known, acceptance.replay_of, size),
+                size=size,
             )
         finally:
             if row is None:
@@ -147,13 +149,13 @@ class SqlCalls:
 
         None where another was heard.
         """
-        message, now = end.write().decode(), self._clock()
-        size, is_held = _measure(message), attempt is None
+        text, now, is_held = end.write(), self._clock(), attempt is None
+        message, size = text.decode(), len(text)
         told = (end.status, end.kind, message, now, size, self._kept.keep_until(now, was_held=is_held))
         row = (
             ("settle_call", call_id, *told, int(end.never_ran)) if is_held else ("finish_call", call_id, attempt, *told)
         )
-        if await self._database.write(*row) is None:
+        if await self._database.write(*row, size=size) is None:
             return None
         self._kept.take(0, size)
         return now

@@ -1,6 +1,6 @@
 """A database as the ledger uses it: named statements, written durably and many at once."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any, Literal, Protocol
 
 Dialect = Literal["sqlite", "postgres"]
@@ -37,11 +37,12 @@ class Database(Protocol):
     async def close(self) -> None:
         """Finish what was begun, for a bounded time, and disconnect."""
 
-    async def write(self, statement: str, *values: Any) -> Row | None:
+    def write(self, statement: str, *values: Any, size: int | None = None) -> Awaitable[Row | None]:
         """Carry out a statement, and return the first row of its RETURNING, None if there is none, once it is durable.
 
         The first value is the key, which RETURNING names first. Of statements with the same key each comes after the
-        other, in the order in which they were asked for.
+        other, in the order in which they were asked for. `size` is about how many bytes the values take, where whoever
+        asks knows it, and that a database has them.
 
         Raises:
             StoreUnavailable: The database cannot be used just now; nothing of this was written, unless the way to it

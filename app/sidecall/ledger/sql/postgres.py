@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -14,7 +14,7 @@ from sidecall.ledger.sql.gathering import Gathering
 from sidecall.ledger.sql.postgres_link import Link
 from sidecall.ledger.sql.postgres_tables import bring_up_to_date
 from sidecall.ledger.sql.postgres_words import is_of_all, is_unavailable, name_address, word_fault
-from sidecall.ledger.sql.rounds import Line, Round, Wish, hand_out, refuse_all, turn_away
+from sidecall.ledger.sql.rounds import BESIDE, Line, Round, Wish, hand_out, measure, refuse_all, turn_away
 from sidecall.ledger.sql.statements import read_statements
 
 # What one commit takes at most, so that it is done in a time that can be waited for.
@@ -89,7 +89,10 @@ class PostgresDatabase:
 
     @property
     def _is_connected(self) -> bool:
-        return any(link.connection is not None for link in self._writers)
+        for link in self._writers:  # noqa: SIM110  a generator takes four times as long, and each call looks twice
+            if link.connection is not None:
+                return True
+        return False
 
     async def open(self) -> None:
         """Connect, and bring the tables up to date.
@@ -123,13 +126,17 @@ class PostgresDatabase:
         turn_away(self._line.empty())
         await asyncio.gather(*(link.close() for link in (*self._writers, *self._readers)))
 
-    async def write(self, statement: str, *values: Any) -> Row | None:
+    def write(self, statement: str, *values: Any, size: int | None = None) -> Awaitable[Row | None]:
         """Carry out a statement, and return the first row of its RETURNING, None if there is none, once it is durable.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.
         """
-        return await self._join(Wish.of(self._statements[statement], [values], is_single=True))
+        size = measure(values) if size is None else size + BESIDE
+        key = values[0] if values else None
+        done = asyncio.get_running_loop().create_future()
+        # By place, and without a class method, since each call takes two.
+        return self._join(Wish(self._statements[statement], (values,), done, True, size, key))
 
     async def write_all(self, statement: str, rows: Sequence[Row]) -> None:
         """Carry out a statement for each of these rows, all or none.
@@ -138,7 +145,7 @@ class PostgresDatabase:
             StoreUnavailable: The database cannot be used just now.
         """
         if rows:
-            await self._join(Wish.of(self._statements[statement], rows, is_single=False))
+            await self._join(Wish.of_many(self._statements[statement], rows))
 
     async def read(self, statement: str, *values: Any, where: str = "") -> list[Row]:
         """Return what a statement finds among what is durable.
@@ -168,11 +175,12 @@ class PostgresDatabase:
         finally:
             self._free.put_nowait(link)
 
-    async def _join(self, wish: Wish) -> Row | None:
+    def _join(self, wish: Wish) -> asyncio.Future[Row | None]:
         if self._is_closing or not self._is_connected or not self._line.join(wish):
-            raise StoreUnavailable
-        self._gathering.begin()
-        return await wish.done
+            turn_away([wish])
+        else:
+            self._gathering.begin()
+        return wish.done
 
     def _wake(self) -> None:
         """Let a connection that has nothing to do write what waits; those that write take it by themselves.

@@ -10,7 +10,7 @@ from sidecall.dataclasses import dataclass
 from sidecall.ledger.sql.database import Row
 
 # What a wish takes beside its texts and bytes.
-_BESIDE = 200
+BESIDE = 200
 
 
 @dataclass(slots=True, eq=False)
@@ -25,11 +25,10 @@ class Wish:
     key: Any
 
     @classmethod
-    def of(cls, statement: str, rows: Sequence[Row], *, is_single: bool) -> "Wish":
-        """Make one that is waited for on the running loop."""
-        size = sum(map(_measure, rows))
-        key = rows[0][0] if is_single and rows[0] else None
-        return cls(statement, rows, asyncio.get_running_loop().create_future(), is_single, size, key)
+    def of_many(cls, statement: str, rows: Sequence[Row]) -> "Wish":
+        """Make one for many rows that is waited for on the running loop."""
+        size = sum(map(measure, rows))
+        return cls(statement, rows, asyncio.get_running_loop().create_future(), False, size, None)
 
 
 @dataclass(slots=True)
@@ -142,8 +141,9 @@ def turn_away(wishes: Iterable[Wish], why: Exception | None = None) -> None:
         refuse_all([wish], error)
 
 
-def _measure(row: Row) -> int:
-    size = _BESIDE
+def measure(row: Row) -> int:
+    """Return about how many bytes a row takes."""
+    size = BESIDE
     for value in row:  # A function for each would take three times as long.
         if type(value) is str or type(value) is bytes:
             size += len(value)

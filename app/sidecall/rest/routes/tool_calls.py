@@ -20,7 +20,7 @@ from sidecall.http.preferences import PARAMETERS, PINS, read_preferences, refuse
 from sidecall.http.problems import Problem
 from sidecall.http.quota import DOCUMENTED
 from sidecall.registry import Registry
-from sidecall.rest.answers import answer_call, answer_calls, rehearse_call, rehearse_calls, require_context
+from sidecall.rest.answers import answer_call, answer_calls, require_context
 from sidecall.rest.dialects import Shared, read_call
 from sidecall.rest.document.served import naming_served
 from sidecall.rest.examples import ANSWERS, BATCH, CALLS
@@ -28,6 +28,7 @@ from sidecall.rest.native.received import DialectName, ReceivedCall
 from sidecall.rest.openapi import array_of, one_of
 from sidecall.rest.parts import CallContextDep, PartsDep
 from sidecall.rest.plain_calls import read_call_text
+from sidecall.rest.routes.dry_runs import rehearse_call, rehearse_calls
 from sidecall.rest.stream import EventStream
 from sidecall.rest.waiting import DOCUMENTED as WAITING
 from sidecall.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun

@@ -5,7 +5,7 @@ import math
 import re
 import sqlite3
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,7 +104,7 @@ class SqliteDatabase:
             await readers.close()
         await self._writer.close()
 
-    async def write(self, statement: str, *values: Any) -> Row | None:
+    def write(self, statement: str, *values: Any, size: int | None = None) -> Awaitable[Row | None]:
         """Carry out a statement durably, and return the first row of its RETURNING.
 
         Raises:
@@ -113,10 +113,8 @@ class SqliteDatabase:
         """
         text = self._changes.get(statement)
         if text is not None:
-            changed: Row | None = await self._writer.ask(text, values, "key")
-            return changed
-        row: Row | None = await self._writer.ask(self._statements[statement], values, "row")
-        return row
+            return self._writer.ask(text, values, "key", size)
+        return self._writer.ask(self._statements[statement], values, "row", size)
 
     async def write_all(self, statement: str, rows: Sequence[Row]) -> None:
         """Carry out a statement durably for each of these rows, all or none.

@@ -155,17 +155,18 @@ class Writer:
             self._watch.cancel()
         await asyncio.to_thread(self._hand.forget)
 
-    def ask(self, statement: str, values: Any, kind: Kind) -> asyncio.Future[Any]:
-        """Let a statement be carried out with the next group.
-
-        Raises:
-            StoreUnavailable: The file cannot be used, or too much waits for it.
-        """
+    def ask(self, statement: str, values: Any, kind: Kind, size: int | None = None) -> asyncio.Future[Any]:
+        """Let a statement be carried out with the next group; whoever awaits that hears all that is in its way."""
         if self.trouble is not None or self._is_closing:
-            raise StoreUnavailable
-        size = _BESIDE + (sum(map(_measure, values)) if kind == "many" else _measure(values))
+            return _fail(StoreUnavailable())
+        try:
+            if size is None:
+                size = sum(map(_measure, values)) if kind == "many" else _measure(values)
+        except TypeError as error:
+            return _fail(error)
+        size += _BESIDE
         if self._size + size > self._most_waiting and self._size:
-            raise StoreUnavailable("More waits to be written than this server can keep.")
+            return _fail(StoreUnavailable("More waits to be written than this server can keep."))
         self._size += size
         if size > LARGE:
             self._is_large = True
@@ -279,6 +280,12 @@ class Writer:
                 future.set_exception(outcome)
             else:
                 future.set_result(outcome)
+
+
+def _fail(error: Exception) -> asyncio.Future[Any]:
+    future = asyncio.get_running_loop().create_future()
+    future.set_exception(error)
+    return future
 
 
 def _measure(values: Row) -> int:

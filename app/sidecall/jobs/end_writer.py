@@ -1,0 +1,79 @@
+"""Write down what became of calls, as soon as that is possible."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TypeVar
+
+from sidecall.core.calls.places import Calls
+from sidecall.core.errors import RequestError
+from sidecall.core.overload import StoreUnavailable
+from sidecall.jobs.ends import Ends
+from sidecall.jobs.running import RunningCall, answer_sender
+
+T = TypeVar("T")
+
+# Writes down what became of a call instead of an end.
+Write = Callable[[], Awaitable[None]]
+# Seconds between tries to write an end down while the store cannot be used.
+_PAUSE = 1.0
+
+
+class EndWriter:
+    """Write what became of calls into the ledger, and let those hear who wait.
+
+    What cannot be written while the store cannot be used is tried again, until `is_closing`. `released` is called when
+    a call is queued again.
+    """
+
+    def __init__(self, calls: Calls, ends: Ends) -> None:
+        self._calls = calls
+        self._ends = ends
+        self.is_closing = False
+        self.released: Callable[[], None] = lambda: None
+
+    def write_down(self, running: RunningCall, write: Write | None) -> Awaitable[None]:
+        """Write down the end of a call, or what became of it instead."""
+        if write is None:
+            return self._finish(running)
+        answer_sender(running.sender, running.accepted)
+        return self._insist(running.id, write)
+
+    async def _insist(self, call_id: str, write: Callable[[], Awaitable[T]]) -> T:
+        while True:
+            try:
+                return await write()
+            except StoreUnavailable as error:
+                self._ends.tell(call_id, error)
+                if self.is_closing:
+                    raise
+                await asyncio.sleep(_PAUSE)
+
+    async def _finish(self, running: RunningCall) -> None:
+        accepted, end = running.accepted, running.end
+        assert end is not None
+        try:
+            at = await self._calls.finish(running.id, running.attempt, end)
+        except StoreUnavailable:
+            answer_sender(running.sender, accepted)  # Its end is heard of later.
+            at = await self._insist(running.id, partial(self._calls.finish, running.id, running.attempt, end))
+        if at is not None and accepted is not None:
+            accepted.end, accepted.ended_at = end, at
+        answer_sender(running.sender, accepted)
+        if running.id in self._ends:
+            self._ends.tell(running.id, None if at is None else running.describe_end(end, at))
+
+    async def hold(self, running: RunningCall, approval_id: str) -> None:
+        """Note that a call waits for a person."""
+        await self._calls.hold(running.id, running.attempt, approval_id)
+        self._ends.tell(running.id)
+
+    async def release(self, running: RunningCall) -> None:
+        """Queue a call again."""
+        await self._calls.release(running.id, running.attempt)
+        self.released()
+
+    async def forget(self, running: RunningCall, error: RequestError) -> None:
+        """Forget a call that was refused before it began; whoever waits for it hears this error."""
+        await self._calls.forget(running.id, running.attempt)
+        self._ends.tell(running.id, error)
