@@ -95,7 +95,7 @@ DEFAULTS = {
     "max_artifact_bytes_per_caller": None,
     "max_result_bytes": 16777216,
     "approval_ttl": 3600.0,
-    "max_approvals": 1000,
+    "max_approvals": 5000,
     "secrets_key": None,
     "secrets_key_file": None,
     "max_secrets": 10_000,

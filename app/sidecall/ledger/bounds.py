@@ -11,7 +11,7 @@ class LedgerBounds:
     """How much is remembered, and for how many seconds."""
 
     approval_ttl: float = 3600.0
-    max_approvals: int = 1000
+    max_approvals: int = 5000
     max_waiting_bytes: int = 32 * 1024 * 1024
     artifact_ttl: float = 3600.0
     max_artifact_bytes: int = 32 * 1024 * 1024

@@ -167,7 +167,7 @@ class Settings(
         description="Seconds until a call that needs approval is forgotten.",
     )
     max_approvals: int = Field(
-        default=1000,
+        default=5000,
         ge=1,
         description="Most approvals kept, per worker, within SIDECALL_MAX_WAITING_BYTES; more are answered with 503.",
     )

@@ -44,7 +44,7 @@ class MemoryApprovals:
     def __init__(
         self,
         ttl: float = 3600.0,
-        most: int = 1000,
+        most: int = 5000,
         clock: Callable[[], float] = time.monotonic,
         room: Room | None = None,
     ) -> None:

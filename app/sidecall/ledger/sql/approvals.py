@@ -38,7 +38,7 @@ class SqlApprovals:
         database: Database,
         owner: str,
         ttl: float = 3600.0,
-        most: int = 1000,
+        most: int = 5000,
         most_bytes: int = 32 * 1024 * 1024,
         clock: Callable[[], float] = time.time,
     ) -> None:
