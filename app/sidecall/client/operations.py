@@ -82,12 +82,16 @@ class Operations(Remembered):
         if response.status_code != httpx.codes.ACCEPTED:
             return read_answer(response)
         if place.startswith("/approvals/"):
-            approved = yield from self.decide_waiting(place.rpartition("/")[2], "langchain", options)
-            return ToolAnswer.read(approved)
-        state = yield from self.wait_for(response.json()["id"], None)
+            return (yield from self._decide_call(place.rpartition("/")[2], options))
+        state = yield from self.wait_for_person(response.json()["id"])
+        if state.awaited is not None:
+            return (yield from self._decide_call(state.awaited, options))
         if state.answer is None:
             raise UnknownAnswer(f"the call ended as {state.status}, without an answer")
         return state.answer
+
+    def _decide_call(self, approval_id: str, options: CallOptions) -> Steps[ToolAnswer]:
+        return ToolAnswer.read((yield from self.decide_waiting(approval_id, "langchain", options)))
 
     def call_request(self, call: Mapping[str, Any], options: CallOptions, prefer: str | None = None) -> Sending:
         """Write the request of one call."""
