@@ -183,7 +183,8 @@ def _read_candidates(plain: Mapping[str, Any], response: Any) -> Turn:
     if not content:
         return Turn("gemini", [], [])
     said = response if isinstance(response, Mapping) else response.candidates[0].content
-    end = {"finishReason": candidate.get("finishReason") or candidate.get("finish_reason")}
+    names = [name for name in ("finishReason", "finish_reason") if name in candidate]
+    end = {"finishReason": candidate[names[0]]} if names else {}
     return _read_parts(content, said, cut_off=is_cut_off(end, "finishReason"))
 
 

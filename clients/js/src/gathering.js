@@ -100,6 +100,6 @@ function finishBlock({ partial_json: text, ...block }) {
 
 function gatherGemini(chunks) {
   const heads = chunks.map((chunk) => chunk.candidates?.[0] ?? {});
-  const end = heads.findLast((head) => head.finishReason)?.finishReason;
+  const end = heads.findLast((head) => head.finishReason)?.finishReason ?? null;
   return { candidates: [{ content: { role: "model", parts: heads.flatMap((it) => it.content?.parts ?? []) }, finishReason: end }] };
 }

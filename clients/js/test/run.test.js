@@ -116,6 +116,7 @@ const CUT_OFF = {
   "anthropic, events": said.ANTHROPIC_EVENTS.toSpliced(-1, 0, BLOCK_STOP),
   "anthropic, events without an end": said.ANTHROPIC_EVENTS.slice(0, -1),
   "gemini": { candidates: [{ content: said.CONTENT, finishReason: "MAX_TOKENS" }] },
+  "gemini, chunks without an end": said.GEMINI_CHUNKS.slice(0, -1),
   "gemini, chunks": [...said.GEMINI_CHUNKS, { candidates: [{ finishReason: "MAX_TOKENS" }] }],
   "interaction": { status: "incomplete", steps: [STEP] },
 };
