@@ -87,6 +87,8 @@ test("the answers alone are to be had", async () => {
 
 test("nothing is to append where no tool is called, and nonsense is refused", async () => {
   assert.deepEqual(await server.run({ choices: [{ message: { role: "assistant", content: "Hello." } }] }), []);
+  const blocked = { promptFeedback: { blockReason: "SAFETY" } };
+  assert.deepEqual([await server.run(blocked), await server.run([blocked])], [[], []]);
   for (const nonsense of ["text", 4, {}, [], [{ a: 1 }], { role: "user", content: "Hello" }]) {
     await assert.rejects(server.run(nonsense), UnknownAnswer);
   }
