@@ -1,7 +1,7 @@
 """Answer in a batch's place what a single call is told by its status code."""
 
 from sidecall.core.approval import ApprovalRequired
-from sidecall.core.calls.errors import ContractChanged
+from sidecall.core.calls.errors import ContractChanged, KeyReused
 from sidecall.core.errors import (
     CallUnanswered,
     GuardrailTripped,
@@ -62,4 +62,6 @@ def find_kind(error: RequestError | ApprovalRequired) -> ErrorKind:
         return "denied"
     if isinstance(error, ContractChanged):
         return "contract_changed"
+    if isinstance(error, KeyReused):
+        return "key_reused"
     return "approval_required" if isinstance(error, ApprovalRequired) else "missing_context"
