@@ -9,6 +9,7 @@ from sidecall.core.calls.places import Calls
 from sidecall.core.errors import RequestError
 from sidecall.core.overload import StoreUnavailable
 from sidecall.jobs.ends import Ends
+from sidecall.jobs.held import HeldCalls
 from sidecall.jobs.running import RunningCall, answer_sender
 
 T = TypeVar("T")
@@ -26,9 +27,10 @@ class EndWriter:
     a call is queued again.
     """
 
-    def __init__(self, calls: Calls, ends: Ends) -> None:
+    def __init__(self, calls: Calls, ends: Ends, held: HeldCalls) -> None:
         self._calls = calls
         self._ends = ends
+        self._held = held
         self.is_closing = False
         self.released: Callable[[], None] = lambda: None
 
@@ -64,13 +66,23 @@ class EndWriter:
             self._ends.tell(running.id, None if at is None else running.describe_end(end, at))
 
     async def hold(self, running: RunningCall, approval_id: str) -> None:
-        """Note that a call waits for a person."""
-        await self._calls.hold(running.id, running.attempt, approval_id)
+        """Note that a call waits for a person; one that was cancelled meanwhile, here or elsewhere, ends."""
+        if await self._calls.hold(running.id, running.attempt, approval_id):
+            running.is_unwanted = True
+        if running.is_unwanted:
+            await self._held.call_off_new(running.record, running.cancelled_by)
         self._ends.tell(running.id)
 
+    async def call_off(self, running: RunningCall) -> None:
+        """End a call that was broken off since nobody wants it, and what it may just have asked of a person."""
+        asked = await self._held.find_asked(running.record)
+        await (self._finish(running) if asked is None else self.hold(running, asked))
+
     async def release(self, running: RunningCall) -> None:
-        """Queue a call again."""
+        """Queue a call again, unless it was cancelled meanwhile."""
         await self._calls.release(running.id, running.attempt)
+        if running.is_unwanted:
+            await self._held.call_off_queued(running.record)
         self.released()
 
     async def forget(self, running: RunningCall, error: RequestError) -> None:

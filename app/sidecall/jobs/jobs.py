@@ -5,12 +5,12 @@ import logging
 import time
 from collections.abc import Callable
 
-from sidecall.core.approval import Approval, ApprovalRequired, Decision
+from sidecall.core.approval import Approval, ApprovalRequired
 from sidecall.core.calls.accepted import AcceptedCall
 from sidecall.core.calls.entry import Acceptance, CallEntry, CallFilter, CallPage
 from sidecall.core.calls.errors import CallEnded, CallNotKept, TooManyJobs
 from sidecall.core.calls.keys import CallKey
-from sidecall.core.errors import ApprovalConflict, ToolTimeout, UnknownApproval
+from sidecall.core.errors import ToolTimeout
 from sidecall.core.invocation import CallRequest, new_invocation_id
 from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import StoreUnavailable
@@ -18,8 +18,10 @@ from sidecall.core.record import CallRecord
 from sidecall.core.run.outlasting import outlast
 from sidecall.core.run.workspaces import FIELD, HEADER, require_conversation
 from sidecall.core.tool import CompiledTool
-from sidecall.jobs.endings import end_expired, end_unwanted, end_with, may_repeat
+from sidecall.jobs.end_writer import EndWriter
+from sidecall.jobs.endings import end_unwanted, may_repeat
 from sidecall.jobs.ends import Ends, hear
+from sidecall.jobs.held import HeldCalls
 from sidecall.jobs.keeping import Keeping
 from sidecall.jobs.keys import make_call_key
 from sidecall.jobs.load import JobLoad
@@ -74,7 +76,9 @@ class Jobs:
         self._find = find
         self._ends = Ends()
         self._pipeline = pipeline
-        self._runner = Runner(ledger.calls, pipeline, find, self._ends, self.limits.running)
+        self._held = HeldCalls(ledger, find, self._ends)
+        writer = EndWriter(ledger.calls, self._ends, self._held)
+        self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running)
         self.waits = SignInWaits(pipeline, ledger.approvals, self.notice)
         self._keeping = Keeping(ledger.calls.kept)
         self._upkeep = Upkeep(ledger, self._runner, find, self._ends, self.limits.attempts)
@@ -83,7 +87,7 @@ class Jobs:
     async def open(self) -> None:
         """Take up what a server before this one has left behind, and begin to run what is queued."""
         self._runner.open()
-        await self._upkeep.open(self._settle_held)
+        await self._upkeep.open(self._held.settle_all)
         await self._keeping.open()
 
     async def close(self, patience: float = 0.0) -> None:
@@ -210,7 +214,7 @@ class Jobs:
             UnknownCall: This tenant has none of that id.
         """
         entry = await self._calls.get(call_id, tenant)
-        return entry if entry.status != "awaiting_approval" else await self.settle(entry)
+        return entry if entry.status != "awaiting_approval" else await self._held.settle(entry)
 
     async def get_record(self, call_id: str, tenant: str) -> CallRecord:
         """Return a call as it was sent.
@@ -231,34 +235,16 @@ class Jobs:
 
     async def _find_known(self, key: CallKey | None) -> CallEntry | None:
         known = None if key is None else await self._calls.find(key)
-        return known if known is None or known.status != "awaiting_approval" else await self.settle(known)
+        return known if known is None or known.status != "awaiting_approval" else await self._held.settle(known)
 
     async def notice(self, approval: Approval) -> None:
         """End the call that waited for this approval, which was decided; later where that cannot be written down."""
         try:
             held = await self._calls.find_held(approval.id)
             if held is not None:
-                await self.settle(held, approval.message)
+                await self._held.settle(held, approval.message)
         except StoreUnavailable:
             logger.warning("the call of approval %s cannot be ended just now", approval.id)
-
-    async def settle(self, entry: CallEntry, message: ToolMessage | None = None) -> CallEntry:
-        """End a call whose approval was answered, with this message where it is known, or has expired."""
-        assert entry.approval_id is not None
-        record = await self._calls.get_record(entry.id)
-        if record is None:
-            return entry
-        try:
-            message = message or await self._approvals.find_answer(entry.approval_id)
-        except UnknownApproval:
-            end = end_expired(record.tool_call, entry.id)
-        else:
-            if message is None:
-                return entry
-            end = end_with(message)
-        await self._calls.finish(entry.id, None, end)
-        self._ends.tell(entry.id)
-        return await self._calls.get(entry.id, entry.tenant)
 
     async def cancel(self, call_id: str, tenant: str, by: str = "") -> CallEntry:
         """Cancel a call that is queued or runs, or waits for a person, who then cannot approve it any more.
@@ -270,31 +256,25 @@ class Jobs:
         entry = await self.get(call_id, tenant)
         if entry.has_ended:
             raise CallEnded(f"The call has ended already: it is {entry.status}.")
-        if self._runner.cancel(call_id):
-            return await self.wait(entry, _LOOK)
-        record = await self._calls.get_record(call_id)
+        if entry.status != "awaiting_approval":
+            if self._runner.cancel(call_id, by) or await self._cancel_elsewhere(entry, by):
+                entry = await self.wait(entry, _LOOK)
+            else:
+                entry = await self.get(call_id, tenant)
+        # It may have begun to wait only now, on a server that says no more.
+        entry = await self._held.call_off(entry, by)
+        # Of two at once, one writes the end.
+        return await self.wait(entry, _LOOK) if await self._held.is_rejected(entry) else entry
+
+    async def _cancel_elsewhere(self, entry: CallEntry, by: str) -> bool:
+        """End a call that is queued, or ask the server that runs it to; False where it is neither any more."""
+        record = await self._calls.get_record(entry.id)
         assert record is not None
         end = await end_unwanted(entry, record.tool_call, self._approvals, self._find)
-        if entry.approval_id is not None and entry.status == "awaiting_approval":
-            if not await self._withdraw(entry.approval_id, end.message, by):
-                return await self.settle(entry)
-            await self._calls.finish(call_id, None, end)
-        elif await self._ledger.queue.cancel(call_id, end):
-            self._upkeep.drop(call_id)
-            await self._upkeep.count()
-        self._ends.tell(call_id)
-        return await self.wait(entry, _LOOK)
-
-    async def _withdraw(self, approval_id: str, message: ToolMessage, by: str) -> bool:
-        """Reject what waits for a person; False where somebody has just decided about it, or it has expired."""
-        rejection = Decision(decision="reject", reason="The call was cancelled.")
-        try:
-            await self._approvals.decide(approval_id, rejection, by)
-        except (UnknownApproval, ApprovalConflict):
+        if not await self._ledger.queue.cancel(entry.id, end):
             return False
-        await self._approvals.answer(approval_id, message)
+        if not self._runner.cancel(entry.id, by):  # It may have been about to begin here.
+            self._upkeep.drop(entry.id)
+            await self._upkeep.count()
+            self._ends.tell(entry.id)
         return True
-
-    async def _settle_held(self) -> None:
-        for entry in await self._calls.list_held():
-            await self.settle(entry)

@@ -18,7 +18,6 @@ from sidecall.core.record import CallRecord
 from sidecall.jobs.chronicles import Chronicles, Teller
 from sidecall.jobs.end_writer import EndWriter, Write
 from sidecall.jobs.endings import end_cancelled, end_unknown, end_with, may_repeat
-from sidecall.jobs.ends import Ends
 from sidecall.jobs.running import Accepted, RunningCall, answer_sender
 from sidecall.jobs.submission import Submission
 from sidecall.pipeline.batch import Find
@@ -34,11 +33,11 @@ _NAME = "call"
 class Runner:
     """Run up to `most` calls at once; `freed` is called when one has ended."""
 
-    def __init__(self, calls: Calls, pipeline: Pipeline, find: Find, ends: Ends, most: int) -> None:
+    def __init__(self, calls: Calls, pipeline: Pipeline, find: Find, writer: EndWriter, most: int) -> None:
         self._calls = calls
         self._pipeline = pipeline
         self._find = find
-        self.writer = EndWriter(calls, ends)
+        self.writer = writer
         self._most = most
         self._running: dict[str, RunningCall] = {}
         self.chronicles = Chronicles()
@@ -160,12 +159,12 @@ class Runner:
         self._running[running.id] = running
         running.task = loop.create_task(self._carry_out(running, loop))
 
-    def cancel(self, call_id: str) -> bool:
-        """Cancel a call; False where it does not run here."""
+    def cancel(self, call_id: str, by: str = "") -> bool:
+        """Cancel a call, also one that begins to wait for a person; False where it does not run here."""
         running = self._running.get(call_id)
         if running is None or running.task is None:
             return False
-        running.is_unwanted = True
+        running.is_unwanted, running.cancelled_by = True, by
         if not running.has_ended:
             cancel_from_outside(running.task)
         return True
@@ -266,7 +265,7 @@ class Runner:
         call = running.record.tool_call
         if running.is_unwanted:
             running.end = end_cancelled(call, running.id)
-            return None
+            return partial(self.writer.call_off, running)
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             self.writer.is_closing = True  # Nobody else cancels calls.

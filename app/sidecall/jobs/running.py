@@ -31,6 +31,7 @@ class RunningCall:
     describe: Callable[[], CallEntry] | None = None
     task: asyncio.Task[None] | None = None
     is_unwanted: bool = False
+    cancelled_by: str = ""
     has_ended: bool = False
     end: CallEnd | None = None
     refusal: RequestError | None = None

@@ -169,10 +169,10 @@ class Upkeep:
     async def _keep_company(self) -> None:
         """Do what others ask, and take up the calls of those that have ended."""
         await self._take_up_strays()
-        if not self._ledger.is_shared:
-            return
         for call_id in await self._queue.list_cancelled(self._ledger.owner):
             self._runner.cancel(call_id)
+        if not self._ledger.is_shared:
+            return
         silent_since = await self._ledger.heartbeat.find_silence()
         if silent_since is not None:
             await self._recover(silent_since)

@@ -1,6 +1,7 @@
 """Stop calls that a person has to approve first."""
 
-from collections.abc import Awaitable, Mapping
+import asyncio
+from collections.abc import Awaitable, Coroutine, Mapping
 from dataclasses import replace
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -194,7 +195,7 @@ class ApproveInside:
 
     async def _ask(self, invocation: Invocation, wanted: ToolCall) -> None:
         call = CallRecord.of(invocation.request, invocation.id)
-        raise (await self._approvals.ask(call, wanted)).as_error() from None
+        raise (await _ask_whole(invocation, self._approvals.ask(call, wanted))).as_error() from None
 
 
 async def ask_person(approvals: Approvals, invocation: Invocation, preview: Preview) -> ApprovalRecord:
@@ -206,7 +207,23 @@ async def ask_person(approvals: Approvals, invocation: Invocation, preview: Prev
     waited = invocation.request.resumes
     if waited is not None:
         return await approvals.reopen(waited, preview)
-    return await approvals.ask(CallRecord.of(invocation.request, invocation.id), show_call(invocation), preview)
+    call = CallRecord.of(invocation.request, invocation.id)
+    return await _ask_whole(invocation, approvals.ask(call, show_call(invocation), preview))
+
+
+async def _ask_whole(invocation: Invocation, asking: Coroutine[Any, Any, ApprovalRecord]) -> ApprovalRecord:
+    """Ask; a remembered call that is cancelled meanwhile waits, so that who cancels it takes back what was asked."""
+    if not invocation.request.is_remembered:
+        return await asking
+    task, is_cancelled = asyncio.ensure_future(asking), False
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            is_cancelled = True
+    if is_cancelled and task.exception() is not None:
+        raise asyncio.CancelledError
+    return task.result()
 
 
 def show_call(invocation: Invocation) -> ToolCall:

@@ -15,14 +15,18 @@ from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry
 from sidecall.core.context import Caller
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
+from sidecall.jobs.webhooks import courier
 from sidecall.jobs.webhooks.courier import Courier
 from sidecall.jobs.webhooks.receivers import AllowedHosts
 from sidecall.jobs.webhooks.signing import read_key
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.opening import open_ledger
+from sidecall.ledger.sql.ledger import DatabaseLedger
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from sidecall.pipeline.format import refuse
 from tests.jobs.webhooks.listening import SECRET, listen
+from tests.kit.faulty import FaultyDatabase
 from tests.kit.waiting import until
 
 
@@ -45,12 +49,12 @@ async def keep(folder: Path) -> AsyncIterator[Ledger]:
 @asynccontextmanager
 async def carry(ledger: Ledger, *hosts: str, pauses: Sequence[float] = (0.0, 0.0)) -> AsyncIterator[None]:
     """Let a courier run."""
-    courier = Courier(ledger, AllowedHosts(hosts), [read_key(SECRET)], show, pauses)
-    courier.open()
+    carrier = Courier(ledger, AllowedHosts(hosts), [read_key(SECRET)], show, pauses)
+    carrier.open()
     try:
         yield
     finally:
-        await courier.close()
+        await carrier.close()
 
 
 async def accept(ledger: Ledger, url: str | None, id: str = "a") -> None:
@@ -206,3 +210,23 @@ async def test_nobody_looks_where_nobody_may_be_told(tmp_path: Path) -> None:
         before = len(asyncio.all_tasks())
         async with carry(ledger):
             assert len(asyncio.all_tasks()) == before
+
+
+async def test_one_line_says_that_the_store_is_away_and_one_that_it_is_back(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often it is looked at meanwhile."""
+    monkeypatch.setattr(courier, "_LOOK", 0.0)
+    database = FaultyDatabase(SqliteDatabase(tmp_path / "ledger.db"))
+    database.before["list_due_callbacks"] = 3
+    ledger = DatabaseLedger(database, LedgerBounds(), refuse)
+    await ledger.open()
+    async with carry(ledger, "a.example"):
+        await until(lambda: "webhooks are sent" in caplog.text)
+    await ledger.close()
+
+    assert database.before["list_due_callbacks"] == 0
+    assert [record.message for record in caplog.records if "webhooks" in record.message] == [
+        "webhooks wait: the store cannot be used just now",
+        "the store can be used again, and webhooks are sent",
+    ]

@@ -73,8 +73,8 @@ class Calls(Protocol):
     async def release(self, call_id: str, attempt: int) -> None:
         """Queue a call again that could not be begun, or may run twice."""
 
-    async def hold(self, call_id: str, attempt: int, approval_id: str) -> None:
-        """Note that a person has to decide about a call."""
+    async def hold(self, call_id: str, attempt: int, approval_id: str) -> bool:
+        """Note that a person has to decide about a call, and return whether somebody wants it to be cancelled."""
 
     async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> float | None:
         """Note the end of an attempt, None for a call that waits for a person, and return when that was.
@@ -116,6 +116,9 @@ class CallQueue(Protocol):
 
     async def list_cancelled(self, owner: str) -> Sequence[str]:
         """List the calls of this server that somebody wants to be cancelled."""
+
+    async def list_held_cancelled(self, limit: int = 1000) -> Sequence[CallEntry]:
+        """List the calls that wait for a person though somebody wants them to be cancelled."""
 
     async def list_lost(self, dead_since: float, owner: str) -> Sequence[LostCall]:
         """List the calls that run on servers but this one which have said nothing since then, in seconds since 1970."""

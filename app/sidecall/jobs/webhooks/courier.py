@@ -75,6 +75,7 @@ class Courier:
         self._ended = asyncio.Event()
         self._sender: _sender.Sender | None = None
         self._loop: asyncio.Task[None] | None = None
+        self._is_waiting = False  # For the store.
 
     def open(self) -> None:
         """Begin to look for what is due, unless nobody may be told anything."""
@@ -102,8 +103,9 @@ class Courier:
             self._ended.clear()
             try:
                 is_more_due = await self._send_due(sender)
+                self._go_on()
             except StoreUnavailable:
-                logger.warning("webhooks wait: the store cannot be used just now")
+                self._wait()
             except Exception:
                 logger.exception("webhooks could not be sent; it is tried again in %g s", _LOOK)
             # A look at very many takes long, and leaves as much time to others.
@@ -112,6 +114,16 @@ class Courier:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_LOOK):
                         await self._ended.wait()
+
+    def _wait(self) -> None:
+        if not self._is_waiting:
+            logger.warning("webhooks wait: the store cannot be used just now")
+        self._is_waiting = True
+
+    def _go_on(self) -> None:
+        if self._is_waiting:
+            logger.warning("the store can be used again, and webhooks are sent")
+        self._is_waiting = False
 
     async def _send_due(self, sender: "_sender.Sender") -> bool:
         """Send what there is a place for, and return whether there may be more."""

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from sidecall.core.calls.entry import CallEnd, ClaimedCall, LostCall
+from sidecall.core.calls.entry import CallEnd, CallEntry, ClaimedCall, LostCall
 from sidecall.core.record import CallRecord
 from sidecall.ledger.sql.calls import ATTEMPT, to_entry
 from sidecall.ledger.sql.database import Database, Row
@@ -101,6 +101,10 @@ class SqlCallQueue:
     async def list_cancelled(self, owner: str) -> Sequence[str]:
         """List the calls of this server that somebody wants to be cancelled."""
         return [row[0] for row in await self._database.read("list_unwanted_calls", owner)]
+
+    async def list_held_cancelled(self, limit: int = 1000) -> Sequence[CallEntry]:
+        """List the calls that wait for a person though somebody wants them to be cancelled."""
+        return [to_entry(row) for row in await self._database.read("list_unwanted_held_calls", limit)]
 
     async def list_lost(self, dead_since: float, owner: str) -> Sequence[LostCall]:
         """List the calls that run on servers but this one which have said nothing since then, in seconds since 1970."""

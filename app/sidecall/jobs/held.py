@@ -1,0 +1,95 @@
+"""End the calls that wait for a person: with what was decided, or since somebody wants them no more."""
+
+from sidecall.core.approval import Decision
+from sidecall.core.calls.entry import CallEntry
+from sidecall.core.errors import ApprovalConflict, UnknownApproval
+from sidecall.core.messages import ToolMessage
+from sidecall.core.record import CallRecord
+from sidecall.jobs.endings import end_cancelled, end_expired, end_unwanted, end_with
+from sidecall.jobs.ends import Ends
+from sidecall.ledger.base import Ledger
+from sidecall.pipeline.batch import Find
+
+
+class HeldCalls:
+    """The calls that wait for a person; any server can end them."""
+
+    def __init__(self, ledger: Ledger, find: Find, ends: Ends) -> None:
+        self._calls = ledger.calls
+        self._queue = ledger.queue
+        self._approvals = ledger.approvals
+        self._find = find
+        self._ends = ends
+
+    async def settle(self, entry: CallEntry, message: ToolMessage | None = None) -> CallEntry:
+        """End a call whose approval was answered, with this message where it is known, or has expired."""
+        assert entry.approval_id is not None
+        record = await self._calls.get_record(entry.id)
+        if record is None:
+            return entry
+        try:
+            message = message or await self._approvals.find_answer(entry.approval_id)
+        except UnknownApproval:
+            end = end_expired(record.tool_call, entry.id)
+        else:
+            if message is None:
+                return entry
+            end = end_with(message)
+        await self._calls.finish(entry.id, None, end)
+        self._ends.tell(entry.id)
+        return await self._calls.get(entry.id, entry.tenant)
+
+    async def settle_all(self) -> None:
+        """End those whose approvals were answered or have expired, and those that nobody wants."""
+        for entry in await self._queue.list_held_cancelled():
+            await self.call_off(entry)
+        for entry in await self._calls.list_held():
+            await self.settle(entry)
+
+    async def call_off(self, entry: CallEntry, by: str = "") -> CallEntry:
+        """Cancel a call, so that nobody can approve it any more; one that somebody has just decided about goes on."""
+        if entry.status != "awaiting_approval" or entry.approval_id is None:
+            return entry
+        record = await self._calls.get_record(entry.id)
+        if record is None:
+            return entry
+        end = await end_unwanted(entry, record.tool_call, self._approvals, self._find)
+        if not await self._withdraw(entry.approval_id, end.message, by):
+            return await self.settle(entry)
+        await self._calls.finish(entry.id, None, end)
+        self._ends.tell(entry.id)
+        return await self._calls.get(entry.id, entry.tenant)
+
+    async def call_off_new(self, record: CallRecord, by: str) -> None:
+        """Do the same of a call that has just begun to wait."""
+        await self.call_off(await self._calls.get(record.id, record.caller.tenant), by)
+
+    async def call_off_queued(self, record: CallRecord) -> None:
+        """Do the same of a call that was just queued again, and may have begun since."""
+        await self._queue.cancel(record.id, end_cancelled(record.tool_call, record.id))
+        self._ends.tell(record.id)
+
+    async def is_rejected(self, entry: CallEntry) -> bool:
+        """Return whether a call that waits is about to end, since somebody has rejected or cancelled it."""
+        if entry.status != "awaiting_approval" or entry.approval_id is None:
+            return False
+        try:
+            return (await self._approvals.get(entry.approval_id)).approval.status == "rejected"
+        except UnknownApproval:
+            return False
+
+    async def find_asked(self, record: CallRecord) -> str | None:
+        """Find what a call has asked of a person before it was broken off; None where it has not."""
+        asked = await self._approvals.find(record)
+        own = asked is not None and asked.call is not None and asked.call.id == record.id
+        return asked.approval.id if own and asked is not None else None
+
+    async def _withdraw(self, approval_id: str, message: ToolMessage, by: str) -> bool:
+        """Reject what waits for a person; False where somebody has just decided about it, or it has expired."""
+        rejection = Decision(decision="reject", reason="The call was cancelled.")
+        try:
+            await self._approvals.decide(approval_id, rejection, by)
+        except (UnknownApproval, ApprovalConflict):
+            return False
+        await self._approvals.answer(approval_id, message)
+        return True

@@ -1,0 +1,242 @@
+"""A cancelled call stays cancelled, though it was just about to wait for a person."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sidecall import Registry, ToolAnnotations, tool
+from sidecall.core.approval import ApprovalWanted, Decision
+from sidecall.core.calls.entry import CallEntry
+from sidecall.core.errors import ApprovalConflict
+from sidecall.core.invocation import CallRequest
+from sidecall.core.messages import ToolCall
+from sidecall.jobs.ends import Ends
+from sidecall.jobs.held import HeldCalls
+from sidecall.jobs.jobs import Jobs
+from sidecall.jobs.submission import Submission, entry_of
+from sidecall.ledger.base import Ledger
+from sidecall.ledger.memory.contents import MemoryContents
+from sidecall.ledger.memory.items import MemoryItems
+from sidecall.ledger.sql.approvals import SqlApprovals
+from sidecall.ledger.sql.call_queue import SqlCallQueue
+from sidecall.ledger.sql.calls import SqlCalls
+from sidecall.ledger.sql.database import Database
+from sidecall.ledger.sql.postgres import PostgresDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.pipeline.admission import Admission, Limits
+from tests.jobs.gated import GatedDatabase
+from tests.kit.pipelines import make_pipeline
+from tests.kit.waiting import until
+
+RAN: Counter[str] = Counter()
+
+
+@tool(requires_approval=True)
+async def pay() -> str:
+    """Pay."""
+    RAN["pay"] += 1
+    return "paid"
+
+
+@tool
+async def ask_for_another() -> str:
+    """Ask about a call of a tool of its own."""
+    raise ApprovalWanted(ToolCall(name="wire", args={}, id="inner"))
+
+
+@tool(annotations=ToolAnnotations(idempotent=True))
+async def repeat() -> str:
+    """Wait for ever."""
+    RAN["repeat"] += 1
+    return await asyncio.Event().wait() and ""
+
+
+@dataclass
+class Server:
+    """The jobs of one server, and how it sees the database."""
+
+    jobs: Jobs
+    ledger: Ledger
+    database: GatedDatabase
+
+    async def submit(self, name: str) -> CallEntry:
+        """Have a call accepted, for whose end nobody waits."""
+        return entry_of(await self.jobs.submit(CallRequest(ToolCall(name=name, args={}, id="1")), Submission()))
+
+    async def wait_for_person(self, entry: CallEntry) -> CallEntry:
+        """Wait until a call waits."""
+        return await self.jobs.wait(entry, 20, lambda entry: entry.status == "awaiting_approval")
+
+
+def make_server(database: Database, limits: Limits | None = None) -> Server:
+    """Make a server."""
+    gated = GatedDatabase(database)
+    calls, queue = SqlCalls(gated), SqlCallQueue(gated)
+    ledger = Ledger(SqlApprovals(gated, "us"), MemoryContents(), MemoryItems(), calls, queue, gated)
+    registry = Registry([pay, ask_for_another, repeat])
+    pipeline = make_pipeline(registry, approvals=ledger.approvals, admission=Admission(limits or Limits()))
+    return Server(Jobs(ledger, pipeline, registry.get), ledger, gated)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+    """Give a database with nothing in it."""
+    RAN.clear()
+    made: Database = (
+        PostgresDatabase(request.getfixturevalue("emptied_url"))
+        if request.param == "postgres"
+        else SqliteDatabase(tmp_path / "ledger.db")
+    )
+    await made.open()
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def server(database: Database) -> AsyncIterator[Server]:
+    """Give a server."""
+    made = make_server(database)
+    await made.jobs.open()
+    yield made
+    await made.jobs.close()
+
+
+@pytest.fixture
+async def another(database: Database, server: Server) -> AsyncIterator[Server]:
+    """Give one more on the same database, where several may be."""
+    if database.dialect == "sqlite":
+        pytest.skip("one process has it to itself")
+    made = make_server(database)
+    await made.jobs.open()
+    yield made
+    await made.jobs.close()
+
+
+async def require_cancelled(server: Server, entry: CallEntry) -> None:
+    """Require that a call has ended, and nobody can approve it."""
+    ended = await server.jobs.wait(entry, 20)
+    assert ended.status == "cancelled"
+    for approval in (await server.ledger.approvals.list("default")).approvals:
+        assert approval.status == "rejected"
+        with pytest.raises(ApprovalConflict):
+            await server.ledger.approvals.decide(approval.id, Decision(decision="approve"), "eve")
+    assert RAN["pay"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "statement"), [("pay", "ask_approval"), ("pay", "hold_call"), ("ask_for_another", "ask_approval")]
+)
+async def test_a_call_is_cancelled_that_is_about_to_wait(server: Server, name: str, statement: str) -> None:
+    """Whatever of that is written down so far."""
+    gate = server.database.shut(statement)
+    entry = await server.submit(name)
+    await server.database.meet(statement)
+
+    cancelling = asyncio.ensure_future(server.jobs.cancel(entry.id, "default", "ada"))
+    await until(lambda: server.database.done["get_call"] > 0)
+    gate.set()
+    cancelled = await cancelling
+
+    assert cancelled.status == "cancelled"
+    await require_cancelled(server, entry)
+    [approval] = (await server.ledger.approvals.list("default")).approvals
+    assert (approval.status, approval.decided_by) == ("rejected", "ada")
+
+
+async def test_what_could_not_be_asked_is_cancelled_all_the_same(server: Server) -> None:
+    """Nobody is asked then."""
+    server.database.before["ask_approval"] = 1
+    gate = server.database.shut("ask_approval")
+    entry = await server.submit("pay")
+    await server.database.meet("ask_approval")
+
+    cancelling = asyncio.ensure_future(server.jobs.cancel(entry.id, "default"))
+    await until(lambda: server.database.done["get_call"] > 0)
+    gate.set()
+
+    assert (await cancelling).status == "cancelled"
+    assert (await server.ledger.approvals.list("default")).approvals == []
+
+
+@pytest.mark.parametrize("statement", ["ask_approval", "hold_call"])
+async def test_another_server_cancels_it(server: Server, another: Server, statement: str) -> None:
+    """Its own learns of that when it writes down that the call waits."""
+    gate = server.database.shut(statement)
+    entry = await server.submit("pay")
+    await server.database.meet(statement)
+
+    cancelling = asyncio.ensure_future(another.jobs.cancel(entry.id, "default"))
+    await until(lambda: another.database.done["ask_to_cancel"] > 0)
+    gate.set()
+    await cancelling
+
+    await require_cancelled(another, entry)
+
+
+async def test_another_server_sees_that_it_waits_only_when_it_asks(server: Server, another: Server) -> None:
+    """It cancels it itself then."""
+    gate = server.database.shut("hold_call")
+    entry = await server.submit("pay")
+    await server.database.meet("hold_call")
+    asking = another.database.shut("ask_to_cancel")
+
+    cancelling = asyncio.ensure_future(another.jobs.cancel(entry.id, "default"))
+    await another.database.meet("ask_to_cancel")
+    gate.set()
+    await server.wait_for_person(entry)
+    asking.set()
+
+    assert (await cancelling).status == "cancelled"
+    await require_cancelled(another, entry)
+
+
+async def test_of_two_who_cancel_one_waits_for_the_other(server: Server) -> None:
+    """Both hear the same."""
+    entry = await server.wait_for_person(await server.submit("pay"))
+    gate = server.database.shut("change_approval")
+
+    both = [asyncio.ensure_future(server.jobs.cancel(entry.id, "default")) for _ in range(2)]
+    await until(lambda: server.database.came["change_approval"] == 2)
+    gate.set()
+
+    assert [one.status for one in await asyncio.gather(*both)] == ["cancelled", "cancelled"]
+
+
+async def test_a_wish_outlives_the_server_that_was_to_follow_it(server: Server, database: Database) -> None:
+    """One that ended when it had just written down that the call waits."""
+    gate = server.database.shut("hold_call")
+    entry = await server.submit("pay")
+    await server.database.meet("hold_call")
+    [approval] = (await server.ledger.approvals.list("default")).approvals
+    await database.write("ask_to_cancel", entry.id)
+    await database.write("hold_call", entry.id, 1, approval.id)
+
+    await HeldCalls(server.ledger, lambda _: None, Ends()).settle_all()
+
+    await require_cancelled(server, entry)
+    gate.set()
+
+
+async def test_a_call_is_cancelled_that_is_queued_again(database: Database) -> None:
+    """There was no room to run it."""
+    server = make_server(database, Limits(concurrency=1, queue=0))
+    await server.jobs.open()
+    try:
+        running = await server.submit("repeat")
+        await until(lambda: RAN["repeat"] > 0)
+        gate = server.database.shut("release_call")
+        entry = await server.submit("pay")
+        await server.database.meet("release_call")
+
+        cancelling = asyncio.ensure_future(server.jobs.cancel(entry.id, "default"))
+        await until(lambda: server.database.done["get_call"] > 0)
+        gate.set()
+
+        assert (await cancelling).status == "cancelled"
+        assert (await server.jobs.cancel(running.id, "default")).status == "cancelled"
+    finally:
+        await server.jobs.close()
