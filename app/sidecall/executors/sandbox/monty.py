@@ -14,6 +14,7 @@ import pydantic_monty as monty
 
 from sidecall.core.run.sandbox import PythonEnd, SandboxLimits
 from sidecall.executors.sandbox.bubblewrap import HOME
+from sidecall.executors.sandbox.monty_values import word_value
 
 _WORKERS = 4
 _MOST_OUTPUT = 65_536
@@ -53,10 +54,10 @@ class MontyPython:
     def _run(self, code: str, directory: Path | None, seconds: float) -> PythonEnd:
         printed = monty.CollectString(max_bytes=_MOST_OUTPUT)
         try:
-            value, error = self._feed(code, directory, seconds, printed), None
+            value, error = word_value(self._feed(code, directory, seconds, printed))
         except monty.MontyError as failure:
             value, error = None, _word(failure)
-        return PythonEnd(stdout=printed.output, value=None if value is None else repr(value), error=error)
+        return PythonEnd(stdout=printed.output, value=value, error=error)
 
     def _feed(self, code: str, directory: Path | None, seconds: float, printed: Any) -> Any:
         limits = {
