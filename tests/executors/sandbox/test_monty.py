@@ -59,3 +59,41 @@ async def test_a_value_is_written_as_python_does(run: Run, code: str, value: str
     end = await run(code)
 
     assert (end.value, end.error) == (value, None)
+
+
+async def test_code_may_use_a_file_often(run: Run, tmp_path: Path) -> None:
+    """Only its time bounds how often."""
+    end = await run("f = open('/workspace/l.txt', 'w')\nfor i in range(5000): f.write(f'{i}\\n')")
+
+    assert end.error is None
+    assert (tmp_path / "l.txt").read_text() == "".join(f"{i}\n" for i in range(5000))
+
+
+async def test_code_that_uses_files_for_too_long_is_ended(tmp_path: Path) -> None:
+    """Though its own clock stands still meanwhile; it says what to do, and others run on."""
+    python = MontyPython(LIMITS)
+    (tmp_path / "a.txt").write_text("a")
+    end = await python.run("print('hi')\nwhile True: open('/workspace/a.txt').read()", tmp_path, 0.1)
+    after = await python.run("6 * 7", tmp_path, 5)
+    await python.close()
+
+    assert (end.stdout, after.value) == ("hi\n", "42")
+    assert "stopped after 0.1 seconds" in str(end.error)
+    assert "collect the text and write it once" in str(end.error)
+
+
+async def test_code_that_prints_much_runs_to_its_end(run: Run) -> None:
+    """The middle of its output is left out, which a note says."""
+    end = await run("for i in range(1000): print('x' * 99)\n6 * 7")
+
+    assert (end.value, end.error) == ("42", None)
+    assert "\n[… 34464 bytes left out …]\n" in end.stdout
+    assert end.stdout.endswith("x\n")
+
+
+@pytest.mark.parametrize("code", ["import time\ntime.sleep(60)", "import asyncio\nawait asyncio.sleep(60)"])
+async def test_code_that_would_sleep_too_long_is_told(run: Run, code: str) -> None:
+    """At once, and no sleep ends early."""
+    end = await run(code)
+
+    assert "TimeoutError: sleep limit exceeded: 60s > 5s" in str(end.error)
