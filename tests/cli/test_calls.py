@@ -262,36 +262,6 @@ def test_rules_are_made_listed_and_revoked(ask: Callable[..., Result], send: Sen
     assert ask("approvals", "revoke", rule["id"]).exit_code != 0
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("calls", "--since", "yesterday"),
-        ("calls", "--status", "failed", "show", "x"),
-        ("calls", "--status", "broken"),
-        ("approvals", "--limit", "3", "reject", "x", "--reason", "no"),
-        ("approvals", "approve", "x", "--args", "[1]"),
-        ("approvals", "approve", "x", "--args", "{"),
-        ("approvals", "reject", "x"),
-    ],
-)
-def test_a_mistake_of_usage_is_said(arguments: tuple[str, ...]) -> None:
-    """Before any server is asked."""
-    assert CliRunner().invoke(cli, list(arguments)).exit_code == 2
-
-
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "nonsense", "http://[", "ftp://127.0.0.1"])
-@pytest.mark.parametrize(
-    "command", [("calls",), ("calls", "show", "x"), ("calls", "follow"), ("calls", "export"), ("approvals",)]
-)
-def test_that_no_server_is_there_is_said(sidecall_here: Any, command: tuple[str, ...], url: str) -> None:
-    """With what to do about it."""
-    result = sidecall_here(*command, "--url", url)
-
-    assert result.returncode == 1
-    assert result.stderr.startswith(f"error: no server answers at {url}: ")
-    assert "sidecall serve" in result.stderr
-
-
 def test_the_servers_refusal_is_said(running: Server, sidecall_here: Any) -> None:
     """In one line."""
     result = sidecall_here("calls", "show", "01a202d4-8e08-76c8-a6cd-81cabbcf02ac", SIDECALL_URL=running.url)

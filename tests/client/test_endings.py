@@ -8,7 +8,7 @@ import pytest
 from sidecall import tool
 from tests.client.conftest import OpenApp
 from tests.client.desk import double
-from tests.client.said import CHAT, CHAT_CHUNKS, ITEMS, RESPONSES
+from tests.client.said import CHAT, CHAT_CHUNKS, CONTENT, ITEMS, RESPONSES
 from tests.client.twins import make_twin
 
 RAN: list[str] = []
@@ -101,6 +101,7 @@ CUT_OFF: dict[str, Any] = {
         {"candidates": [{"content": {"role": "model", "parts": PARTS[:2]}}]},
         {"candidates": [{"content": {"role": "model", "parts": PARTS[2:]}, "finishReason": "MAX_TOKENS"}]},
     ],
+    "gemini, chunks without an end": [{"candidates": [{"content": {"role": "model", "parts": PARTS}}]}],
     "interaction": {"object": "interaction", "status": "incomplete", "steps": STEPS},
 }
 
@@ -135,6 +136,7 @@ WHOLE: dict[str, Any] = {
     "chat": {**CHAT, "choices": [{**CHAT["choices"][0], "finish_reason": "stop"}]},
     "chat, another end": {**CHAT, "choices": [{**CHAT["choices"][0], "finish_reason": "done"}]},
     "chat, chunks": CHAT_CHUNKS,
+    "gemini, no end": {"candidates": [{"content": CONTENT}]},
     "responses": {**RESPONSES, "status": "completed"},
     "responses, cut off behind it": {"status": "incomplete", "output": [*ITEMS, {"type": "message", "content": []}]},
     "anthropic, cut off behind it": {

@@ -86,6 +86,26 @@ async def test_a_key_runs_a_call_once(open_twin: OpenTwin) -> None:
     assert (first.id, first.replayed, second.replayed) == (second.id, False, True)
 
 
+@pytest.mark.parametrize("key", ["", "a\nb", "Schlüssel", "a" * 256])
+async def test_a_key_that_cannot_be_sent_is_refused_here(open_twin: OpenTwin, key: str) -> None:
+    """Before anything is sent, lest the call run without one."""
+    twin = await open_twin(double)
+
+    for method in ("call", "job"):
+        with pytest.raises(ValueError, match="a key is 1 to 255 printable ASCII characters"):
+            await twin.ask(method, "double", {"number": 4}, key=key)
+
+
+async def test_any_printable_key_is_its_own(open_twin: OpenTwin) -> None:
+    """With quotes and backslashes, too."""
+    twin = await open_twin(double)
+    keys = ['a"b', r"a\b", "ab", "a\\\\b", "a" * 255, " "]
+
+    answers = [await twin.ask("call", "double", {"number": 4}, key=key) for key in [*keys, *keys]]
+
+    assert [answer.replayed for answer in answers] == [False] * 6 + [True] * 6
+
+
 async def test_a_deadline_goes_with_a_call(open_twin: OpenTwin) -> None:
     """The server keeps it."""
     twin = await open_twin(sleep)

@@ -97,6 +97,11 @@ async def test_the_answers_alone_are_to_be_had(open_twin: OpenTwin, said: Any, e
         {"role": "assistant", "content": [{"type": "text", "text": "Hello."}]},
         {"candidates": [{"content": {"role": "model", "parts": [{"text": "Hello."}]}}]},
         {"candidates": [{"finishReason": "SAFETY"}]},
+        {"promptFeedback": {"blockReason": "SAFETY"}},
+        {"candidates": None, "prompt_feedback": {"block_reason": "SAFETY"}},
+        {"usageMetadata": {"promptTokenCount": 4}},
+        [{"promptFeedback": {"blockReason": "SAFETY"}}],
+        [{"usageMetadata": {"promptTokenCount": 4}}, {"promptFeedback": {"blockReason": "SAFETY"}}],
     ],
 )
 async def test_nothing_is_to_append_where_no_tool_is_called(open_twin: OpenTwin, said: Any) -> None:

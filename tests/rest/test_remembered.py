@@ -171,10 +171,12 @@ async def test_a_client_may_wait_for_a_while(serve: MakeClient) -> None:
     client = await serve(wait_for, charge)
 
     quick = await send(client, "charge", headers={"Prefer": "wait=5"}, order="a")
+    other = await send(client, "charge", headers={"Prefer": 'foo, bar; baz="q, wait=soon"'}, order="a")
     slow = await send(client, "wait_for", headers={"Prefer": "respond-async, wait=0"}, name="a")
 
     assert (quick.status_code, quick.json()["content"]) == (200, "charged a for the 1. time")
     assert (slow.status_code, slow.headers["Preference-Applied"]) == (202, "respond-async, wait=0")
+    assert (other.status_code, "Preference-Applied" in other.headers) == (200, False)
 
 
 async def test_nobody_waits_longer_than_the_server_lets_them(serve: MakeClient) -> None:

@@ -67,3 +67,4 @@ async def test_a_key_that_stands_for_another_call_is_named_as_what_it_is(serve: 
         "run. Send this call with another id."
     )
     assert (by_id in in_batch["content"], RAN["b"]) == (True, 0)
+    assert in_batch["response_metadata"]["error"]["kind"] == "key_reused"

@@ -8,14 +8,14 @@ from rich.console import Console
 
 from sidecall.cli.call_rows import print_approvals, print_rules
 from sidecall.cli.calls import refuse_misplaced
-from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, list_pages, place_of, reach, require
+from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, list_pages, place_of, reach, require, require_id
 from sidecall.core.approval import ApprovalStatus
 
 approvals = typer.Typer(help="Decide about calls that wait for a person; alone it lists them, oldest first.")
 
 Always = Annotated[bool, typer.Option("--always", help="For all later calls of this tool by this caller, too.")]
 ExpiresIn = Annotated[float | None, typer.Option(metavar="SECONDS", help="With --always: for how long.")]
-WhichApproval = Annotated[str, typer.Argument(metavar="ID", help="The approval.")]
+WhichApproval = Annotated[str, typer.Argument(metavar="ID", callback=require_id, help="The approval.")]
 
 
 @approvals.callback(invoke_without_command=True)

@@ -20,11 +20,11 @@ from sidecall.cli.call_filters import (
 )
 from sidecall.cli.call_rows import print_calls
 from sidecall.cli.following import follow
-from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, list_pages, place_of, reach, require
+from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, list_pages, place_of, reach, require, require_id
 
 calls = typer.Typer(help="Ask a running server for calls that it remembers; alone it lists them, newest first.")
 
-WhichCall = Annotated[str, typer.Argument(metavar="ID", help="The call.")]
+WhichCall = Annotated[str, typer.Argument(metavar="ID", callback=require_id, help="The call.")]
 MostListed = Annotated[int, typer.Option(min=1, help="Most calls that are listed.")]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 from urllib.parse import quote
+from uuid import UUID
 
 import httpx
 import typer
@@ -101,6 +102,19 @@ def list_pages(client: httpx.Client, path: str, most: int, query: dict[str, Any]
 
 
 _PAGE = 1000
+
+
+def require_id(text: str) -> str:
+    """Return an id; other words could be other places of the server.
+
+    Raises:
+        BadParameter: It is none.
+    """
+    try:
+        UUID(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no id; `sidecall calls` and `sidecall approvals` list them") from None
+    return text
 
 
 def place_of(noun: str, item_id: str) -> str:

@@ -145,6 +145,11 @@ class CallState:
         return self.status in ENDS
 
     @property
+    def awaited(self) -> str | None:
+        """The id of the approval that it waits for; None where it waits for no person."""
+        return self.approval_id if self.status == "awaiting_approval" else None
+
+    @property
     def answer(self) -> ToolAnswer | None:
         """The answer to the call, once there is one."""
         message = self.document.get("message")

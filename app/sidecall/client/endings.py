@@ -7,7 +7,7 @@ from typing import Any
 _CUT_OFF: Mapping[str, frozenset[str | None]] = {
     "finish_reason": frozenset(("length", "model_length", "content_filter", "error", None)),
     "stop_reason": frozenset(("max_tokens", "model_context_window_exceeded", "refusal", None)),
-    "finishReason": frozenset(("MAX_TOKENS",)),
+    "finishReason": frozenset(("MAX_TOKENS", None)),
     "status": frozenset(("incomplete", "failed", "cancelled", "in_progress", "budget_exceeded")),
 }
 

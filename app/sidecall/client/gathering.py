@@ -7,6 +7,9 @@ from typing import Any
 from sidecall.client.failures import UnknownAnswer
 from sidecall.client.plain import make_plain
 
+# What answers and chunks of Gemini have; one whose prompt was blocked has no candidates.
+OF_GEMINI = ("candidates", "promptFeedback", "prompt_feedback", "usageMetadata")
+
 
 def gather(chunks: Sequence[Any]) -> Any:
     """Gather the chunks of OpenAI (both APIs), Anthropic or Gemini.
@@ -18,7 +21,7 @@ def gather(chunks: Sequence[Any]) -> Any:
     if not plain or not all(isinstance(chunk, Mapping) for chunk in plain):
         raise UnknownAnswer("this is neither an answer of a model nor the chunks of one")
     types = {str(chunk.get("type", "")) for chunk in plain}
-    if any("candidates" in chunk for chunk in plain):
+    if any(key in chunk for chunk in plain for key in OF_GEMINI):
         return _gather_gemini(plain, chunks)
     if any("choices" in chunk for chunk in plain):
         return _gather_chat(plain)

@@ -1,8 +1,8 @@
 """The models of Google's Gen AI SDK with the tools of a server, to be used in the place of `gemini.models`."""
 
 import base64
-from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, TypedDict, Unpack, cast
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
+from typing import Any, Self, TypedDict, Unpack, cast
 
 from google.genai import Client, types
 
@@ -121,10 +121,11 @@ class AsyncServedModels:
                 response.automatic_function_calling_history = loop.contents
                 return response
 
-    async def generate_content_stream(
-        self, **request: Unpack[ModelRequest]
-    ) -> AsyncIterator[types.GenerateContentResponse]:
-        """Ask a model until it calls none of the tools, and give the chunks of all that it says."""
+    def generate_content_stream(self, **request: Unpack[ModelRequest]) -> "ChunkStream":
+        """Ask a model until it calls none of the tools, and give the chunks of all that it says, awaited or not."""
+        return ChunkStream(self._stream(request))
+
+    async def _stream(self, request: ModelRequest) -> AsyncGenerator[types.GenerateContentResponse, None]:
         loop = _Conversation(request, await self.tools())
         while True:
             chunks = []
@@ -135,13 +136,34 @@ class AsyncServedModels:
                 return
 
 
+class ChunkStream(AsyncIterator[types.GenerateContentResponse]):
+    """The chunks of a model on an event loop: `async for chunk in await stream`, as of the SDK, or without `await`."""
+
+    def __init__(self, chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> None:
+        self._chunks = chunks
+
+    def __await__(self) -> Generator[Any, Any, Self]:
+        return self._return_itself().__await__()
+
+    async def _return_itself(self) -> Self:
+        return self
+
+    async def __anext__(self) -> types.GenerateContentResponse:
+        return await anext(self._chunks)
+
+    async def aclose(self) -> None:
+        """Ask no more."""
+        await self._chunks.aclose()
+
+
 class _Conversation:
     """What a model is asked next."""
 
     def __init__(self, request: ModelRequest, tools: list[types.Tool]) -> None:
         config = types.GenerateContentConfig.model_validate(request.get("config") or {})
         wanted = config.automatic_function_calling or types.AutomaticFunctionCallingConfig()
-        self._left = 1 if wanted.disable else (wanted.maximum_remote_calls or _MOST)
+        most = _MOST if wanted.maximum_remote_calls is None else wanted.maximum_remote_calls
+        self._left = 1 if wanted.disable else most
         self._model = request["model"]
         more = {"tools": [*(config.tools or []), *tools], "automatic_function_calling": _ONCE}
         self._config = config.model_copy(update=more)

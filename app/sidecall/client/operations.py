@@ -27,6 +27,7 @@ from sidecall.client.remembered import JSON_BODY, Remembered, escape
 from sidecall.client.steps import Sending, Steps
 from sidecall.dataclasses import dataclass
 
+_KEY = re.compile(r"[\x20-\x7e]{1,255}")
 _UNREAD = re.compile(r"\*=\d+")
 
 
@@ -82,24 +83,36 @@ class Operations(Remembered):
         if response.status_code != httpx.codes.ACCEPTED:
             return read_answer(response)
         if place.startswith("/approvals/"):
-            approved = yield from self.decide_waiting(place.rpartition("/")[2], "langchain", options)
-            return ToolAnswer.read(approved)
-        state = yield from self.wait_for(response.json()["id"], None)
+            return (yield from self._decide_call(place.rpartition("/")[2], options))
+        state = yield from self.wait_for_person(response.json()["id"])
+        if state.awaited is not None:
+            return (yield from self._decide_call(state.awaited, options))
         if state.answer is None:
             raise UnknownAnswer(f"the call ended as {state.status}, without an answer")
         return state.answer
 
+    def _decide_call(self, approval_id: str, options: CallOptions) -> Steps[ToolAnswer]:
+        return ToolAnswer.read((yield from self.decide_waiting(approval_id, "langchain", options)))
+
     def call_request(self, call: Mapping[str, Any], options: CallOptions, prefer: str | None = None) -> Sending:
-        """Write the request of one call."""
-        key = options.get("key") or (uuid.uuid4().hex if self.makes_keys else None)
+        """Write the request of one call.
+
+        Raises:
+            ValueError: The key is none that can be sent.
+        """
+        key = options.get("key")
+        if key is None and self.makes_keys:
+            key = uuid.uuid4().hex
         headers = {
             **JSON_BODY,
-            **({"Idempotency-Key": f'"{key}"'} if key else {}),
+            **({} if key is None else {"Idempotency-Key": _write_key(key)}),
             **({"Prefer": prefer} if prefer else {}),
         }
         body = write_body({**make_plain(call), **beside(options)})
         params = [("format", "langchain"), *limit_time(options)]
-        return Sending("POST", "/tool_calls", params, headers, body, is_safe=bool(key), patience=options.get("timeout"))
+        return Sending(
+            "POST", "/tool_calls", params, headers, body, is_safe=key is not None, patience=options.get("timeout")
+        )
 
     def preview(self, call: Mapping[str, Any], options: CallOptions) -> Steps[dict[str, Any]]:
         """Ask what a call would do, without running it."""
@@ -153,6 +166,13 @@ def _read_waiting(header: str) -> dict[str, str]:
     if any(map(_UNREAD.fullmatch, pairs)):
         raise UnknownAnswer("so many calls of one batch wait for a person that the server names only some: send fewer")
     return {unquote(call_id): approval_id for call_id, _, approval_id in (pair.partition("=") for pair in pairs)}
+
+
+def _write_key(key: str) -> str:
+    if not _KEY.fullmatch(key):
+        raise ValueError(f"a key is 1 to 255 printable ASCII characters, not {key!r:.300}")
+    escaped = key.replace("\\", r"\\").replace('"', r"\"")
+    return f'"{escaped}"'
 
 
 def _write_context(context: Mapping[str, Any] | None) -> dict[str, str]:

@@ -16,6 +16,8 @@ from sidecall.dataclasses import dataclass
 
 # The server bounds its own waiting too (SIDECALL_MAX_WAIT); longer waits are several requests.
 _LONG_POLL = 30.0
+# A request that waits for the end of a call does not hear that a person is waited for, so these are shorter.
+_SHORT_POLL = 5.0
 JSON_BODY = {"Content-Type": "application/json"}
 
 
@@ -41,6 +43,16 @@ class Remembered:
             if state.has_ended or left <= 0:
                 return state
             # A server that is told not to wait so long answers at once.
+            yield Pausing(0.2)
+
+    def wait_for_person(self, call_id: str) -> Steps[CallState]:
+        """Wait until a call has ended, or waits for a person itself."""
+        wait = 1.0
+        while True:
+            state = yield from self.show_call(call_id, wait)
+            if state.has_ended or state.awaited is not None:
+                return state
+            wait = min(wait * 2, _SHORT_POLL)
             yield Pausing(0.2)
 
     def cancel(self, call_id: str) -> Steps[CallState]:

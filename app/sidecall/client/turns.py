@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from sidecall.client.endings import choose_calls, is_cut_off, mark_half
 from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
-from sidecall.client.gathering import gather
+from sidecall.client.gathering import OF_GEMINI, gather
 from sidecall.client.operations import Operations
 from sidecall.client.options import OF_TURNS, CallOptions, require_options
 from sidecall.client.plain import make_plain
@@ -178,12 +178,13 @@ def _is_use(block: Mapping[str, Any]) -> bool:
 
 
 def _read_candidates(plain: Mapping[str, Any], response: Any) -> Turn:
-    candidate = (plain["candidates"] or [{}])[0]
+    candidate = (plain.get("candidates") or [{}])[0]
     content = candidate.get("content")
     if not content:
         return Turn("gemini", [], [])
     said = response if isinstance(response, Mapping) else response.candidates[0].content
-    end = {"finishReason": candidate.get("finishReason") or candidate.get("finish_reason")}
+    names = [name for name in ("finishReason", "finish_reason") if name in candidate]
+    end = {"finishReason": candidate[names[0]]} if names else {}
     return _read_parts(content, said, cut_off=is_cut_off(end, "finishReason"))
 
 
@@ -219,7 +220,7 @@ def _find_open(interaction: Mapping[str, Any], steps: list[Any]) -> list[dict[st
 
 _READERS: Mapping[str, Callable[[Mapping[str, Any], Any], Turn]] = {
     "choices": _read_choices,
-    "candidates": _read_candidates,
+    **dict.fromkeys(OF_GEMINI, _read_candidates),
     "output": _read_graph_output,
     "steps": _read_steps,
     "outputs": _read_outputs,

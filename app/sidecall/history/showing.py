@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json, to_json
 
 from sidecall.core.decisions.fingerprint import read_args
+from sidecall.core.jsonable import replace_surrogates
 from sidecall.core.messages import ToolCall
 from sidecall.telemetry.redact import REDACTED, Redaction
 
@@ -140,6 +141,10 @@ def show_with(redaction: Redaction) -> Callable[[ToolCall], str | None]:
         args = call.args
         if type(args) is dict and showing.measure_if_plain(args) is not None:
             return to_json(args, inf_nan_mode="strings").decode()  # Most have nothing to hide, and are short.
-        return to_json(redaction.redact(read_args(args))).decode()
+        shown = redaction.redact(read_args(args))
+        try:
+            return to_json(shown).decode()
+        except ValueError:  # Arguments as text can say what has no UTF-8 form; whoever lists calls reads JSON.
+            return replace_surrogates(json.dumps(shown, ensure_ascii=False, default=str, separators=(",", ":")))
 
     return show

@@ -12,6 +12,8 @@ from sidecall.dataclasses import dataclass
 
 # The draft has a quoted string; most clients send it bare.
 _KEY = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"|([\x21\x23-\x7e][\x20-\x7e]{0,254})')
+# What stands between commas that are in no quoted string.
+_PART = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*")+')
 _WAIT = re.compile(r"[0-9]{1,9}")
 DOCUMENTED: dict[str, dict[str, Any]] = {
     "Preference-Applied": {
@@ -105,7 +107,7 @@ def make_preferences(prefer: str, key: str | None, longest: float) -> Preference
 def _read_prefer(text: str, longest: float) -> Preferences:
     """Read preferences by name, without their parameters; of one that came twice the first counts."""
     said: dict[str, str] = {}
-    for part in text.split(","):
+    for part in _PART.findall(text):
         name, _, value = part.split(";")[0].partition("=")
         said.setdefault(name.strip().lower(), value.strip().strip('"'))
     wait = said.get("wait")

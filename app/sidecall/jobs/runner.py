@@ -22,7 +22,7 @@ from sidecall.jobs.ends import Ends
 from sidecall.jobs.running import Accepted, RunningCall, answer_sender
 from sidecall.jobs.submission import Submission
 from sidecall.pipeline.batch import Find
-from sidecall.pipeline.isolate import answer_for
+from sidecall.pipeline.isolate import answer_for, end_by_problem, is_end
 from sidecall.pipeline.pipeline import Pipeline
 
 logger = logging.getLogger("sidecall")
@@ -245,6 +245,9 @@ class Runner:
 
     async def _refuse(self, running: RunningCall, request: CallRequest, error: RequestError) -> Write | None:
         """Decide what a refusal means: a client that waits is told, others' calls come again if there was no room."""
+        if is_end(error):
+            running.end = end_with(end_by_problem(request, error).model_copy(update={"id": running.id}))
+            return None
         if running.waits:
             running.refusal = error
             return partial(self.writer.forget, running, error)

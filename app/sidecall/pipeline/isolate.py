@@ -1,7 +1,7 @@
 """Answer in a batch's place what a single call is told by its status code."""
 
 from sidecall.core.approval import ApprovalRequired
-from sidecall.core.calls.errors import ContractChanged
+from sidecall.core.calls.errors import ContractChanged, KeyReused
 from sidecall.core.errors import (
     CallUnanswered,
     GuardrailTripped,
@@ -28,6 +28,29 @@ def answer_for(request: CallRequest, error: RequestError | ApprovalRequired) -> 
     return message
 
 
+def is_end(error: RequestError) -> bool:
+    """Return whether an error is what became of the call, rather than what is in its way: it would not do better."""
+    return isinstance(error, (ToolCallFailed, GuardrailTripped))
+
+
+def end_by_problem(request: CallRequest, error: RequestError) -> ToolMessage:
+    """Make the ToolMessage of a call that ended so; it says what a client that waits for it is told instead."""
+    message = answer_for(request, error)
+    name = "tool-call-failed" if isinstance(error, ToolCallFailed) else "guardrail-tripped"
+    message.response_metadata["error"]["problem"] = {"type": name, "detail": error.message, **error.members}
+    return message
+
+
+def find_problem(message: ToolMessage) -> RequestError | None:
+    """Return the error by which a call ended, for a client that waits for it; None for other answers."""
+    problem = message.response_metadata.get("error", {}).get("problem")
+    if problem is None:
+        return None
+    members = {name: value for name, value in problem.items() if name not in {"type", "detail"}}
+    kind = ToolCallFailed if problem["type"] == "tool-call-failed" else GuardrailTripped
+    return kind(problem["detail"], **members)
+
+
 def find_kind(error: RequestError | ApprovalRequired) -> ErrorKind:
     """Return the kind of failure that stands for such an error."""
     if isinstance(error, ToolCallFailed):
@@ -39,4 +62,6 @@ def find_kind(error: RequestError | ApprovalRequired) -> ErrorKind:
         return "denied"
     if isinstance(error, ContractChanged):
         return "contract_changed"
+    if isinstance(error, KeyReused):
+        return "key_reused"
     return "approval_required" if isinstance(error, ApprovalRequired) else "missing_context"

@@ -11,6 +11,7 @@ from sidecall.core.calls.errors import NotRepeatable
 from sidecall.core.deadline import Deadline
 from sidecall.core.errors import UnknownTool
 from sidecall.core.invocation import CallRequest
+from sidecall.core.messages import ToolMessage
 from sidecall.core.tool import CompiledTool
 from sidecall.http.context import RequestContext
 from sidecall.http.preferences import Preferences
@@ -20,6 +21,7 @@ from sidecall.jobs.endings import may_repeat
 from sidecall.jobs.keys import make_call_key, make_replay_key
 from sidecall.jobs.submission import Submission, Submitted, entry_of
 from sidecall.later import Later
+from sidecall.pipeline.isolate import find_problem
 from sidecall.pipeline.visible import is_visible
 from sidecall.rest.native.received import DialectName, ReceivedCall
 from sidecall.rest.parts import Parts
@@ -70,9 +72,11 @@ async def answer_remembered(
     how = _choose_how(parts, request, tool, preferences, is_async, callback_url)
     submitted = await parts.jobs.submit(request, how)
     if isinstance(submitted, AcceptedCall) and submitted.end is not None:
+        _let_through(submitted.end.message, how)
         return _write_end(submitted.end, form, _make_headers(parts, submitted, request, tool, preferences))
     waiting = _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
     entry = await context.while_present(waiting)
+    _let_through(entry.message, how)
     return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
 
 
@@ -87,8 +91,10 @@ async def accept_call(
     is_async = preferences.is_async or tool.options.background
     if _has_to_be_admitted(parts, request, tool):
         await _admit(parts, request, tool)
-    submitted = await parts.jobs.submit(request, _choose_how(parts, request, tool, preferences, is_async))
+    how = _choose_how(parts, request, tool, preferences, is_async)
+    submitted = await parts.jobs.submit(request, how)
     entry = await _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
+    _let_through(entry.message, how)
     return entry, _make_headers(parts, submitted, request, tool, preferences)
 
 
@@ -147,6 +153,14 @@ async def answer_replay(
     submitted = await parts.jobs.submit(request, Submission(key, replay_of=call_id))
     entry = await _wait(parts, submitted, preferences, request.deadline, is_async=True)
     return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
+
+
+def _let_through(message: ToolMessage | None, how: Submission) -> None:
+    """Raise what its author lets through to a client that waits for the end of a call, the first time and later."""
+    if how.waits and message is not None and message.status == "error":
+        problem = find_problem(message)
+        if problem is not None:
+            raise problem
 
 
 def _has_to_be_admitted(parts: Parts, request: CallRequest, tool: CompiledTool) -> bool:

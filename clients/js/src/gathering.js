@@ -2,12 +2,19 @@
 
 import { UnknownAnswer } from "./failures.js";
 
+const OF_GEMINI = ["candidates", "promptFeedback", "usageMetadata"];
+
+/** Return whether this is an answer or a chunk of Gemini; one whose prompt was blocked has no candidates. */
+export function isOfGemini(said) {
+  return OF_GEMINI.some((key) => key in said);
+}
+
 /** Gather the chunks of OpenAI (both APIs), Anthropic or Gemini. */
 export function gather(chunks) {
   if (chunks.length === 0 || chunks.some((chunk) => chunk === null || typeof chunk !== "object")) {
     throw new UnknownAnswer("this is neither an answer of a model nor the chunks of one");
   }
-  if (chunks.some((chunk) => "candidates" in chunk)) return gatherGemini(chunks);
+  if (chunks.some(isOfGemini)) return gatherGemini(chunks);
   if (chunks.some((chunk) => "choices" in chunk)) return gatherChat(chunks);
   const types = chunks.map((chunk) => String(chunk.type ?? ""));
   if (types.some((type) => type.startsWith("response."))) return gatherResponses(chunks);
@@ -100,6 +107,6 @@ function finishBlock({ partial_json: text, ...block }) {
 
 function gatherGemini(chunks) {
   const heads = chunks.map((chunk) => chunk.candidates?.[0] ?? {});
-  const end = heads.findLast((head) => head.finishReason)?.finishReason;
+  const end = heads.findLast((head) => head.finishReason)?.finishReason ?? null;
   return { candidates: [{ content: { role: "model", parts: heads.flatMap((it) => it.content?.parts ?? []) }, finishReason: end }] };
 }

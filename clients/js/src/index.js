@@ -72,7 +72,7 @@ export class Sidecall {
     const place = response.headers.get("Location") ?? "";
     if (response.status !== 202) return readJson(response);
     if (place.startsWith("/approvals/")) return this.approvals.settle(place.split("/").at(-1), "langchain", options);
-    return this.#waitFor((await readJson(response)).id, options.signal);
+    return this.#waitFor((await readJson(response)).id, options);
   }
 
   async #post(path, body, { timeout, signal, ...options }, key, format = "langchain") {
@@ -83,8 +83,9 @@ export class Sidecall {
     return this.#connection.send("POST", path, { params, headers, body, isSafe: key !== undefined, signal });
   }
 
-  async #waitFor(id, signal) {
-    const state = await new Job(id, this.#connection).wait(Infinity, signal);
+  async #waitFor(id, options) {
+    const state = await new Job(id, this.#connection).waitForPerson(options.signal);
+    if (state.status === "awaiting_approval") return this.approvals.settle(state.approval_id, "langchain", options);
     if (state.message) return state.message;
     throw new UnknownAnswer(`the call ended as ${state.status}, without an answer`);
   }

@@ -4,6 +4,8 @@ import { pause, readJson } from "./connection.js";
 
 // How long one request waits for a call.
 const LONG_POLL = 20;
+// One that waits for an end does not hear that a person is waited for, so these are shorter.
+const SHORT_POLL = 5;
 const ENDED = new Set(["succeeded", "failed", "cancelled", "expired", "outcome_unknown"]);
 
 /** A remembered call. */
@@ -28,6 +30,15 @@ export class Job {
       const state = await this.show(Math.min(left, LONG_POLL), signal);
       if (ENDED.has(state.status) || left <= LONG_POLL) return state;
       // A server that is told not to wait so long answers at once.
+      await pause(0.2, signal);
+    }
+  }
+
+  /** Show how it stands as soon as it has ended, or waits for a person itself. */
+  async waitForPerson(signal) {
+    for (let wait = 1; ; wait = Math.min(wait * 2, SHORT_POLL)) {
+      const state = await this.show(wait, signal);
+      if (ENDED.has(state.status) || state.status === "awaiting_approval") return state;
       await pause(0.2, signal);
     }
   }

@@ -2,7 +2,7 @@
 
 import { chooseCalls, isCutOff, markHalf } from "./endings.js";
 import { UnknownAnswer } from "./failures.js";
-import { gather, shorten } from "./gathering.js";
+import { gather, isOfGemini, shorten } from "./gathering.js";
 
 // What the SDKs' own parsers add to what the model said, and the providers do not take back.
 const PARSED = new Set(["parsed", "parsed_arguments", "parsed_output"]);
@@ -71,7 +71,7 @@ function readWhole(given) {
     const [choice] = plain.choices;
     return choice ? readMessage(choice.message, isCutOff(choice, "finish_reason")) : new Turn("openai", [], []);
   }
-  if ("candidates" in plain) {
+  if (isOfGemini(plain)) {
     const candidate = plain.candidates?.[0];
     return candidate?.content ? readParts(candidate.content, isCutOff(candidate, "finishReason")) : new Turn("gemini", [], []);
   }

@@ -154,3 +154,15 @@ test("a job runs on, is found by its id, and is cancelled", async () => {
   assert.ok(cancelled.id);
   await assert.rejects(server.job("double", { number: 4 }, { ask: () => true }), TypeError);
 });
+
+test("a person is asked about a call in the background, or the program is told that one has to be", async () => {
+  const running = () => Response.json({ id: "c" }, { status: 202, headers: { Location: "/tool_calls/c" } });
+  const held = () => Response.json({ id: "c", status: "awaiting_approval", approval_id: "p" });
+  const pending = () => Response.json({ id: "p", status: "pending", tool_call: { name: "wipe" } });
+  const decided = Response.json({ id: "p", status: "approved", tool_call: { name: "wipe" }, message: ANSWER });
+  const [client, asked] = script([running(), held(), pending(), decided, running(), held(), pending()]);
+
+  assert.deepEqual(await client.call("wipe", {}, { ask: () => true }), ANSWER);
+  await assert.rejects(client.call("wipe", {}), ApprovalNeeded);
+  assert.equal(asked[3].method, "POST");
+});

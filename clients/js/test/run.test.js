@@ -87,6 +87,8 @@ test("the answers alone are to be had", async () => {
 
 test("nothing is to append where no tool is called, and nonsense is refused", async () => {
   assert.deepEqual(await server.run({ choices: [{ message: { role: "assistant", content: "Hello." } }] }), []);
+  const blocked = { promptFeedback: { blockReason: "SAFETY" } };
+  assert.deepEqual([await server.run(blocked), await server.run([blocked])], [[], []]);
   for (const nonsense of ["text", 4, {}, [], [{ a: 1 }], { role: "user", content: "Hello" }]) {
     await assert.rejects(server.run(nonsense), UnknownAnswer);
   }
@@ -116,6 +118,7 @@ const CUT_OFF = {
   "anthropic, events": said.ANTHROPIC_EVENTS.toSpliced(-1, 0, BLOCK_STOP),
   "anthropic, events without an end": said.ANTHROPIC_EVENTS.slice(0, -1),
   "gemini": { candidates: [{ content: said.CONTENT, finishReason: "MAX_TOKENS" }] },
+  "gemini, chunks without an end": said.GEMINI_CHUNKS.slice(0, -1),
   "gemini, chunks": [...said.GEMINI_CHUNKS, { candidates: [{ finishReason: "MAX_TOKENS" }] }],
   "interaction": { status: "incomplete", steps: [STEP] },
 };

@@ -82,6 +82,6 @@ export const CONTENT = {
   ],
 };
 export const GEMINI = { candidates: [{ content: CONTENT, finishReason: "STOP" }] };
-export const GEMINI_CHUNKS = CONTENT.parts.map((part) => ({ candidates: [{ content: { role: "model", parts: [part] } }] }));
+export const GEMINI_CHUNKS = CONTENT.parts.map((part) => ({ candidates: [{ content: { role: "model", parts: [part] } }] })).concat({ candidates: [{ finishReason: "STOP" }] });
 const PART = { functionResponse: { id: "call_1", name: "double", response: { output: "8" } } };
 export const GEMINI_MESSAGES = [CONTENT, { role: "user", parts: [PART] }];

@@ -68,12 +68,17 @@ def test_the_program_may_decide_at_once(told: Any) -> None:
 
 def test_a_model_that_asks_without_end_is_stopped(told: Any) -> None:
     """As with the SDK's own functions."""
-    assert told["bounds"] == [10, 3, 1]
+    assert told["bounds"] == [10, 3, 1, 1]
+
+
+def test_an_answer_to_a_prompt_that_was_blocked_is_given_as_it_is(told: Any) -> None:
+    """It has no candidates, and so no calls."""
+    assert told["blocked"] == [["SAFETY", "SAFETY"], [], [], [], []]
 
 
 def test_the_client_with_an_event_loop_does_the_same(told: Any) -> None:
-    """Whole, and in chunks."""
-    assert told["async"] == ["Done.", ["Done."], [{"output": "tea for Ada"}]]
+    """Whole, and in chunks, awaited as those of the SDK or not."""
+    assert told["async"] == ["Done.", ["Done."], ["Done."], [], [{"output": "tea for Ada"}]]
 
 
 def test_the_code_of_the_document_runs(for_google: Path, shipped: Server) -> None:

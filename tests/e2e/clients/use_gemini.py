@@ -107,6 +107,26 @@ def cut(server: Sidecall) -> Any:
     return [part.function_response.model_dump(exclude_none=True) for part in answered.parts or ()]
 
 
+def block(server: Sidecall) -> Any:
+    """Ask a model that is not let answer, whole and in chunks."""
+    blocked = {"promptFeedback": {"blockReason": "SAFETY"}}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if "streamGenerateContent" not in request.url.path:
+            return httpx.Response(200, json=blocked)
+        text = f"data: {json.dumps(blocked)}\r\n\r\n"
+        return httpx.Response(200, text=text, headers={"Content-Type": "text/event-stream"})
+
+    options = types.HttpOptions(client_args={"transport": httpx.MockTransport(answer)})
+    gemini = Client(api_key="none", http_options=options)
+    models = ServedModels(gemini, server)
+    chunks = list(models.generate_content_stream(**ASK))
+    responses = [models.generate_content(**ASK), *chunks]
+    reasons = [it.prompt_feedback and it.prompt_feedback.block_reason for it in responses]
+    stream = gemini.models.generate_content_stream(**ASK)
+    return [reasons, models.run(responses[0]), server.run(responses[0]), server.run(chunks), server.run(stream)]
+
+
 async def work_async() -> Any:
     """Do the same on an event loop."""
     gemini, heard = script({"find": {"query": "tea"}})
@@ -114,8 +134,12 @@ async def work_async() -> Any:
     async with AsyncSidecall(os.environ["SIDECALL_URL"]) as server:
         response = await AsyncServedModels(gemini, server, **GIVEN).generate_content(**ASK)
         models = AsyncServedModels(again, server, **GIVEN)
-        texts = [chunk.text async for chunk in models.generate_content_stream(**ASK) if chunk.text]
-    return [response.text, texts, [it["response"] for it in answers(heard)]]
+        texts = [chunk.text async for chunk in await models.generate_content_stream(**ASK) if chunk.text]
+        more = [chunk.text async for chunk in models.generate_content_stream(**ASK) if chunk.text]
+        left = models.generate_content_stream(**ASK)
+        await left.aclose()
+        none = [chunk async for chunk in left]
+    return [response.text, texts, more, none, [it["response"] for it in answers(heard)]]
 
 
 with Sidecall(os.environ["SIDECALL_URL"]) as known:
@@ -125,7 +149,12 @@ with Sidecall(os.environ["SIDECALL_URL"]) as known:
         "approved": decide(known, PersonVerdict("approve", args={"order": 7, "amount": 5})),
         "rejected": decide(known, PersonVerdict("reject", reason="Ask for a receipt first.")),
         "asked": [ask(known, True), ask(known, False)],
-        "bounds": [stop(known), stop(known, maximum_remote_calls=3), stop(known, disable=True)],
+        "bounds": [
+            stop(known),
+            *(stop(known, maximum_remote_calls=most) for most in (3, 0)),
+            stop(known, disable=True),
+        ],
+        "blocked": block(known),
         "cut": cut(known),
         "async": asyncio.run(work_async()),
     }))  # fmt: skip

@@ -19,4 +19,5 @@ ErrorKind = Literal[
     "expired",
     "outcome_unknown",
     "contract_changed",
+    "key_reused",
 ]

@@ -42,6 +42,7 @@ _PROBLEMS: Mapping[ErrorKind, tuple[int, str]] = {
     "rejected": (403, "A person has not approved the call."),
     "expired": (409, "Nobody has decided about the call in time."),
     "contract_changed": (409, "The tool is not what the call is pinned to any more."),
+    "key_reused": (422, "The key was used before, for another call."),
     "cancelled": (409, "The call was cancelled."),
 }
 _NULL = {"type": "null"}
