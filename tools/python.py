@@ -27,8 +27,9 @@ async def run_python(
     """Run Python for calculations and for files in /workspace; there is no network.
 
     The answer has what the code prints, the value of its last line where that is an expression, the error that ended
-    it, and the files that it wrote. It is stopped after 30 seconds. Where `lost` is in the answer, names that earlier
-    code has set are gone.
+    it, and the files that it wrote. It is stopped after 30 seconds, sleeps included: collect text and write a file once
+    rather than in many thousand steps. The middle of long output is left out. Where `lost` is in the answer, names that
+    earlier code has set are gone.
 
     Args:
         code: What to run.

@@ -4,9 +4,13 @@ Its workers are processes of Monty's, so that one which crashes is one failed ca
 """
 
 import asyncio
+import math
+import os
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +18,22 @@ import pydantic_monty as monty
 
 from sidecall.core.run.sandbox import PythonEnd, SandboxLimits
 from sidecall.executors.sandbox.bubblewrap import HOME
+from sidecall.executors.sandbox.kept_output import KeptOutput
+from sidecall.executors.sandbox.monty_values import word_value
+from sidecall.executors.sandbox.python_session import show_output
 
 _WORKERS = 4
 _MOST_OUTPUT = 65_536
 _MOST_CHECKOUTS = 500
-_PATIENCE = 1.0
+# What has its own bound of time is ended by that before.
+_PATIENCE = 2.0
+# Each step with a file is one: only the time bounds them.
+_MOST_STEPS = 2**31 - 1
+_WHOLE_SLEEPS = {"sleep_system_max": math.inf}
+_TIME_IS_UP = (
+    "TimeoutError: stopped after {:g} seconds. Where the code reads or writes files in many small steps: "
+    "collect the text and write it once, read a file once."
+)
 
 
 class MontyPython:
@@ -51,27 +66,68 @@ class MontyPython:
             return self._pool
 
     def _run(self, code: str, directory: Path | None, seconds: float) -> PythonEnd:
-        printed = monty.CollectString(max_bytes=_MOST_OUTPUT)
+        printed = KeptOutput(_MOST_OUTPUT)
         try:
-            value, error = self._feed(code, directory, seconds, printed), None
+            value, error = word_value(self._feed(code, directory, seconds, printed))
+        except TimeoutError:
+            value, error = None, _TIME_IS_UP.format(seconds)
         except monty.MontyError as failure:
             value, error = None, _word(failure)
-        return PythonEnd(stdout=printed.output, value=None if value is None else repr(value), error=error)
+        return PythonEnd(stdout=show_output(printed), value=value, error=error)
 
-    def _feed(self, code: str, directory: Path | None, seconds: float, printed: Any) -> Any:
+    def _feed(self, code: str, directory: Path | None, seconds: float, printed: KeptOutput) -> Any:
         limits = {
             "max_feed_duration_secs": seconds,
             "max_total_sleep_secs": seconds,
             "max_memory": self._limits.memory_bytes,
+            "max_suspensions": _MOST_STEPS,
         }
-        with self._open().checkout(limits=limits) as session:
+
+        def take(_: str, text: str) -> None:
+            printed.add(text.encode(errors="replace"))
+
+        with (
+            self._open().checkout(limits=limits, os_policy=_WHOLE_SLEEPS) as session,
+            _end_late(session.worker_pid, seconds + _PATIENCE),
+        ):
             if directory is None:
-                return session.feed_run(code, print_callback=printed)
+                return session.feed_run(code, print_callback=take)
             most = self._limits.file_bytes
             with monty.MountDir(
                 host_path=directory, virtual_path=HOME, mode="read-write", write_bytes_limit=most
             ) as mount:
-                return session.feed_run(code, print_callback=printed, mount=mount, cwd=HOME)
+                return session.feed_run(code, print_callback=take, mount=mount, cwd=HOME)
+
+
+@contextmanager
+def _end_late(worker: int, seconds: float) -> Iterator[None]:
+    """End a worker whose code goes on for longer: its own clock stands still while files are read and written for it.
+
+    Raises:
+        TimeoutError: It was ended.
+    """
+    state, changing = {"runs": True, "ended": False}, threading.Lock()
+
+    def end() -> None:
+        with changing:
+            if state["runs"]:
+                state["ended"] = True
+                with suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except monty.MontyCrashedError:
+        if state["ended"]:
+            raise TimeoutError from None
+        raise
+    finally:
+        timer.cancel()
+        with changing:
+            state["runs"] = False
 
 
 def _word(failure: Any) -> str:
