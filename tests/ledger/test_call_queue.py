@@ -10,6 +10,7 @@ from sidecall.core.context import Caller
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
 from sidecall.core.record import CallRecord
+from sidecall.jobs.endings import end_cancelled
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.database import Database
@@ -119,3 +120,18 @@ async def test_many_are_handed_out_once_each(line: Line, ledger: Place, clock: C
 
     names = [name for both in taken for each in both for name in each]
     assert sorted(names) == sorted(f"{'abc'[number % 3]}{number}" for number in range(60))
+
+
+async def test_who_lets_a_call_wait_for_a_person_hears_that_it_was_cancelled(ledger: Place) -> None:
+    """Whoever cancelled it may have asked another server."""
+    database = await ledger.open_database()
+    calls, queue = SqlCalls(database), SqlCallQueue(database)
+    for call_id in ("wanted", "unwanted"):
+        request = CallRequest(ToolCall(name="a", args={}, id="1"))
+        await calls.accept(CallRecord.of(request, call_id), Acceptance(owner="us"))
+    await queue.cancel("unwanted", end_cancelled(ToolCall(name="a", args={}, id="1"), "unwanted"))
+
+    heard = [await calls.hold(call_id, 1, "approval") for call_id in ("wanted", "unwanted", "unknown")]
+
+    assert heard == [False, True, False]
+    assert [entry.id for entry in await queue.list_held_cancelled()] == ["unwanted"]

@@ -143,7 +143,7 @@ class SqlCalls:
     async def hold(self, call_id: str, attempt: int, approval_id: str) -> bool:
         """Note that a person has to decide about a call, and return whether somebody wants it to be cancelled."""
         row = await self._database.write("hold_call", call_id, attempt, approval_id)
-        return row is not None and bool(row[0])
+        return row is not None and bool(row[1])
 
     async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> float | None:
         """Note the end of an attempt, None for a call that waits for a person, and return when that was.

@@ -1,3 +1,3 @@
 UPDATE calls SET status = 'awaiting_approval', owner = NULL, approval_id = $3
 WHERE id = $1 AND attempt = $2 AND status = 'running'
-RETURNING is_unwanted
+RETURNING id, is_unwanted
