@@ -67,6 +67,13 @@ class Server:
         """Have a call accepted, for whose end nobody waits."""
         return entry_of(await self.jobs.submit(CallRequest(ToolCall(name=name, args={}, id="1")), Submission()))
 
+    async def cancel_at(self, gate: asyncio.Event, entry: CallEntry, by: str = "") -> CallEntry:
+        """Cancel a call whose server waits at a gate, and open that once the cancel has looked at the call."""
+        cancelling = asyncio.ensure_future(self.jobs.cancel(entry.id, "default", by))
+        await until(lambda: self.database.done["get_call"] > 0)
+        gate.set()
+        return await cancelling
+
     async def wait_for_person(self, entry: CallEntry) -> CallEntry:
         """Wait until a call waits."""
         return await self.jobs.wait(entry, 20, lambda entry: entry.status == "awaiting_approval")
@@ -136,12 +143,7 @@ async def test_a_call_is_cancelled_that_is_about_to_wait(server: Server, name: s
     entry = await server.submit(name)
     await server.database.meet(statement)
 
-    cancelling = asyncio.ensure_future(server.jobs.cancel(entry.id, "default", "ada"))
-    await until(lambda: server.database.done["get_call"] > 0)
-    gate.set()
-    cancelled = await cancelling
-
-    assert cancelled.status == "cancelled"
+    assert (await server.cancel_at(gate, entry, "ada")).status == "cancelled"
     await require_cancelled(server, entry)
     [approval] = (await server.ledger.approvals.list("default")).approvals
     assert (approval.status, approval.decided_by) == ("rejected", "ada")
@@ -154,11 +156,7 @@ async def test_what_could_not_be_asked_is_cancelled_all_the_same(server: Server)
     entry = await server.submit("pay")
     await server.database.meet("ask_approval")
 
-    cancelling = asyncio.ensure_future(server.jobs.cancel(entry.id, "default"))
-    await until(lambda: server.database.done["get_call"] > 0)
-    gate.set()
-
-    assert (await cancelling).status == "cancelled"
+    assert (await server.cancel_at(gate, entry)).status == "cancelled"
     assert (await server.ledger.approvals.list("default")).approvals == []
 
 
@@ -232,11 +230,7 @@ async def test_a_call_is_cancelled_that_is_queued_again(database: Database) -> N
         entry = await server.submit("pay")
         await server.database.meet("release_call")
 
-        cancelling = asyncio.ensure_future(server.jobs.cancel(entry.id, "default"))
-        await until(lambda: server.database.done["get_call"] > 0)
-        gate.set()
-
-        assert (await cancelling).status == "cancelled"
+        assert (await server.cancel_at(gate, entry)).status == "cancelled"
         assert (await server.jobs.cancel(running.id, "default")).status == "cancelled"
     finally:
         await server.jobs.close()

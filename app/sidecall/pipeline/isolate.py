@@ -14,6 +14,9 @@ from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.core.overload import Overloaded
 from sidecall.pipeline.format import refuse
 
+# By what a call may end, rather than be kept from running, with the names that its message keeps.
+_ENDS: dict[str, type[RequestError]] = {"tool-call-failed": ToolCallFailed, "guardrail-tripped": GuardrailTripped}
+
 
 def answer_for(request: CallRequest, error: RequestError | ApprovalRequired) -> ToolMessage:
     """Make the ToolMessage that stands for an error of the request, or for an approval that is waited for."""
@@ -30,13 +33,13 @@ def answer_for(request: CallRequest, error: RequestError | ApprovalRequired) -> 
 
 def is_end(error: RequestError) -> bool:
     """Return whether an error is what became of the call, rather than what is in its way: it would not do better."""
-    return isinstance(error, (ToolCallFailed, GuardrailTripped))
+    return isinstance(error, tuple(_ENDS.values()))
 
 
 def end_by_problem(request: CallRequest, error: RequestError) -> ToolMessage:
     """Make the ToolMessage of a call that ended so; it says what a client that waits for it is told instead."""
     message = answer_for(request, error)
-    name = "tool-call-failed" if isinstance(error, ToolCallFailed) else "guardrail-tripped"
+    name = next(name for name, kind in _ENDS.items() if isinstance(error, kind))
     message.response_metadata["error"]["problem"] = {"type": name, "detail": error.message, **error.members}
     return message
 
@@ -47,8 +50,7 @@ def find_problem(message: ToolMessage) -> RequestError | None:
     if problem is None:
         return None
     members = {name: value for name, value in problem.items() if name not in {"type", "detail"}}
-    kind = ToolCallFailed if problem["type"] == "tool-call-failed" else GuardrailTripped
-    return kind(problem["detail"], **members)
+    return _ENDS[problem["type"]](problem["detail"], **members)
 
 
 def find_kind(error: RequestError | ApprovalRequired) -> ErrorKind:

@@ -89,8 +89,7 @@ async def accept_call(
         RequestError: The calling program has to mend something, or there is no room.
     """
     is_async = preferences.is_async or tool.options.background
-    if _has_to_be_admitted(parts, request, tool):
-        await _admit(parts, request, tool)
+    await _admit(parts, request, tool)
     how = _choose_how(parts, request, tool, preferences, is_async)
     submitted = await parts.jobs.submit(request, how)
     entry = await _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
@@ -148,8 +147,7 @@ async def answer_replay(
         call, context.caller, record.state, record.context, context.headers, deadline=context.deadline
     )
     key = None if preferences.key is None else make_replay_key(request, call_id, preferences.key, limits.key_ttl)
-    if _has_to_be_admitted(parts, request, tool):
-        await _admit(parts, request, tool)
+    await _admit(parts, request, tool)
     submitted = await parts.jobs.submit(request, Submission(key, replay_of=call_id))
     entry = await _wait(parts, submitted, preferences, request.deadline, is_async=True)
     return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
@@ -164,7 +162,7 @@ def _let_through(message: ToolMessage | None, how: Submission) -> None:
 
 
 def _has_to_be_admitted(parts: Parts, request: CallRequest, tool: CompiledTool) -> bool:
-    """Return whether anything can be in the way of a call before it is written down."""
+    """Return whether anything can be in the way of a call: most calls are spared a coroutine that finds nothing."""
     return bool(tool.injections) or request.pinned is not None or parts.pipeline.gate.counts(tool)
 
 

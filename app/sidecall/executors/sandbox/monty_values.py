@@ -6,6 +6,8 @@ from typing import Any
 
 import pydantic_monty as monty
 
+from sidecall.telemetry.text import shorten
+
 _MOST_SHOWN = 65_536
 # Of what would be written at least, so that who writes it does not run out of memory or time.
 _MOST_WRITTEN = 16_000_000
@@ -19,7 +21,7 @@ def word_value(value: Any) -> tuple[str | None, str | None]:
     if _is_too_large(value):
         return None, "MemoryError: the value of the last line is too large to show; print the part of it that you need"
     try:
-        return _cut(repr(value)), None
+        return shorten(repr(value), _MOST_SHOWN), None
     except Exception as error:  # A number with too many digits, lists too deep: it is for the model to mend.
         return None, f"{type(error).__name__}: the value of the last line cannot be shown: {error}"
 
@@ -44,10 +46,3 @@ def _list_parts(value: Any) -> list[Any]:
         return list(value.attributes.values())
     parts: Iterable[Any] = value if isinstance(value, list | tuple | set | frozenset | deque) else ()
     return list(parts)
-
-
-def _cut(text: str) -> str:
-    half = _MOST_SHOWN // 2
-    if len(text) <= _MOST_SHOWN:
-        return text
-    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
