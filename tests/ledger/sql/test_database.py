@@ -24,6 +24,22 @@ STATEMENTS = {
     "find": "SELECT id, n, log FROM things {where} ORDER BY id",
     "body": "SELECT body FROM things WHERE id = $1",
 }
+# Those of PostgreSQL that take all rows of a message at once, a column each.
+IN_COLUMNS = {
+    "add": (
+        "INSERT INTO things SELECT id, n, '+', body"
+        " FROM unnest($1::text[], $2::bigint[], $3::bytea[]) AS new (id, n, body) RETURNING id, n"
+    ),
+    "add_new": (
+        "INSERT INTO things SELECT id, n, '+', NULL FROM unnest($1::text[], $2::bigint[]) AS new (id, n)"
+        " ON CONFLICT (id) DO NOTHING RETURNING id"
+    ),
+    "append": (
+        "UPDATE things SET log = log || letter, n = n + 1 FROM unnest($1::text[], $2::text[]) AS new (id, letter)"
+        " WHERE things.id = new.id RETURNING things.id, n, log"
+    ),
+    "remove": "DELETE FROM things USING unnest($1::text[]) AS old (id) WHERE things.id = old.id",
+}
 
 
 @dataclass
@@ -39,13 +55,14 @@ class Place:
         return database
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "postgres", "postgres, in columns"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """Give an empty database of each kind."""
     if request.param == "sqlite":
         return Place(lambda: SqliteDatabase(tmp_path / "ledger.db", statements=STATEMENTS))
     url = request.getfixturevalue("emptied_url")
-    return Place(lambda: PostgresDatabase(url, STATEMENTS))
+    statements = STATEMENTS if request.param == "postgres" else STATEMENTS | IN_COLUMNS
+    return Place(lambda: PostgresDatabase(url, statements))
 
 
 @pytest.fixture

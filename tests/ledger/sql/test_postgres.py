@@ -1,6 +1,7 @@
 """PostgreSQL is lost and found again, or refused at the start."""
 
 import asyncio
+import re
 import signal
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -11,6 +12,8 @@ import pytest
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.postgres import PostgresDatabase
+from sidecall.ledger.sql.postgres_link import Link
+from sidecall.ledger.sql.statements import read_statements
 from tests.kit.postgres import Cluster
 from tests.ledger.sql.wires import Wire, wire_to
 
@@ -85,6 +88,26 @@ async def test_what_was_confirmed_is_there_when_the_server_comes_back(
 
     await database.write("add", "later", 1)
     assert {*confirmed, "later"} <= {row[0] for row in await database.read("find")}
+
+
+@pytest.mark.parametrize("statement", ["finish_call", "claim_call"])
+async def test_calls_are_found_by_their_ids_in_a_table_that_was_empty(postgres_url: str, statement: str) -> None:
+    """The plan is kept while the table grows, and would have all of it read."""
+    ledger = PostgresDatabase(postgres_url)
+    await ledger.open()
+    await ledger.close()
+    link = Link(postgres_url, 5.0, is_kept=True)
+    await link.open()
+    assert link.connection is not None
+    sql = read_statements("postgres")[statement]
+    nothing = ", ".join(["NULL"] * len({*re.findall(r"\$(\d+)", sql)}))
+
+    await link.connection.execute(f"SET plan_cache_mode = force_generic_plan; PREPARE kept AS {sql}")
+    plan = [row[0] for row in await link.connection.fetch(f"EXPLAIN (COSTS OFF) EXECUTE kept ({nothing})")]
+    await link.close()
+
+    scans = [line.strip(" ->") for line in plan if "Scan" in line]
+    assert [scan.partition(" on ")[0] for scan in scans] == ["Function Scan", "Index Scan using calls_pkey"]
 
 
 @pytest.mark.parametrize(("count", "writers"), [(16, 1), (40, 2)])
