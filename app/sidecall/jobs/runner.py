@@ -247,12 +247,14 @@ class Runner:
         if is_end(error):
             running.end = end_with(end_by_problem(request, error).model_copy(update={"id": running.id}))
             return None
+        is_unsure = isinstance(error, StoreUnavailable)  # What it asks a person may have been written down.
         if running.waits:
             running.refusal = error
-            return partial(self.writer.forget, running, error)
+            forget = partial(self.writer.forget, running, error)
+            return partial(self.writer.hold_if_asked, running, forget) if is_unsure else forget
         if (request.deadline and request.deadline.is_past) or not isinstance(error, Overloaded):
             running.end = end_with(answer_for(request, error).model_copy(update={"id": running.id}))
-            return None
+            return partial(self.writer.end_unless_asked, running) if is_unsure else None
         try:
             await asyncio.sleep(min(error.retry_after, 5))
         except asyncio.CancelledError:
@@ -260,16 +262,16 @@ class Runner:
                 return self._break_off(running)
         return partial(self.writer.release, running)
 
-    def _break_off(self, running: RunningCall) -> Write | None:
+    def _break_off(self, running: RunningCall) -> Write:
         """Decide what becomes of a call whose task is cancelled: by whoever wants that, or since the server ends."""
         call = running.record.tool_call
         if running.is_unwanted:
             running.end = end_cancelled(call, running.id)
-            return partial(self.writer.call_off, running)
+            return partial(self.writer.end_unless_asked, running)
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             self.writer.is_closing = True  # Nobody else cancels calls.
         if may_repeat(self._find(call.name)):
             return partial(self.writer.release, running)
         running.end = end_unknown(call, running.id)
-        return None
+        return partial(self.writer.end_unless_asked, running)
