@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from sidecall import Registry, StructuredTool
 from sidecall.core.approval import Decision
@@ -60,11 +61,13 @@ class Server:
         return await self.jobs.wait(entry, 20, lambda entry: entry.status == "awaiting_approval")
 
 
-def make_server(database: Database, tools: Iterable[StructuredTool], limits: Limits | None = None) -> Server:
+def make_server(
+    database: Database, tools: Iterable[StructuredTool], limits: Limits | None = None, **options: Any
+) -> Server:
     """Make a server."""
     gated = GatedDatabase(database)
     calls, queue = SqlCalls(gated), SqlCallQueue(gated)
     ledger = Ledger(SqlApprovals(gated, "us"), MemoryContents(), MemoryItems(), calls, queue, gated)
     registry = Registry(tools)
-    pipeline = make_pipeline(registry, approvals=ledger.approvals, admission=Admission(limits or Limits()))
+    pipeline = make_pipeline(registry, approvals=ledger.approvals, admission=Admission(limits or Limits()), **options)
     return Server(Jobs(ledger, pipeline, registry.get), ledger, pipeline, gated)
