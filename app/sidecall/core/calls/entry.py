@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.core.calls.keys import CallKey
-from sidecall.core.messages import ToolCall, ToolMessage, make_unchecked
+from sidecall.core.messages import ToolMessage, make_unchecked
 from sidecall.core.record import CallRecord
 from sidecall.dataclasses import dataclass
 
@@ -97,7 +97,7 @@ class LostCall:
     id: str
     name: str
     attempt: int
-    call: ToolCall
+    record: CallRecord
 
 
 @dataclass(slots=True)
