@@ -21,7 +21,7 @@ from sidecall.history.packing import Packer
 from sidecall.history.places import Blocks
 from sidecall.history.sums import HOUR, CallSummary, SummaryPart, summarize
 from sidecall.ledger.sql.database import Database
-from sidecall.telemetry.calls import Notes
+from sidecall.telemetry.calls import CallNotes
 
 logger = logging.getLogger("sidecall")
 
@@ -41,7 +41,7 @@ class History:
     def __init__(self, notes: NotedCalls, packer: Packer, blocks: Blocks, ttl: float) -> None:
         """Join what it takes; calls are kept for `ttl` seconds."""
         self._notes = notes
-        self.notes: Notes = notes
+        self.notes: CallNotes = notes
         self._packer = packer
         self._blocks = blocks
         self._ttl = ttl

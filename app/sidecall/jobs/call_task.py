@@ -7,7 +7,7 @@ from sidecall.telemetry.current import CALL
 
 
 class CallTask(asyncio.Task[None]):
-    """Tell who cancels it: a server that ends and whoever wants that, or timers and tasks that a tool has left.
+    """Know who cancels it: a server that ends and whoever wants that, or timers and tasks that a tool has left.
 
     `is_broken_off` says that somebody else than the tool has. Once `is_over` is set, of what became of the call it only
     remains to be written down, and what the tool has left can cancel nothing any more.

@@ -16,7 +16,7 @@ from sidecall.telemetry.tally import Tally
 _Begun = tuple[Tally, Invocation | None, Any, Any]
 
 
-class Notes(Protocol):
+class CallNotes(Protocol):
     """Where it is noted what became of calls."""
 
     def begin(self, invocation: Invocation) -> Any:
@@ -34,7 +34,7 @@ class CallTelemetry:
         metrics: Metrics,
         lines: CallLines | None = None,
         tracing: Tracing | None = None,
-        notes: Notes | None = None,
+        notes: CallNotes | None = None,
     ) -> None:
         """Watch calls."""
         self._metrics = metrics
