@@ -27,7 +27,7 @@ def make_call_key(request: CallRequest, tool: CompiledTool, sent: str | None, tt
         request: The call.
         tool: Its tool.
         sent: The program's key.
-        ttl: Seconds for which the call is known by it.
+        ttl: Seconds for which the call is known by it after its end.
     """
     expires_at = time.time() + ttl
     if sent is not None:
