@@ -35,6 +35,23 @@ async def test_duplicates_wait_for_the_first(serve: MakeClient) -> None:
     assert {(answer.status_code, answer.json()["content"]) for answer in answers} == {(200, "a went")}
 
 
+async def test_nothing_beside_a_call_is_what_is_empty(serve: MakeClient) -> None:
+    """State and context may be left out, empty or null; with anything in them it is another call."""
+    client = await serve(charge)
+    call = {"name": "charge", "args": {"order": "a"}, "id": "call_1"}
+    ways: list[dict[str, Any]] = [{}, {"state": {}}, {"state": None}, {"context": {}}, {"state": {}, "context": {}}]
+
+    answers = [await client.post("/tool_calls", json={**call, **way}, headers=key("k")) for way in ways]
+    others = [
+        await client.post("/tool_calls", json={**call, **way}, headers=key("k"))
+        for way in ({"state": {"a": 1}}, {"state": []}, {"context": {"a": 1}})
+    ]
+
+    assert [answer.headers.get("Idempotency-Replayed") for answer in answers] == [None, *("true",) * 4]
+    assert [answer.status_code for answer in others] == [422] * 3
+    assert RAN["a"] == 1
+
+
 @pytest.mark.parametrize("again", [{"order": "b"}, {"order": "a", "fails": True}])
 async def test_a_key_stands_for_one_call(serve: MakeClient, again: Any) -> None:
     """With another call it is refused, and its own answer stays."""

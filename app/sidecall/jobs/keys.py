@@ -36,7 +36,8 @@ def make_call_key(request: CallRequest, tool: CompiledTool, sent: str | None, tt
         return None
     expires_at = time.time() + ttl
     if sent is not None:
-        beside = [request.state, dict(request.context)]
+        # As no context is the same as an empty one.
+        beside = [None if request.state == {} else request.state, dict(request.context)]
         if HEADER.lower() in request.headers:
             beside.append(request.headers[HEADER.lower()])
         return replace(make_key("header", request.caller, sent, request.call, beside, expires_at), reused=_SENT)
