@@ -14,7 +14,7 @@ from sidecall.dataclasses import dataclass
 _KEY = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"|([\x21\x23-\x7e][\x20-\x7e]{0,254})')
 # What stands between commas that are in no quoted string.
 _PART = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*")+')
-_WAIT = re.compile(r"[0-9]{1,9}")
+_WAIT = re.compile(r"[0-9]+")
 REPLAYED: dict[str, dict[str, Any]] = {
     "Idempotency-Replayed": {
         "description": "`true` where this is the answer to an earlier call with the same `Idempotency-Key`.",
