@@ -1,8 +1,47 @@
 """What a client says in `Prefer` and `Idempotency-Key` is read, or refused."""
 
+import re
+
 import pytest
 
-from sidecall.http.preferences import InvalidPreference, make_preferences
+from sidecall.http.preferences import PARAMETERS, InvalidKey, InvalidPreference, make_preferences
+
+[PATTERN] = [it["schema"]["pattern"] for it in PARAMETERS if it["name"] == "Idempotency-Key"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "key"),
+    [
+        ("order-4711", "order-4711"),
+        ('"order-4711"', "order-4711"),
+        ('a"b', 'a"b'),
+        ('a"', 'a"'),
+        (r'"a\"b\\"', 'a"b\\'),
+        (r"a\b", r"a\b"),
+        ('"  "', "  "),
+        ("~" * 255, "~" * 255),
+        (f'"{"~" * 255}"', "~" * 255),
+        ("", None),
+        ('"', None),
+        ('""', None),
+        ('"open', None),
+        ('"a"b"', None),
+        (r'"a\b"', None),
+        ('"a";x=1', None),
+        ("é", None),
+        ("a\tb", None),
+        ("~" * 256, None),
+        (f'"{"~" * 256}"', None),
+    ],
+)
+def test_the_document_describes_the_keys_that_are_taken(sent: str, key: str | None) -> None:
+    """Bare and in double quotes; others are refused."""
+    assert (re.search(PATTERN, sent) is not None) == (key is not None)
+    if key is None:
+        with pytest.raises(InvalidKey):
+            make_preferences("", sent, 60.0)
+    else:
+        assert make_preferences("", sent, 60.0).key == key
 
 
 @pytest.mark.parametrize(
