@@ -216,7 +216,7 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "remembered calls": partial(_too_many, max_jobs=1),
     "bytes of remembered calls, with their answers": _too_large,
     "seconds that a remembered call is kept after its end": _old_job,
-    "seconds that a call is known by its key": _send_again,
+    "seconds that a call is known by its key after its end": _send_again,
     "characters of a key": _long_key,
     "characters of a `callback_url`": _long_url,
     "webhooks that are under way at once": partial(_tell_many, hosts=7, most=20),

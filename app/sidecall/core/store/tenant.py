@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Coroutine, Mapping
+from operator import index
 from typing import Any, Self, TypeVar
 
 from sidecall.core.coroutines import WouldWait, await_on, finish_on
@@ -10,6 +11,8 @@ from sidecall.core.store.items import Item, Items, Namespace, NamespaceSearch, S
 T = TypeVar("T")
 
 DEFAULT_TENANT = "default"
+# What databases can count to.
+_MOST = 2**63 - 1
 # Characters of a namespace as JSON; databases keep it in an index, whose entries are bounded.
 _MOST_OF_NAMESPACE = 2000
 
@@ -82,7 +85,8 @@ class ItemStore:
 
         Raises:
             NotImplementedError: There is a `query`.
-            ValueError: The filter has an operator that there is not, or a number is negative.
+            TypeError: A number is not whole.
+            ValueError: The filter has an operator that there is not, or a number is negative, or too large to count to.
         """
         return self._finish("search", self._search(namespace_prefix, query, filter or {}, limit, offset, refresh_ttl))
 
@@ -103,6 +107,10 @@ class ItemStore:
             max_depth: How many parts to show; what is then the same is listed once.
             limit: How many to list.
             offset: How many to leave out before.
+
+        Raises:
+            TypeError: A number is not whole.
+            ValueError: A number is negative, or too large to count to.
         """
         search = _wish(prefix, suffix, max_depth, limit, offset)
         return self._finish("list_namespaces", self._items.list_namespaces(self._tenant, search))
@@ -168,8 +176,7 @@ class ItemStore:
             raise NotImplementedError(
                 "This store has no embeddings, so it cannot search by meaning: leave out `query`, and use `filter`."
             )
-        _refuse_negative(limit, offset)
-        search = Search(wanted, limit, offset, refresh is not False)
+        search = Search(wanted, _count("limit", limit), _count("offset", offset), refresh is not False)
         return self._items.search(self._tenant, _check(namespace), search)
 
     async def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -195,13 +202,20 @@ def _check(namespace: Any) -> Namespace:
 def _wish(
     prefix: Namespace | None, suffix: Namespace | None, depth: int | None, limit: int, offset: int
 ) -> NamespaceSearch:
-    _refuse_negative(limit, offset, depth or 0)
+    depth = None if depth is None else _count("max_depth", depth)
+    limit, offset = _count("limit", limit), _count("offset", offset)
     return NamespaceSearch(_check(prefix or ()), _check(suffix or ()), depth, limit, offset)
 
 
-def _refuse_negative(*numbers: int) -> None:
-    if min(numbers) < 0:
-        raise ValueError("The numbers of a search are not negative.")
+def _count(name: str, number: Any) -> int:
+    """Read a number of a search, before a database says in its own words that it is none."""
+    try:
+        count = index(number)
+    except TypeError:
+        raise TypeError(f"`{name}` is a whole number, and not {number!r}.") from None
+    if not 0 <= count <= _MOST:
+        raise ValueError(f"`{name}` is not negative, and at most {_MOST:,}.")
+    return count
 
 
 def _read_ttl(ttl: Any) -> float | None:
