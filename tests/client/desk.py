@@ -67,6 +67,17 @@ def pay_out(amount: int, context: ToolContext) -> str:
 
 
 @tool
+def empty(folder: str, context: ToolContext) -> str:
+    """Empty a folder, and ask twice before."""
+    asked = context.resumed or []
+    if context.rejection is not None:
+        return f"{folder} stays: {len(asked)} asked."
+    if len(asked) < 2:
+        raise ApprovalRequired(["Read it?", "Delete it?"][len(asked)], state=[*asked, "yes"])
+    return f"{folder} is empty."
+
+
+@tool
 async def write(text: str, context: ToolContext) -> AsyncIterator[str]:
     """Write a text word by word."""
     await context.progress(1, 2, "begun")

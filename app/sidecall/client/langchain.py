@@ -7,14 +7,15 @@ from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolRuntime
-from langgraph.types import Command, Send, interrupt
+from langgraph.types import Command, Send
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_jsonable_python
 
-from sidecall.client.answers import CallApproval, ToolAnswer
+from sidecall.client.answers import ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
-from sidecall.client.failures import ApprovalNeeded
+from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit
+from sidecall.client.graphs.interrupts import GraphStep, Resumption
 from sidecall.client.options import CallOptions, ToolFilters
 
 # An answer as graphs take it.
@@ -80,27 +81,40 @@ class ServerTool(BaseTool):
         if self.blocking is None:
             raise TypeError("these tools were loaded with AsyncSidecall: use ainvoke, or load them with Sidecall")
         call, options = self._write_call(written, runtime, call_id)
+        said = self._recall(runtime)
         while True:
             try:
-                return _finish(self.blocking.call(call, **options), call_id)
-            except ApprovalNeeded:
-                # It was resumed without a decision, and nobody else has decided: the graph stops here again.
-                if runtime is None:
+                return _finish(self.blocking.call(call, **_ask(said), **options), call_id)
+            except (ApprovalNeeded, RequestUnfit, Conflicting) as stopped:
+                if said is None:
                     raise
+                said.go_on(stopped)
 
     async def _arun(self, written: Any, runtime: Any, call_id: str | None, **details: Any) -> Any:
         if self.awaited is None:
             return await super()._arun(written, runtime, call_id, **details)
         call, options = self._write_call(written, runtime, call_id)
+        said = await self._arecall(runtime)
         while True:
             try:
-                return _finish(await self.awaited.call(call, **options), call_id)
-            except ApprovalNeeded:
-                if runtime is None:
+                return _finish(await self.awaited.call(call, **_ask(said), **options), call_id)
+            except (ApprovalNeeded, RequestUnfit, Conflicting) as stopped:
+                if said is None:
                     raise
+                said.go_on(stopped)
+
+    def _recall(self, runtime: Any) -> Resumption | None:
+        step = GraphStep.find(runtime)
+        saved = step.saver.get_tuple(step.place) if step is not None and step.is_resumed else None
+        return None if step is None else step.read(saved)
+
+    async def _arecall(self, runtime: Any) -> Resumption | None:
+        step = GraphStep.find(runtime)
+        saved = await step.saver.aget_tuple(step.place) if step is not None and step.is_resumed else None
+        return None if step is None else step.read(saved)
 
     def _write_call(self, written: Any, runtime: Any, call_id: str | None) -> tuple[dict[str, Any], CallOptions]:
-        options: CallOptions = {"ask": _interrupt} if runtime is not None else {}
+        options: CallOptions = {}
         if runtime is not None:
             options["state"] = to_jsonable_python(runtime.state, fallback=str)
         if self.context is not None:
@@ -122,9 +136,9 @@ def _make_tool(listed: Mapping[str, Any], context: Mapping[str, Any] | None, **s
     )
 
 
-def _interrupt(approval: CallApproval) -> Any:
-    """Stop the graph, and return what it is resumed with."""
-    return interrupt(approval.document)
+def _ask(said: Resumption | None) -> CallOptions:
+    """Return whom the client asks about approvals."""
+    return {} if said is None else {"ask": said.decide}
 
 
 def _finish(answer: ToolAnswer, call_id: str | None) -> Any:
