@@ -10,10 +10,10 @@ from langchain_core.language_models.fake_chat_models import FakeMessagesListChat
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.prebuilt import ToolNode
-from langgraph.types import Command, Send
+from langgraph.types import Command
 
-from sidecall.client import ApprovalNeeded, ToolAnswer
-from sidecall.client.langchain import aload_tools, load_tools, read_graph_output
+from sidecall.client import ApprovalNeeded
+from sidecall.client.langchain import aload_tools, load_tools
 from tests.client.conftest import OpenTwin
 from tests.client.desk import book, double, find, recall, refund
 from tests.client.twins import Twin, wait_for
@@ -162,18 +162,3 @@ async def test_a_sync_agent_takes_the_blocking_client(open_twin: OpenTwin) -> No
     else:
         with pytest.raises(TypeError, match="use ainvoke"):
             tool.invoke(write_call("double", number=4))
-
-
-def test_several_commands_and_sends_are_read() -> None:
-    """The first brings the message along."""
-    step = {"node": "writer", "arg": {"subject": "tea"}}
-    asked = [{"state_update": {}, "goto": [step, "checker"]}, {"state_update": {"a": 1}, "graph": "__parent__"}]
-    answer = ToolAnswer("sent", "call_1", "plan", response_metadata={"state_update": {"a": 1}, "commands": asked})
-
-    first, second = read_graph_output(answer)
-
-    assert ([it.content for it in first.update["messages"]], first.goto) == (
-        ["sent"],
-        [Send("writer", {"subject": "tea"}), "checker"],
-    )
-    assert (second.update, second.graph, second.goto) == ({"a": 1}, "__parent__", [])

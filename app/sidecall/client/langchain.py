@@ -1,13 +1,11 @@
 """The tools of a server as tools of LangChain: `create_agent(model, load_tools(server), checkpointer=...)`."""
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
-from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolRuntime
-from langgraph.types import Command, Send
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_jsonable_python
 
@@ -15,11 +13,9 @@ from sidecall.client.answers import ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit
+from sidecall.client.graphs.commands import read_graph_output
 from sidecall.client.graphs.interrupts import GraphStep, Resumption
 from sidecall.client.options import CallOptions, ToolFilters
-
-# An answer as graphs take it.
-GraphOutput: TypeAlias = ToolMessage | Command[Any] | list[Command[Any] | ToolMessage]
 
 
 def load_tools(
@@ -144,26 +140,3 @@ def _ask(said: Resumption | None) -> CallOptions:
 def _finish(answer: ToolAnswer, call_id: str | None) -> Any:
     """Return what graphs take; who has not sent a whole call gets the content alone, as of every tool."""
     return answer.content if call_id is None else read_graph_output(answer)
-
-
-def read_graph_output(answer: ToolAnswer) -> GraphOutput:
-    """Return the message of an answer, or the Command that the tool has returned, which brings the message along."""
-    message = ToolMessage(**answer.message)
-    asked = answer.response_metadata
-    if "commands" in asked:
-        first, *others = asked["commands"]
-        return [_make_command(first, [message]), *(_make_command(other, []) for other in others)]
-    return _make_command(asked, [message]) if "state_update" in asked else message
-
-
-def _make_command(asked: Mapping[str, Any], messages: list[ToolMessage]) -> Command[Any]:
-    update = asked.get("state_update") or {}
-    goto = asked.get("goto") or []
-    steps = [Send(**step) if isinstance(step, dict) else step for step in (goto if isinstance(goto, list) else [goto])]
-    said = [*messages, *update.get("messages", [])]
-    return Command(
-        update={**update, **({"messages": said} if said else {})},
-        goto=steps,
-        graph=asked.get("graph"),
-        resume=asked.get("resume"),
-    )
