@@ -1,6 +1,7 @@
 """The tools of a server as tools of LangChain: `create_agent(model, load_tools(server), checkpointer=...)`."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, TypeAlias
 
 from langchain_core.messages import ToolMessage
@@ -11,11 +12,12 @@ from langgraph.types import Command, Send, interrupt
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_jsonable_python
 
-from sidecall.client.answers import CallApproval, ToolAnswer
+from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
-from sidecall.client.failures import ApprovalNeeded
+from sidecall.client.failures import ApprovalNeeded, RequestUnfit
 from sidecall.client.options import CallOptions, ToolFilters
+from sidecall.client.remembered import read_verdict
 
 # An answer as graphs take it.
 GraphOutput: TypeAlias = ToolMessage | Command[Any] | list[Command[Any] | ToolMessage]
@@ -79,7 +81,8 @@ class ServerTool(BaseTool):
     def _run(self, written: Any, runtime: Any, call_id: str | None, **_: Any) -> Any:
         if self.blocking is None:
             raise TypeError("these tools were loaded with AsyncSidecall: use ainvoke, or load them with Sidecall")
-        call, options = self._write_call(written, runtime, call_id)
+        asking = _Asking()
+        call, options = self._write_call(written, runtime, call_id, asking)
         while True:
             try:
                 return _finish(self.blocking.call(call, **options), call_id)
@@ -87,20 +90,29 @@ class ServerTool(BaseTool):
                 # It was resumed without a decision, and nobody else has decided: the graph stops here again.
                 if runtime is None:
                     raise
+            except RequestUnfit as error:
+                if not asking.hear(error):
+                    raise
 
     async def _arun(self, written: Any, runtime: Any, call_id: str | None, **details: Any) -> Any:
         if self.awaited is None:
             return await super()._arun(written, runtime, call_id, **details)
-        call, options = self._write_call(written, runtime, call_id)
+        asking = _Asking()
+        call, options = self._write_call(written, runtime, call_id, asking)
         while True:
             try:
                 return _finish(await self.awaited.call(call, **options), call_id)
             except ApprovalNeeded:
                 if runtime is None:
                     raise
+            except RequestUnfit as error:
+                if not asking.hear(error):
+                    raise
 
-    def _write_call(self, written: Any, runtime: Any, call_id: str | None) -> tuple[dict[str, Any], CallOptions]:
-        options: CallOptions = {"ask": _interrupt} if runtime is not None else {}
+    def _write_call(
+        self, written: Any, runtime: Any, call_id: str | None, asking: "_Asking"
+    ) -> tuple[dict[str, Any], CallOptions]:
+        options: CallOptions = {"ask": asking} if runtime is not None else {}
         if runtime is not None:
             options["state"] = to_jsonable_python(runtime.state, fallback=str)
         if self.context is not None:
@@ -122,9 +134,76 @@ def _make_tool(listed: Mapping[str, Any], context: Mapping[str, Any] | None, **s
     )
 
 
-def _interrupt(approval: CallApproval) -> Any:
-    """Stop the graph, and return what it is resumed with."""
-    return interrupt(approval.document)
+class _Asking:
+    """Stop the graph for a person, and again, with the reason, where what it is resumed with is no decision.
+
+    LangGraph keeps each value that a graph was resumed with: after an error it would come again for ever.
+    """
+
+    def __init__(self) -> None:
+        self._why: str | None = None
+        self._has_decided = False
+
+    def __call__(self, approval: CallApproval) -> PersonVerdict | None:
+        """Return what a person has decided."""
+        while True:
+            refused = {} if self._why is None else {"refused": self._why}
+            said = interrupt({**approval.document, **refused})
+            try:
+                verdict = read_resumption(said, approval)
+            except ValueError as error:
+                self._why = str(error)
+            else:
+                self._has_decided = verdict is not None
+                return verdict
+
+    def hear(self, error: RequestUnfit) -> bool:
+        """Return whether an error is about what a person has decided, who is asked again then."""
+        decided, self._has_decided = self._has_decided, False
+        self._why = error.detail if decided else None
+        return decided
+
+
+def read_resumption(said: Any, approval: CallApproval) -> PersonVerdict | None:
+    """Read what a graph was resumed with: our forms, or those of LangChain's HumanInTheLoopMiddleware.
+
+    Raises:
+        ValueError: It is none of them, or asks for what a server cannot do.
+    """
+    if isinstance(said, Mapping) and isinstance(decisions := said.get("decisions"), list):
+        if len(decisions) != 1:
+            raise ValueError(f"This is about one call, and there are {len(decisions)} decisions; give one.")
+        said = decisions[0]
+    if isinstance(said, Mapping) and "type" in said:
+        return _read_human_decision(said, approval)
+    if said is None or isinstance(said, bool | PersonVerdict) or _is_verdict(said):
+        return read_verdict(said)
+    raise ValueError(
+        'Resume with True, False, {"decision": "approve", "args": ...}, {"decision": "reject", "reason": ...}, or as '
+        f"HumanInTheLoopMiddleware is resumed, not with {said!r:.100}."
+    )
+
+
+def _is_verdict(said: Any) -> bool:
+    members = {field.name for field in fields(PersonVerdict)}
+    return isinstance(said, Mapping) and "decision" in said and members.issuperset(said)
+
+
+def _read_human_decision(said: Mapping[str, Any], approval: CallApproval) -> PersonVerdict:
+    match said:
+        case {"type": "approve"}:
+            return PersonVerdict("approve")
+        case {"type": "edit", "edited_action": {"name": str(name), "args": dict(args)}}:
+            if name != approval.tool_call["name"]:
+                raise ValueError(f"A person can change the arguments of {approval.tool_call['name']}, not its name.")
+            return PersonVerdict("approve", args)
+        case {"type": "reject"}:
+            return PersonVerdict("reject", reason=said.get("message"))
+        case {"type": "respond"}:
+            raise ValueError(
+                "A person cannot answer in a tool's place here: reject the call, with the answer as message."
+            )
+    raise ValueError(f"This is no decision of HumanInTheLoopMiddleware: {said!r:.100}")
 
 
 def _finish(answer: ToolAnswer, call_id: str | None) -> Any:
