@@ -6,6 +6,7 @@ from typing import Any, NotRequired
 import pytest
 from langchain.agents import AgentState, create_agent
 from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware.human_in_the_loop import ApproveDecision, EditDecision, HITLResponse, RejectDecision
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -109,6 +110,65 @@ async def test_an_approval_interrupts_the_graph(open_twin: OpenTwin, decision: A
 
     assert question.value["tool_call"]["args"] == {"order": 7}
     assert (answers(state)["call_refund"].content, answers(state)["call_refund"].status) == (expected, status)
+
+
+HUMAN: list[Any] = [
+    ({"type": "approve"}, "Refunded 100 for order 7.", "success"),
+    (
+        {"type": "edit", "edited_action": {"name": "refund", "args": {"order": 7, "amount": 5}}},
+        "Refunded 5 for order 7.",
+        "success",
+    ),
+    ({"type": "reject", "message": "Ask for a receipt first."}, "Ask for a receipt first.", "error"),
+]
+
+
+@pytest.mark.parametrize("is_alone", [False, True])
+@pytest.mark.parametrize(("decision", "expected", "status"), HUMAN, ids=["approve", "edit", "reject"])
+async def test_a_graph_is_resumed_as_langchains_own_middleware_is(
+    open_twin: OpenTwin, decision: Any, expected: str, status: str, is_alone: bool
+) -> None:
+    """With a decision in a list, as for all calls of a turn, or alone, as for one call."""
+    twin = await open_twin(refund)
+    agent, _ = await run(twin, say(write_call("refund", order=7)))
+    typed: dict[str, Any] = {"approve": ApproveDecision, "edit": EditDecision, "reject": RejectDecision}
+    resumed = typed[decision["type"]](**decision)
+
+    await agent.ainvoke(QUESTION, THREAD)
+    state = await agent.ainvoke(Command(resume=resumed if is_alone else HITLResponse(decisions=[resumed])), THREAD)
+
+    assert (answers(state)["call_refund"].content, answers(state)["call_refund"].status) == (expected, status)
+
+
+REFUSED: list[Any] = [
+    ("yes", "Resume with True, False, "),
+    ({"decision": "approve", "amount": 5}, "Resume with True, False, "),
+    ({"decisions": []}, "This is about one call, and there are 0 decisions; give one."),
+    ({"decisions": [{"type": "approve"}] * 2}, "This is about one call, and there are 2 decisions; give one."),
+    ({"type": "respond", "message": "It is done."}, "A person cannot answer in a tool's place here: reject the call"),
+    (
+        {"type": "edit", "edited_action": {"name": "double", "args": {}}},
+        "A person can change the arguments of refund, ",
+    ),
+    ({"type": "edit"}, "This is no decision of HumanInTheLoopMiddleware: {'type': 'edit'}"),
+    ({"decision": "approve", "args": {"order": "seven"}}, "order: Input should be an integer"),
+]
+
+
+@pytest.mark.parametrize(("said", "why"), REFUSED, ids=[why[:30] for _, why in REFUSED])
+async def test_what_is_no_decision_stops_the_graph_again(open_twin: OpenTwin, said: Any, why: str) -> None:
+    """With the reason; the next decision counts."""
+    twin = await open_twin(refund)
+    agent, _ = await run(twin, say(write_call("refund", order=7)))
+
+    (asked,) = (await agent.ainvoke(QUESTION, THREAD))["__interrupt__"]
+    (again,) = (await agent.ainvoke(Command(resume=said), THREAD))["__interrupt__"]
+    state = await agent.ainvoke(Command(resume=True), THREAD)
+
+    assert "refused" not in asked.value
+    assert why in again.value["refused"]
+    assert again.value["id"] == asked.value["id"]
+    assert answers(state)["call_refund"].content == "Refunded 100 for order 7."
 
 
 async def test_a_person_may_decide_elsewhere(open_twin: OpenTwin) -> None:

@@ -22,7 +22,8 @@ class ClientOptions(TypedDict, total=False):
     `api_key` or `token` (a bearer token, or a function that gives the one of now) say who calls. `timeout` is how many
     seconds may pass in silence (600). Requests that were refused for want of room are sent again `retries` times (4),
     unless the server wants more than `longest_wait` seconds (60) to pass. With `makes_keys` each call has an
-    `Idempotency-Key`, so that one whose connection is lost is sent again too, and never runs twice.
+    `Idempotency-Key`, so that one whose connection is lost is sent again too, and never runs twice. `transport` is
+    httpx's, or a function that makes one.
     """
 
     api_key: str
@@ -61,6 +62,12 @@ def arrange(url: str | None, options: ClientOptions) -> dict[str, Any]:
         "auth": _BearerAuth(options.get("token", key)) if key or "token" in options else None,
     }
     return {**arranged, "transport": options["transport"]} if "transport" in options else arranged
+
+
+def make_transport(arranged: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was arranged, with a transport where there was a function that makes one."""
+    made = arranged.get("transport")
+    return {**arranged, "transport": made()} if callable(made) else dict(arranged)
 
 
 def make_operations(options: ClientOptions) -> Operations:

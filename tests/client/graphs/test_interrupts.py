@@ -105,28 +105,26 @@ async def test_what_is_forgotten_is_asked_about_anew(open_twin: OpenTwin) -> Non
     assert again.value["status"] == "pending"
 
 
-@pytest.mark.parametrize(
-    ("said", "error"),
-    [
-        ("yes", "A decision is True, False or an object"),
-        ({"decision": "maybe"}, "The body is not a decision"),
-        ({"decision": "approve", "args": {"order": "seven"}}, "order"),
-        ({"verdict": "approve"}, "A decision is True, False or an object"),
-    ],
-)
-async def test_a_wrong_decision_is_asked_about_again(open_twin: OpenTwin, said: Any, error: str) -> None:
-    """The interrupt says what was wrong, and the thread goes on with a right one."""
-    twin = await open_twin(refund)
-    agent, _ = await run(twin, say(write_call("refund", order=7)))
+async def test_what_the_server_refuses_is_asked_about_again(open_twin: OpenTwin) -> None:
+    """Each time, and of both of a tool's questions, until it is a decision."""
+    twin = await open_twin(empty)
+    agent, _ = await run(twin, say(write_call("empty", folder="mail")))
 
-    (first,) = (await agent.ainvoke(QUESTION, THREAD))["__interrupt__"]
-    (again,) = (await agent.ainvoke(Command(resume=said), THREAD))["__interrupt__"]
+    shown = [(await agent.ainvoke(QUESTION, THREAD))["__interrupt__"][0].value]
+    for said in ({"decision": "maybe"}, "yes", True, {"decision": "maybe"}):
+        (question,) = (await agent.ainvoke(Command(resume=said), THREAD))["__interrupt__"]
+        shown.append(question.value)
     state = await agent.ainvoke(Command(resume=True), THREAD)
 
-    assert "error" not in first.value
-    assert again.value["id"] == first.value["id"]
-    assert error in again.value["error"]
-    assert contents(state) == {"call_refund": "Refunded 100 for order 7."}
+    assert [it["description"] for it in shown] == ["Read it?"] * 3 + ["Delete it?"] * 2
+    assert [it.get("refused", "")[:18] for it in shown] == [
+        "",
+        "The body is not a ",
+        "Resume with True, ",
+        "",
+        "The body is not a ",
+    ]
+    assert contents(state) == {"call_empty": "mail is empty."}
 
 
 async def test_interrupts_of_the_step_itself_keep_their_answers(open_twin: OpenTwin) -> None:

@@ -10,7 +10,7 @@ from langgraph.types import interrupt
 
 from sidecall.client.answers import CallApproval
 from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit
-from sidecall.client.remembered import read_verdict
+from sidecall.client.graphs.decisions import read_resumption
 from sidecall.dataclasses import dataclass
 
 # Where LangGraph keeps what interrupts were answered with, in the config of a task. It has no public name for these.
@@ -23,7 +23,6 @@ _BY_IDS = "__pregel_resume_map"
 _PLACE = "answered_before"
 # What a person has seen of an approval: a tool may ask something else under the same one.
 _SEEN = ("id", "description", "preview", "payload")
-_FORMS = 'A decision is True, False or an object such as {"decision": "reject", "reason": "..."}.'
 # The calls of a turn may run in threads of one task.
 _TAKING = threading.Lock()
 
@@ -100,7 +99,7 @@ class Resumption:
     shown: Mapping[str, Any] = field(default_factory=dict)
     answers: list[Any] = field(default_factory=list)
     is_used: bool = False
-    error: str | None = None
+    why: str | None = None
 
     def decide(self, approval: CallApproval) -> Any:
         """Return what was said about this approval; None where it was said about another one, or cannot be read."""
@@ -109,18 +108,18 @@ class Resumption:
             return None
         self.is_used = True
         try:
-            return read_verdict(self.answers[0])
-        except TypeError:
-            self.error = _FORMS
+            return read_resumption(self.answers[0], approval)
+        except ValueError as error:
+            self.why = str(error)
             return None
 
     def go_on(self, stopped: ApprovalNeeded | RequestUnfit | Conflicting) -> None:
         """Interrupt the graph, or return where the call is to be sent again for how it stands."""
         if isinstance(stopped, ApprovalNeeded):
-            error = {} if self.error is None else {"error": self.error}
-            self.step.interrupt({**stopped.approvals[0].document, **error})
-        elif self.is_used and self.error is None:
+            refused = {} if self.why is None else {"refused": self.why}
+            self.step.interrupt({**stopped.approvals[0].document, **refused})
+        elif self.is_used and self.why is None:
             # LangGraph keeps what was said: without another question it would be refused for ever.
-            self.error = stopped.detail
+            self.why = stopped.detail
         else:
             raise stopped
