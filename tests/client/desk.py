@@ -52,6 +52,12 @@ def refund(order: int, amount: int = 100) -> str:
     return f"Refunded {amount} for order {order}."
 
 
+@tool(idempotency="tool_call_id")
+def charge(amount: int) -> str:
+    """Charge an amount."""
+    return f"Charged {amount}."
+
+
 @tool(input="text")
 def jot(text: str) -> str:
     """Jot a text down."""

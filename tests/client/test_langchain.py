@@ -16,7 +16,7 @@ from langgraph.types import Command
 from sidecall.client import ApprovalNeeded
 from sidecall.client.langchain import aload_tools, load_tools
 from tests.client.conftest import OpenTwin
-from tests.client.desk import book, double, find, recall, refund
+from tests.client.desk import book, charge, double, find, recall, refund
 from tests.client.twins import Twin, wait_for
 from tests.kit.calls import write_call
 
@@ -222,3 +222,16 @@ async def test_a_sync_agent_takes_the_blocking_client(open_twin: OpenTwin) -> No
     else:
         with pytest.raises(TypeError, match="use ainvoke"):
             tool.invoke(write_call("double", number=4))
+
+
+async def test_a_thread_is_a_conversation(open_twin: OpenTwin) -> None:
+    """Models that count their calls give one thread's ids to another's calls, which are not answered as those were."""
+    twin = await open_twin(charge)
+    contents = []
+    for thread, amount in (("A", 1), ("B", 2), ("A", 1)):
+        agent, _ = await run(twin, say(write_call("charge", amount=amount)))
+        state = await agent.ainvoke(QUESTION, {"configurable": {"thread_id": thread}})
+        contents.append(answers(state)["call_charge"])
+
+    assert [it.content for it in contents] == ["Charged 1.", "Charged 2.", "Charged 1."]
+    assert contents[0].id == contents[2].id

@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 import httpx
 
+from sidecall.client.conversations import HEADER
 from sidecall.client.operations import Operations
 from sidecall.client.steps import Persistence, Sending
 from sidecall.version import __version__
@@ -73,7 +74,8 @@ def make_transport(arranged: Mapping[str, Any]) -> dict[str, Any]:
 def make_operations(options: ClientOptions) -> Operations:
     """Return what both clients ask with."""
     persistence = Persistence(options.get("retries", 4), options.get("longest_wait", 60.0))
-    return Operations(persistence, options.get("makes_keys", False))
+    names_conversation = any(name.lower() == HEADER.lower() for name in options.get("headers", {}))
+    return Operations(persistence, options.get("makes_keys", False), names_conversation)
 
 
 def prepare_request(client: httpx.Client | httpx.AsyncClient, sending: Sending) -> httpx.Request:

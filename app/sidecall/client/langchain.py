@@ -113,6 +113,9 @@ class ServerTool(BaseTool):
         options: CallOptions = {}
         if runtime is not None:
             options["state"] = to_jsonable_python(runtime.state, fallback=str)
+            # The ids of calls come again in other threads, of models that only count them.
+            thread = runtime.config.get("configurable", {}).get("thread_id")
+            options |= {} if thread is None else {"conversation": str(thread)}
         if self.context is not None:
             options["context"] = self.context
         return {"type": "tool_call", "name": self.name, "args": written, "id": call_id}, options
