@@ -58,6 +58,12 @@ def charge(amount: int) -> str:
     return f"Charged {amount}."
 
 
+@tool
+def configure(runtime: str, config: dict[str, Any], tool_call_id: str, store: int, state: str, callbacks: str) -> str:
+    """Configure something, by names that frameworks have for things of their own."""
+    return f"{runtime} {config} {tool_call_id} {store} {state} {callbacks}"
+
+
 @tool(input="text")
 def jot(text: str) -> str:
     """Jot a text down."""

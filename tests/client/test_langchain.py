@@ -16,7 +16,7 @@ from langgraph.types import Command
 from sidecall.client import ApprovalNeeded
 from sidecall.client.langchain import aload_tools, load_tools
 from tests.client.conftest import OpenTwin
-from tests.client.desk import book, charge, double, find, recall, refund
+from tests.client.desk import book, charge, configure, double, find, recall, refund
 from tests.client.twins import Twin, wait_for
 from tests.kit.calls import write_call
 
@@ -235,3 +235,14 @@ async def test_a_thread_is_a_conversation(open_twin: OpenTwin) -> None:
 
     assert [it.content for it in contents] == ["Charged 1.", "Charged 2.", "Charged 1."]
     assert contents[0].id == contents[2].id
+
+
+async def test_a_parameter_may_be_called_as_something_of_the_frameworks(open_twin: OpenTwin) -> None:
+    """It gets what the model has written."""
+    twin = await open_twin(configure)
+    args = {"runtime": "node", "config": {"a": 1}, "tool_call_id": "T", "store": 7, "state": "S", "callbacks": "C"}
+    agent, _ = await run(twin, say(write_call("configure", **args)))
+
+    state = await agent.ainvoke(QUESTION, THREAD)
+
+    assert answers(state)["call_configure"].content == "node {'a': 1} T 7 S C"

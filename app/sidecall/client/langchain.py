@@ -42,11 +42,14 @@ def _see(context: Mapping[str, Any] | None, filters: ToolFilters | None) -> Tool
 
 
 class _Injected(BaseModel):
-    """What LangGraph is to fill in."""
+    """What LangGraph is to fill in, by its type, under a name that no tool's parameter has."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    runtime: ToolRuntime
+    runtime_of_the_graph: ToolRuntime
+
+
+(_RUNTIME,) = _Injected.model_fields
 
 
 class ServerTool(BaseTool):
@@ -65,12 +68,10 @@ class ServerTool(BaseTool):
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
         """Keep what the model wrote in one piece, lest its names meet those of LangChain's own parameters."""
-        if isinstance(tool_input, str):
+        runtime = tool_input.get(_RUNTIME) if isinstance(tool_input, dict) else None
+        if isinstance(tool_input, str) or not isinstance(runtime, ToolRuntime):
             return (), {"written": tool_input, "runtime": None, "call_id": tool_call_id}
-        runtime = tool_input.get("runtime")
-        if not isinstance(runtime, ToolRuntime):
-            return (), {"written": tool_input, "runtime": None, "call_id": tool_call_id}
-        written = {key: value for key, value in tool_input.items() if key != "runtime"}
+        written = {key: value for key, value in tool_input.items() if key != _RUNTIME}
         return (), {"written": written, "runtime": runtime, "call_id": tool_call_id}
 
     def _run(self, written: Any, runtime: Any, call_id: str | None, **_: Any) -> Any:
