@@ -7,7 +7,6 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolRuntime
 from pydantic import BaseModel, ConfigDict
-from pydantic_core import to_jsonable_python
 
 from sidecall.client.answers import ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
@@ -15,6 +14,7 @@ from sidecall.client.blocking import Sidecall
 from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit
 from sidecall.client.graphs.commands import read_graph_output
 from sidecall.client.graphs.interrupts import GraphStep, Resumption
+from sidecall.client.graphs.sendable import make_sendable
 from sidecall.client.options import CallOptions, ToolFilters
 
 
@@ -57,6 +57,7 @@ class ServerTool(BaseTool):
 
     args_schema: Any = None
     context: Mapping[str, Any] | None = None
+    reads_state: bool = True
     blocking: Any = None
     awaited: Any = None
 
@@ -113,7 +114,7 @@ class ServerTool(BaseTool):
     def _write_call(self, written: Any, runtime: Any, call_id: str | None) -> tuple[dict[str, Any], CallOptions]:
         options: CallOptions = {}
         if runtime is not None:
-            options["state"] = to_jsonable_python(runtime.state, fallback=str)
+            options |= {"state": make_sendable(runtime.state)} if self.reads_state else {}
             # The ids of calls come again in other threads, of models that only count them.
             thread = runtime.config.get("configurable", {}).get("thread_id")
             options |= {} if thread is None else {"conversation": str(thread)}
@@ -131,6 +132,8 @@ def _make_tool(listed: Mapping[str, Any], context: Mapping[str, Any] | None, **s
         tags=listed["tags"] or None,
         metadata=listed["metadata"] or None,
         extras=listed["extras"] or None,
+        # Older servers do not say it.
+        reads_state=listed.get("reads_state", True),
         context=context,
         **servers,
     )
