@@ -1,6 +1,7 @@
 """An agent of LangChain works with the tools of a server as with its own."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NotRequired
 
 import pytest
@@ -246,3 +247,26 @@ async def test_a_parameter_may_be_called_as_something_of_the_frameworks(open_twi
     state = await agent.ainvoke(QUESTION, THREAD)
 
     assert answers(state)["call_configure"].content == "node {'a': 1} T 7 S C"
+
+
+@dataclass
+class Person:
+    """Who a run is for."""
+
+    name: str
+
+
+async def test_a_context_may_be_that_of_a_run(open_twin: OpenTwin) -> None:
+    """A function makes it, of the run's own context and of its config."""
+    twin = await open_twin(find)
+    model = ScriptedChat(responses=[say(write_call("find", query="tea")), AIMessage("Done.")] * 2, offered=[])
+    tools = await load(
+        twin, context=lambda runtime: {"user": runtime.context.name + runtime.config["configurable"]["title"]}
+    )
+    agent: Any = create_agent(model, tools, context_schema=Person)
+
+    first = await agent.ainvoke(QUESTION, {"configurable": {"title": ", Countess"}}, context=Person("Ada"))
+    second = await agent.ainvoke(QUESTION, {"configurable": {"title": ""}}, context=Person("Eve"))
+
+    assert [answers(it)["call_find"].content for it in (first, second)] == ["tea for Ada, Countess", "tea for Eve"]
+    assert await {it.name: it for it in tools}["find"].ainvoke({"query": "tea"}) == "tea for nobody"

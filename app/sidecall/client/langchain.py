@@ -1,7 +1,7 @@
 """The tools of a server as tools of LangChain: `create_agent(model, load_tools(server), checkpointer=...)`."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
@@ -17,28 +17,30 @@ from sidecall.client.graphs.interrupts import GraphStep, Resumption
 from sidecall.client.graphs.sendable import make_sendable
 from sidecall.client.options import CallOptions, ToolFilters
 
+# What tools get beside their arguments: the same for all calls, or what a function makes of a run of the graph.
+GraphContext: TypeAlias = Mapping[str, Any] | Callable[[ToolRuntime[Any, Any]], Any] | None
 
-def load_tools(
-    server: Sidecall, *, context: Mapping[str, Any] | None = None, filters: ToolFilters | None = None
-) -> list[BaseTool]:
+
+def load_tools(server: Sidecall, *, context: GraphContext = None, filters: ToolFilters | None = None) -> list[BaseTool]:
     """Return the server's tools, for agents that are invoked either way.
 
-    Tools read the graph's state, and `context`, as their authors have said. A call that a person has to approve
-    interrupts the graph; it goes on with `Command(resume=True)`, False, or `{"decision": "approve", "args": ...}`. So
-    does one whose person has to sign in first, at the `url` of the interrupt's `sign_in`.
+    Tools read the graph's state, and `context`, as their authors have said; it may be a function of the ToolRuntime,
+    which has the `context` and the `config` of the run. A call that a person has to approve interrupts the graph; it
+    goes on with `Command(resume=True)`, False, or `{"decision": "approve", "args": ...}`. So does one whose person has
+    to sign in first, at the `url` of the interrupt's `sign_in`.
     """
     return [_make_tool(it, context, blocking=server) for it in server.show_tools(**_see(context, filters))]
 
 
 async def aload_tools(
-    server: AsyncSidecall, *, context: Mapping[str, Any] | None = None, filters: ToolFilters | None = None
+    server: AsyncSidecall, *, context: GraphContext = None, filters: ToolFilters | None = None
 ) -> list[BaseTool]:
     """Return the server's tools, for agents that are invoked with `ainvoke` and `astream`."""
     return [_make_tool(it, context, awaited=server) for it in await server.show_tools(**_see(context, filters))]
 
 
-def _see(context: Mapping[str, Any] | None, filters: ToolFilters | None) -> ToolFilters:
-    return {**({} if context is None else {"context": context}), **(filters or {})}
+def _see(context: GraphContext, filters: ToolFilters | None) -> ToolFilters:
+    return {**({"context": context} if isinstance(context, Mapping) else {}), **(filters or {})}
 
 
 class _Injected(BaseModel):
@@ -56,7 +58,7 @@ class ServerTool(BaseTool):
     """A tool that runs in a server."""
 
     args_schema: Any = None
-    context: Mapping[str, Any] | None = None
+    context: Any = None
     reads_state: bool = True
     blocking: Any = None
     awaited: Any = None
@@ -118,12 +120,14 @@ class ServerTool(BaseTool):
             # The ids of calls come again in other threads, of models that only count them.
             thread = runtime.config.get("configurable", {}).get("thread_id")
             options |= {} if thread is None else {"conversation": str(thread)}
-        if self.context is not None:
+        if isinstance(self.context, Mapping):
             options["context"] = self.context
+        elif self.context is not None and runtime is not None:
+            options["context"] = make_sendable(self.context(runtime))
         return {"type": "tool_call", "name": self.name, "args": written, "id": call_id}, options
 
 
-def _make_tool(listed: Mapping[str, Any], context: Mapping[str, Any] | None, **servers: Any) -> BaseTool:
+def _make_tool(listed: Mapping[str, Any], context: GraphContext, **servers: Any) -> BaseTool:
     return ServerTool(
         name=listed["name"],
         description=listed["description"],
