@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint, task
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, interrupt
@@ -61,6 +62,27 @@ async def test_each_of_two_calls_of_a_step_has_its_own_decision(open_twin: OpenT
     assert sorted(shown) == ["call_1", "call_2"]
     assert contents(state)["call_1"] == "Refunded 100 for order 1."
     assert answers(state)["call_2"].status == "error"
+
+
+async def test_a_step_may_be_a_task_within_another(open_twin: OpenTwin) -> None:
+    """As of LangGraph's functional API, which keeps its interrupts in another place."""
+    twin = await open_twin(empty)
+    tools = ToolNode(await load(twin))
+
+    @task
+    async def work(messages: list[Any]) -> Any:
+        return (await tools.ainvoke({"messages": messages}))["messages"][0].content
+
+    @entrypoint(checkpointer=InMemorySaver())
+    async def flow(folder: str) -> Any:
+        return await work([say(write_call("empty", folder=folder))])
+
+    (first,) = (await flow.ainvoke("mail", THREAD))["__interrupt__"]
+    (second,) = (await flow.ainvoke(Command(resume=True), THREAD))["__interrupt__"]
+    content: Any = await flow.ainvoke(Command(resume=True), THREAD)
+
+    assert [it.value["description"] for it in (first, second)] == ["Read it?", "Delete it?"]
+    assert content == "mail is empty."
 
 
 async def test_a_decision_about_another_call_of_the_step_is_not_taken(open_twin: OpenTwin) -> None:

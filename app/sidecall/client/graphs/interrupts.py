@@ -53,10 +53,12 @@ class GraphStep:
     @property
     def place(self) -> Any:
         """Where its checkpoint is."""
-        above = self.config["checkpoint_ns"].rpartition("|")[0]
         own = {key: value for key, value in self.config.items() if not key.startswith("__")}
-        checkpoint = self.config["checkpoint_map"][above]
-        return {"configurable": {**own, "checkpoint_ns": above, "checkpoint_id": checkpoint}}
+        ids = self.config["checkpoint_map"]
+        wanted = ids[self.config["checkpoint_ns"].rpartition("|")[0]]
+        # A task that another one calls is kept with that one, in the checkpoint of the graph around both.
+        around = min((name for name, known in ids.items() if known == wanted), key=len)
+        return {"configurable": {**own, "checkpoint_ns": around, "checkpoint_id": wanted}}
 
     def read(self, saved: Any) -> "Resumption":
         """Read what a person was shown last, and has said about it, where its checkpoint tells."""
