@@ -52,6 +52,18 @@ def refund(order: int, amount: int = 100) -> str:
     return f"Refunded {amount} for order {order}."
 
 
+@tool(idempotency="tool_call_id")
+def charge(amount: int) -> str:
+    """Charge an amount."""
+    return f"Charged {amount}."
+
+
+@tool
+def configure(runtime: str, config: dict[str, Any], tool_call_id: str, store: int, state: str, callbacks: str) -> str:
+    """Configure something, by names that frameworks have for things of their own."""
+    return f"{runtime} {config} {tool_call_id} {store} {state} {callbacks}"
+
+
 @tool(input="text")
 def jot(text: str) -> str:
     """Jot a text down."""
@@ -64,6 +76,17 @@ def pay_out(amount: int, context: ToolContext) -> str:
     if not context.approved:
         raise ApprovalRequired("The till is nearly empty.")
     return f"Paid {amount}."
+
+
+@tool
+def empty(folder: str, context: ToolContext) -> str:
+    """Empty a folder, and ask twice before."""
+    asked = context.resumed or []
+    if context.rejection is not None:
+        return f"{folder} stays: {len(asked)} asked."
+    if len(asked) < 2:
+        raise ApprovalRequired(["Read it?", "Delete it?"][len(asked)], state=[*asked, "yes"])
+    return f"{folder} is empty."
 
 
 @tool

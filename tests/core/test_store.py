@@ -7,10 +7,11 @@ from typing import Annotated, Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from sidecall import Caller, InjectedStore, Store, ToolContext, tool
+from sidecall import Caller, GetOp, InjectedStore, PutOp, SearchOp, Store, ToolContext, tool
 from sidecall.core.invocation import Surroundings, new_invocation
+from sidecall.core.store.checked import StoreWouldBlock
 from sidecall.core.store.items import Item, Namespace, NamespaceSearch, Search
-from sidecall.core.store.tenant import ItemStore, StoreWouldBlock
+from sidecall.core.store.tenant import ItemStore
 from sidecall.ledger.memory.items import MemoryItems
 from tests.kit.calls import write_request
 
@@ -75,6 +76,7 @@ def _use(store: Store) -> list[Any]:
         [item.key for item in store.search(NOTES, filter={"n": 2}, limit=1)],
         [item.key for item in store.search(NOTES, offset=1)],
         store.list_namespaces(suffix=("old",)),
+        [item and item.key for item in store.batch([GetOp(NOTES, "a"), PutOp(NOTES, "d", 1), PutOp(NOTES, "d", None)])],
     ]
 
 
@@ -92,10 +94,14 @@ async def _use_async(store: Store) -> list[Any]:
         [item.key for item in await store.asearch(NOTES, filter={"n": 2}, limit=1)],
         [item.key for item in await store.asearch(NOTES, offset=1)],
         await store.alist_namespaces(suffix=("old",)),
+        [
+            item and item.key
+            for item in await store.abatch([GetOp(NOTES, "a"), PutOp(NOTES, "d", 1), PutOp(NOTES, "d", None)])
+        ],
     ]
 
 
-USED: list[Any] = [{"n": 1}, None, ["a", "b"], ["b"], ["b"], [("notes", "old")]]
+USED: list[Any] = [{"n": 1}, None, ["a", "b"], ["b"], ["b"], [("notes", "old")], ["a", None, None]]
 
 
 @tool
@@ -140,6 +146,7 @@ WAITING: list[Any] = [
     pytest.param("delete", lambda store, at: store.delete(at, "a"), id="delete"),
     pytest.param("search", lambda store, at: store.search(at), id="search"),
     pytest.param("list_namespaces", lambda store, at: store.list_namespaces(prefix=at), id="list_namespaces"),
+    pytest.param("batch", lambda store, at: store.batch([SearchOp(at)])[0], id="batch"),
 ]
 
 

@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from sidecall.core.store.tenant import ItemStore, StoreWouldBlock
+from sidecall import GetOp, PutOp
+from sidecall.core.store.checked import StoreWouldBlock
+from sidecall.core.store.tenant import ItemStore
 from tests.kit.ledgers import Clock
 
 USERS = ("users",)
@@ -75,6 +77,7 @@ async def test_who_cannot_wait_changes_nothing(filled: ItemStore) -> None:
         lambda: filled.list_namespaces(),
         lambda: filled.put(("teams",), "other", 1),
         lambda: filled.delete(("teams",), "note"),
+        lambda: filled.batch([PutOp(("teams",), "note", None), GetOp(("teams",), "note")]),
     ]
     refused = 0
     for use in uses:
