@@ -27,18 +27,20 @@ class Remembered:
 
     persistence: Persistence = field(default_factory=Persistence)
 
-    def show_call(self, call_id: str, wait: float = 0) -> Steps[CallState]:
-        """Show a call, as soon as it has ended or when the time is over."""
+    def show_call(self, call_id: str, wait: float = 0, known: CallState | None = None) -> Steps[CallState]:
+        """Show a call, as soon as it has ended or when the time is over; a known end is not asked for."""
+        if known is not None and known.has_ended:
+            return known
         headers = {"Prefer": f"wait={int(wait)}"} if wait >= 1 else {}
         path = f"/tool_calls/{escape(call_id)}"
         request = Sending("GET", path, [("format", "langchain")], headers, is_safe=True, patience=wait)
         return CallState.read((yield from self._send(request)).json())
 
-    def wait_for(self, call_id: str, seconds: float | None) -> Steps[CallState]:
+    def wait_for(self, call_id: str, seconds: float | None, known: CallState | None = None) -> Steps[CallState]:
         """Wait until a call has ended, or for so long."""
         left = float("inf") if seconds is None else seconds
         while True:
-            state = yield from self.show_call(call_id, min(left, _LONG_POLL))
+            state = yield from self.show_call(call_id, min(left, _LONG_POLL), known)
             left -= _LONG_POLL
             if state.has_ended or left <= 0:
                 return state

@@ -8,17 +8,28 @@ const LONG_POLL = 20;
 const SHORT_POLL = 5;
 const ENDED = new Set(["succeeded", "failed", "cancelled", "expired", "outcome_unknown"]);
 
+/** Say how a call stands that the server has answered and does not remember. */
+export function endWith(message) {
+  const kind = message.response_metadata?.error?.kind ?? null;
+  const { id, name, tool_call_id } = message;
+  return { id, name, status: kind === null ? "succeeded" : "failed", tool_call_id, kind, approval_id: null, message };
+}
+
 /** A remembered call. */
 export class Job {
   #connection;
+  #end;
 
-  constructor(id, connection) {
+  /** `end` is how it has ended, where the server has said so at once. */
+  constructor(id, connection, end) {
     this.id = id;
     this.#connection = connection;
+    this.#end = end;
   }
 
   /** Show how it stands, as soon as it has ended or after so many seconds; the server bounds them. */
   async show(wait = 0, signal) {
+    if (this.#end) return structuredClone(this.#end);
     const headers = wait >= 1 ? { Prefer: `wait=${Math.floor(wait)}` } : {};
     const request = { params: [["format", "langchain"]], headers, isSafe: true, signal };
     return readJson(await this.#connection.send("GET", `/tool_calls/${encodeURIComponent(this.id)}`, request));
