@@ -1,5 +1,6 @@
 """Calls that are remembered and calls that have ended, as one list."""
 
+from contextlib import suppress
 from heapq import merge
 from operator import attrgetter
 
@@ -27,12 +28,21 @@ def join_pages(remembered: CallPage, past: CallPage, limit: int) -> CallPage:
     """
     # Of two of one id that which is remembered counts: a person has decided about it, and both were told of its end.
     found = {entry.id: entry for entry in merge(past.calls, remembered.calls, key=_by_id, reverse=True)}
-    found |= {entry.id: entry for entry in remembered.calls}
+    ended = {entry.id: entry for entry in past.calls}
+    found |= {entry.id: _add_decision(entry, ended.get(entry.id)) for entry in remembered.calls}
     reach = max(remembered.cursor or "", past.cursor or "")
     sure = [entry for entry in found.values() if entry.id >= reach]
     if len(sure) > limit:
         return CallPage(sure[:limit], sure[limit - 1].id)
     return CallPage(sure, reach or None)
+
+
+def _add_decision(entry: CallEntry, past: CallEntry | None) -> CallEntry:
+    """Show with what arguments a remembered call ran, and by whose word, where the history knows it."""
+    if past is None or past.decided_by is None:
+        return entry
+    args = past.args if past.asked_args is not None else entry.args
+    return entry.model_copy(update={"args": args, "decided_by": past.decided_by, "asked_args": past.asked_args})
 
 
 async def find_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
@@ -45,6 +55,10 @@ async def find_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
         entry = await parts.jobs.get(call_id, caller.tenant)
     except UnknownCall:
         entry = await parts.history.get(call_id, caller.tenant)
+    else:
+        if entry.has_ended and entry.approval_id is not None:
+            with suppress(UnknownCall):
+                entry = _add_decision(entry, await parts.history.get(call_id, caller.tenant))
     if entry.caller != caller.subject and not caller.may(READ):
         raise UnknownCall
     return entry
