@@ -18,7 +18,8 @@ async def list_calls(parts: Parts, wanted: CallFilter, limit: int, cursor: str |
     """List calls, newest first, no more than `limit`, after the one that the page before names."""
     remembered = await parts.jobs.list(wanted, limit, cursor)
     past = await parts.history.list(wanted, limit, cursor)
-    return join_pages(remembered, past, limit)
+    page = join_pages(remembered, past, limit)
+    return CallPage([parts.add_tags(entry) for entry in page.calls], page.cursor)
 
 
 def join_pages(remembered: CallPage, past: CallPage, limit: int) -> CallPage:
@@ -45,6 +46,14 @@ def _add_decision(entry: CallEntry, past: CallEntry | None) -> CallEntry:
     return entry.model_copy(update={"args": args, "decided_by": past.decided_by, "asked_args": past.asked_args})
 
 
+async def complete(parts: Parts, entry: CallEntry) -> CallEntry:
+    """Show a remembered call with its tool's tags, and with what a person has decided about it."""
+    if entry.has_ended and entry.approval_id is not None:
+        with suppress(UnknownCall):
+            entry = _add_decision(entry, await parts.history.get(entry.id, entry.tenant))
+    return parts.add_tags(entry)
+
+
 async def find_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
     """Find a call that a caller may see, as it stands now: its own, or with the scope for it one of its tenant.
 
@@ -56,9 +65,7 @@ async def find_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
     except UnknownCall:
         entry = await parts.history.get(call_id, caller.tenant)
     else:
-        if entry.has_ended and entry.approval_id is not None:
-            with suppress(UnknownCall):
-                entry = _add_decision(entry, await parts.history.get(call_id, caller.tenant))
+        entry = await complete(parts, entry)
     if entry.caller != caller.subject and not caller.may(READ):
         raise UnknownCall
     return entry
@@ -76,7 +83,7 @@ async def cancel_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
     if entry.caller != caller.subject:
         parts.auditor.require(caller, OPERATE)
     try:
-        return await parts.jobs.cancel(call_id, caller.tenant, caller.subject)
+        return await complete(parts, await parts.jobs.cancel(call_id, caller.tenant, caller.subject))
     except UnknownCall:
         raise CallEnded(f"The call has ended already: it is {entry.status}.") from None
 

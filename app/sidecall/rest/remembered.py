@@ -227,7 +227,9 @@ async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers
         approval = (await parts.approvals.get(entry.approval_id)).approval
         return Reply(to_json(approval), 202, {**headers, "Location": f"/approvals/{approval.id}"})
     return Reply(
-        show_entry(entry, form), 202, {**headers, "Location": f"/tool_calls/{entry.id}", "Retry-After": _ASK_AFTER}
+        show_entry(parts.add_tags(entry), form),
+        202,
+        {**headers, "Location": f"/tool_calls/{entry.id}", "Retry-After": _ASK_AFTER},
     )
 
 

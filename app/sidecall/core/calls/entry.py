@@ -44,7 +44,10 @@ class CallEntry(BaseModel, defer_build=True):
     started_at: datetime | None = None
     ended_at: datetime | None = None
     duration_ms: float | None = Field(default=None, description="From its start to its end.")
-    tags: tuple[str, ...] | None = Field(default=None, description="Those of its tool when it ran; null if not kept.")
+    tags: tuple[str, ...] | None = Field(
+        default=None,
+        description="Those of its tool when it ran; of a remembered call those that it has now, null if it is gone.",
+    )
     args: Any = Field(default=None, description="Its arguments, without secrets and shortened; null if not kept.")
     approval_id: str | None = Field(default=None, description="The approval that it waits for, or waited for.")
     decided_by: str | None = Field(
