@@ -21,8 +21,8 @@ class StoreWouldBlock(RuntimeError):
 class ItemStore:
     """The store of one tenant, over items that are kept anywhere.
 
-    Its sync methods may be called from any thread. On the event loop they serve as long as nothing has to be waited
-    for, and raise StoreWouldBlock otherwise.
+    Its sync methods may be called from any thread. On the event loop they raise StoreWouldBlock, unless nothing has to
+    be waited for; what is kept in memory is no exception, so that a tool that works with it works with a database.
     """
 
     def __init__(self, items: Items, tenant: str = DEFAULT_TENANT) -> None:
@@ -43,7 +43,7 @@ class ItemStore:
         Args:
             namespace: Where it is: a tuple of texts.
             key: Its name there.
-            value: What to remember.
+            value: What to remember; None forgets the item.
             index: For stores that search by meaning; this one does not.
             ttl: Minutes after its last use when it is forgotten; None keeps it for ever.
 
@@ -151,6 +151,8 @@ class ItemStore:
 
     def _put(self, namespace: Namespace, key: str, value: Any, ttl: Any) -> Coroutine[Any, Any, None]:
         namespace = _check(namespace)
+        if value is None:  # As LangGraph's stores have it.
+            return self._items.delete(self._tenant, namespace, str(key))
         if len(json.dumps(namespace)) > _MOST_OF_NAMESPACE:
             raise ValueError(f"A namespace takes up to {_MOST_OF_NAMESPACE:,} characters as JSON.")
         return self._items.put(self._tenant, namespace, str(key), value, _read_ttl(ttl))
