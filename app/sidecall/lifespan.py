@@ -6,6 +6,7 @@ from functools import partial
 
 from fastapi import FastAPI
 
+from sidecall.core.calls.entry import CallEntry
 from sidecall.core.errors import SidecallError
 from sidecall.executors.table import Executors, close_all, follow_all, start_all
 from sidecall.http.late_modules import watch_late_modules
@@ -34,7 +35,7 @@ def build_lifespan(
 ) -> Lifespan:
     """Return what an application does before its first request and after its last."""
     keys = map(read_key, settings.webhook_keys)
-    courier, late = Courier(ledger, parts.receivers, list(keys), show_entry), LateSteps()
+    courier, late = Courier(ledger, parts.receivers, list(keys), partial(_show_call, parts)), LateSteps()
 
     tell_of_new_tools = partial(_tell_of_new_tools, parts, executors, changes)
 
@@ -83,6 +84,10 @@ def _follow(
 ) -> AbstractAsyncContextManager[None]:
     places, use_entry_points = settings.places, settings.entry_points
     return follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=settings.reload)
+
+
+def _show_call(parts: Parts, entry: CallEntry) -> bytes:
+    return show_entry(parts.add_tags(entry))
 
 
 async def _begin(parts: Parts, ledger: Ledger, executors: Executors, courier: Courier, late: LateSteps) -> None:

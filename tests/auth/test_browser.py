@@ -195,9 +195,8 @@ async def test_a_named_page_may_read_every_answer(is_door_open: bool, target: st
     found = dict(answer.headers)
     assert (answer.status, found["access-control-allow-origin"]) == (status, APP)
     assert "Origin" in found["vary"]
-    assert {"ETag", "Location", "Retry-After", "X-Request-Id", "X-Sidecall-Approvals"} <= set(
-        found["access-control-expose-headers"].split(", ")
-    )
+    said = {"ETag", "Location", "Preference-Applied", "Retry-After", "X-Request-Id", "X-Sidecall-Approvals"}
+    assert said <= set(found["access-control-expose-headers"].split(", "))
     assert [name for name, _ in answer.headers].count("x-request-id") == 1
 
 

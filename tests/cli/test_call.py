@@ -58,7 +58,7 @@ def whoami(state: Annotated[dict, InjectedState], tenant: Annotated[str, Injecte
 
 def test_a_tool_is_run_in_this_process() -> None:
     """The output is its ToolMessage."""
-    result = call("add", "a=1", "b=2")
+    result = call("add", "a=1", "b=2", "--id", "call_cli")
     message = json.loads(result.stdout)
 
     assert result.exit_code == 0
@@ -118,7 +118,7 @@ def test_a_failed_call_has_exit_code_1(arguments: list[str], content: str) -> No
 
 def test_a_crash_shows_the_authors_lines() -> None:
     """And none of ours."""
-    result = call("crash")
+    result = call("crash", "--id", "call_cli")
 
     assert json.loads(result.stdout)["content"].endswith("(call call_cli). The details are above.")
 
@@ -190,7 +190,9 @@ def test_a_server_can_be_asked(respx_mock: respx.MockRouter) -> None:
     respx_mock.get("/tools/add").respond(json=DETAIL)
     route = respx_mock.post("/tool_calls").respond(json=MESSAGE)
 
-    result = call("add", "a=1", "b=2", "--state", "7", "--context", '{"tenant": "acme"}', "--url", URL)
+    beside = ["--id", "call_cli", "--state", "7", "--context", '{"tenant": "acme"}']
+
+    result = call("add", "a=1", "b=2", *beside, "--url", URL)
 
     assert result.exit_code == 0
     assert json.loads(result.stdout) == MESSAGE

@@ -47,7 +47,7 @@ def test_whoever_types_the_command_approves_of_it() -> None:
 
 def test_a_failure_that_goes_through_is_said_in_a_sentence() -> None:
     """As the calling program of a server is told; the reason is for the log."""
-    result = call("crash")
+    result = call("crash", "--id", "call_cli")
 
     assert isinstance(result.exception, ToolCallFailed)
     assert result.exception.message == ("Error: crash failed unexpectedly (call call_cli). The details are above.")

@@ -11,8 +11,13 @@ from sidecall import (
     InjectedToolArg,
     ToolContext,
     ToolException,
+    ToolGuardrailFunctionOutput,
+    ToolInputGuardrailData,
     ToolMessage,
+    ToolOutputGuardrailData,
     tool,
+    tool_input_guardrail,
+    tool_output_guardrail,
 )
 
 
@@ -95,6 +100,35 @@ async def write(text: str, context: ToolContext) -> AsyncIterator[str]:
     await context.progress(1, 2, "begun")
     for word in text.split():
         yield word
+
+
+@tool(timeout=0.05, timeout_behavior="raise")
+async def linger() -> str:
+    """Take too long, and let the program know."""
+    await asyncio.sleep(60)
+    return "late"
+
+
+@tool_input_guardrail
+def no_order(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
+    """Refuse requests about an order."""
+    if "order" in str(data.args):
+        return ToolGuardrailFunctionOutput.raise_exception({"asked": "order"})
+    return ToolGuardrailFunctionOutput.allow()
+
+
+@tool_output_guardrail
+def no_secret(data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
+    """Refuse answers with a secret."""
+    if "secret" in str(data.output):
+        return ToolGuardrailFunctionOutput.raise_exception("a secret")
+    return ToolGuardrailFunctionOutput.allow()
+
+
+@tool(tool_input_guardrails=[no_order], tool_output_guardrails=[no_secret])
+def repeat(text: str) -> str:
+    """Repeat a text."""
+    return text
 
 
 @tool

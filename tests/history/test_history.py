@@ -78,6 +78,8 @@ async def test_a_call_is_shown_with_its_answer(make_client: MakeClient, store: s
         "tags": ["speech"],
         "args": {"text": "bad"},
         "approval_id": None,
+        "decided_by": None,
+        "asked_args": None,
         "replay_of": None,
         "message": {"role": "tool", "tool_call_id": "call_1", "content": "not a nice word"},
     }

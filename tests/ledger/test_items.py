@@ -15,7 +15,7 @@ MINUTE = 60.0
 
 
 VALUES: list[Any] = [
-    None, True, 0, -1.5, 10**30, "", "plain", "ü€😀", "a\0b", "\ud800", [], {}, [1, [2, {"a": None}]],
+    True, 0, -1.5, 10**30, "", "plain", "ü€😀", "a\0b", "\ud800", [], {}, [1, [2, {"a": None}]],
     {"": {"a\0": "\0"}, "a.b": 1, "$x": [True]},
 ]  # fmt: skip
 
@@ -31,6 +31,16 @@ async def test_what_was_put_can_be_got(store: ItemStore, clock: Clock, value: An
     assert item.created_at.timestamp() == item.updated_at.timestamp() == clock.now
     assert type(item.value) is type(value)
     assert await store.asearch(("users",)) == [item]
+
+
+async def test_none_forgets_an_item(store: ItemStore) -> None:
+    """As it does in LangGraph's stores, where there is none, too."""
+    await store.aput(USERS, "a", 1)
+    await store.aput(USERS, "a", None)
+    await store.aput(USERS, "b", None)
+
+    assert await store.aget(USERS, "a") is None
+    assert await store.asearch(()) == []
 
 
 PLACES = [

@@ -83,3 +83,18 @@ async def test_an_export_amid_calls_has_each_call_once(make_client: MakeClient) 
     ids = [json.loads(line)["id"] for line in lines]
     assert ids == sorted(set(ids), reverse=True)
     assert set(before) <= set(ids)
+
+
+async def test_remembered_calls_have_their_tools_tags(make_client: MakeClient) -> None:
+    """As others have them, when they are accepted, listed, waited for and written out."""
+    client = await make_client(say, drain_timeout=0)
+    await call(client, "say", text="plain")
+
+    accepted = await send(client, "say", headers=ASYNC, text="kept")
+    shown = await client.get(accepted.headers["Location"], headers={"Prefer": "wait=10"})
+    listed = (await client.get("/tool_calls?tag=speech")).json()
+    lines = (await client.get("/tool_calls/export")).text.splitlines()
+
+    assert [accepted.json()["tags"], shown.json()["tags"]] == [["speech"], ["speech"]]
+    assert [entry["tags"] for entry in listed] == [["speech"], ["speech"]]
+    assert [json.loads(line)["tags"] for line in lines] == [["speech"], ["speech"]]

@@ -298,3 +298,17 @@ async def test_a_hidden_tool_is_an_unknown_one(serve: MakeClient) -> None:
     answer = await send(client, "charge", headers=ASYNC, order="a")
 
     assert (answer.status_code, answer.json()["response_metadata"]["error"]["kind"]) == (200, "unknown_tool")
+
+
+async def test_a_call_of_no_tool_is_not_accepted(serve: MakeClient) -> None:
+    """It is answered at once, and the headers say that nothing was heeded."""
+    client = await serve(charge)
+
+    answer = await send(client, "nope", headers={**ASYNC, **key("k")})
+
+    assert (answer.status_code, answer.json()["content"]) == (
+        200,
+        "Error: nope is not a valid tool, try one of [charge].",
+    )
+    assert {"Preference-Applied", "Location"} & answer.headers.keys() == set()
+    assert (await client.get(f"/tool_calls/{answer.json()['id']}")).status_code == 404

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from pydantic_core import from_json, to_json
 from rich.console import Console
+from uuid_utils import uuid4
 
 from sidecall.cli.options import Toolkits, Tools
 from sidecall.cli.remote import NoServer, place_of, reach, word_problem
@@ -25,7 +26,6 @@ from sidecall.pipeline.pipeline import Pipeline
 from sidecall.registry import Registry
 from sidecall.settings import Settings
 
-_ID = "call_cli"
 # There is no server here, and its log has been printed.
 _SEE_ABOVE = "The details are above."
 _OURS = Path(__file__).parents[1]
@@ -37,6 +37,9 @@ def call(
     args: Annotated[str | None, typer.Option("--args", metavar="JSON", help="All arguments as a JSON object.")] = None,
     state: Annotated[str | None, typer.Option(metavar="JSON", help="State for injected parameters.")] = None,
     context: Annotated[str | None, typer.Option(metavar="JSON", help="Values of injected parameters.")] = None,
+    call_id: Annotated[
+        str | None, typer.Option("--id", metavar="ID", help="The call's id; a new one for each command if not given.")
+    ] = None,
     url: Annotated[str | None, typer.Option(help="Ask a running server instead of this process.")] = None,
     tools: Tools = None,
     toolkits: Toolkits = None,
@@ -45,7 +48,12 @@ def call(
 
     Values are read as JSON where the tool does not want a text: `sidecall call add a=1 b=2`.
     """
-    beside = {"state": _read_json("--state", state), "context": _read_object("--context", context)}
+    beside = {
+        # A server may run a call once for its id, so that two commands share none.
+        "id": f"call_{uuid4().hex}" if call_id is None else call_id,
+        "state": _read_json("--state", state),
+        "context": _read_object("--context", context),
+    }
     if url is not None:
         message = _call_remote(url, name, args, arguments or [], beside)
     else:
@@ -59,7 +67,9 @@ def _call_here(
 ) -> dict[str, Any]:
     registry = load_registry(settings)
     tool = registry.get(name)
-    call = ToolCall(name=name, args=_read_arguments(args, pairs, tool.args_schema.flat if tool else {}), id=_ID)
+    call = ToolCall(
+        name=name, args=_read_arguments(args, pairs, tool.args_schema.flat if tool else {}), id=beside["id"]
+    )
     # Whoever types this command approves of it.
     request = CallRequest(call, state=beside["state"], context=beside["context"] or {}, approved=True)
     # What the tool prints must not mix with the answer.
@@ -114,7 +124,7 @@ def _call_remote(url: str, name: str, args: str | None, pairs: list[str], beside
         with reach(url) as client:
             detail = client.get(place_of("tools", name))
             schema = detail.json()["args_schema"] if detail.is_success else {}
-            body = {"name": name, "args": _read_arguments(args, pairs, schema), "id": _ID, **beside}
+            body = {"name": name, "args": _read_arguments(args, pairs, schema), **beside}
             response = client.post("/tool_calls", json=body)
             message: dict[str, Any] = response.json()
             if response.is_success and "status" in message:

@@ -139,6 +139,13 @@ class CallState:
         """Read what the server says."""
         return cls(**_choose(cls, document), document=dict(document))
 
+    @classmethod
+    def of(cls, answer: ToolAnswer) -> Self:
+        """Say how a call stands that the server has answered and does not remember."""
+        status, kind = ("failed", answer.failure.kind) if answer.failure else ("succeeded", None)
+        said = {"id": answer.id or "", "name": answer.name, "status": status, "tool_call_id": answer.tool_call_id}
+        return cls.read({**said, "kind": kind, "approval_id": None, "message": answer.message})
+
     @property
     def has_ended(self) -> bool:
         """Whether nothing more will come of it."""

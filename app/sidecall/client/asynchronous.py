@@ -14,7 +14,7 @@ from sidecall.client.loops import LoopClients
 from sidecall.client.operations import Operations, name_call
 from sidecall.client.options import CallOptions, ToolFilters
 from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
-from sidecall.client.streams import follow_call, stream_batch, stream_call
+from sidecall.client.streams import follow_job, stream_batch, stream_call
 from sidecall.client.turns import Turn, find_final, read_turn, run_turn
 from sidecall.dataclasses import dataclass
 
@@ -161,7 +161,7 @@ class AsyncSidecall:
     async def job(self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]) -> "AsyncJob":
         """Have a call remembered and run, without waiting for it."""
         state = await self._performer.run(self._operations.submit(name_call(call, args), options))
-        return AsyncJob(state.id, self._operations, self._performer)
+        return AsyncJob(state.id, self._operations, self._performer, state)
 
     def find_job(self, call_id: str) -> "AsyncJob":
         """Take up a remembered call by its id, which may have been sent by another program."""
@@ -179,24 +179,27 @@ class AsyncSidecall:
 
 
 class AsyncJob:
-    """A remembered call."""
+    """A remembered call; `known` is how it stood when it was sent."""
 
-    def __init__(self, call_id: str, operations: Operations, performer: AsyncPerformer) -> None:
+    def __init__(
+        self, call_id: str, operations: Operations, performer: AsyncPerformer, known: CallState | None = None
+    ) -> None:
         self.id = call_id
+        self._known = known
         self._operations = operations
         self._performer = performer
 
     async def show(self) -> CallState:
         """Return how it stands."""
-        return await self._performer.run(self._operations.show_call(self.id))
+        return await self._performer.run(self._operations.show_call(self.id, known=self._known))
 
     async def wait(self, seconds: float | None = None) -> CallState:
         """Return how it stands as soon as it has ended, or after so many seconds."""
-        return await self._performer.run(self._operations.wait_for(self.id, seconds))
+        return await self._performer.run(self._operations.wait_for(self.id, seconds, self._known))
 
     def events(self) -> AsyncIterator[CallEvent]:
         """Give what happens until the answer, also over lost connections."""
-        return self._performer.flow(follow_call(self.id, self._operations.persistence))
+        return self._performer.flow(follow_job(self.id, self._operations.persistence, self._known))
 
     async def cancel(self) -> CallState:
         """Cancel it."""

@@ -149,6 +149,9 @@ class Operations(Remembered):
             raise ApprovalNeeded([CallApproval.read(response.json())])
         if response.status_code == httpx.codes.ACCEPTED:
             return CallState.read(response.json())
+        if "Preference-Applied" not in response.headers:
+            # Refused before it began, as of a tool that is not there: nothing of it is remembered.
+            return CallState.of(ToolAnswer.read(response.json()))
         # With a key that was sent before, the answer may be there at once.
         return (yield from self.show_call(response.json()["id"]))
 

@@ -1,5 +1,6 @@
 """What a server remembers, as steps: calls that run on, and approvals."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
@@ -18,6 +19,7 @@ from sidecall.dataclasses import dataclass
 _LONG_POLL = 30.0
 # A request that waits for the end of a call does not hear that a person is waited for, so these are shorter.
 _SHORT_POLL = 5.0
+_PAUSE = 0.2
 JSON_BODY = {"Content-Type": "application/json"}
 
 
@@ -27,23 +29,26 @@ class Remembered:
 
     persistence: Persistence = field(default_factory=Persistence)
 
-    def show_call(self, call_id: str, wait: float = 0) -> Steps[CallState]:
-        """Show a call, as soon as it has ended or when the time is over."""
+    def show_call(self, call_id: str, wait: float = 0, known: CallState | None = None) -> Steps[CallState]:
+        """Show a call, as soon as it has ended or when the time is over; a known end is not asked for."""
+        if known is not None and known.has_ended:
+            return known
         headers = {"Prefer": f"wait={int(wait)}"} if wait >= 1 else {}
         path = f"/tool_calls/{escape(call_id)}"
         request = Sending("GET", path, [("format", "langchain")], headers, is_safe=True, patience=wait)
         return CallState.read((yield from self._send(request)).json())
 
-    def wait_for(self, call_id: str, seconds: float | None) -> Steps[CallState]:
+    def wait_for(self, call_id: str, seconds: float | None, known: CallState | None = None) -> Steps[CallState]:
         """Wait until a call has ended, or for so long."""
-        left = float("inf") if seconds is None else seconds
+        until = float("inf") if seconds is None else time.monotonic() + seconds
+        left = until - time.monotonic()
         while True:
-            state = yield from self.show_call(call_id, min(left, _LONG_POLL))
-            left -= _LONG_POLL
+            state = yield from self.show_call(call_id, min(left, _LONG_POLL), known)
+            left = until - time.monotonic()
             if state.has_ended or left <= 0:
                 return state
-            # A server that is told not to wait so long answers at once.
-            yield Pausing(0.2)
+            # A server waits for whole seconds, and not for longer than it is told to: it may answer at once.
+            yield Pausing(min(left, _PAUSE))
 
     def wait_for_person(self, call_id: str) -> Steps[CallState]:
         """Wait until a call has ended, or waits for a person itself."""

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import httpx
 
-from sidecall.client.answers import read_event
+from sidecall.client.answers import CallState, StatusChange, read_event
 from sidecall.client.failures import ServerUnreachable, make_refusal
 from sidecall.client.options import OF_MANY, CallOptions, beside, limit_time, require_options
 from sidecall.client.plain import make_plain, write_body
@@ -63,6 +63,16 @@ def _stream(path: str, body: bytes, options: CallOptions, persistence: Persisten
     params = [("format", "langchain"), *limit_time(options)]
     opened = yield from send(Sending("POST", path, params, _HEADERS, body, is_stream=True), persistence)
     yield from _give_events(opened, EventLines())
+
+
+def follow_job(call_id: str, persistence: Persistence, known: CallState | None) -> Steps[None]:
+    """Give what happens to a call that was sent as a job until its answer, which may be known already."""
+    if known is None or not known.has_ended:
+        yield from follow_call(call_id, persistence)
+        return
+    yield Giving(StatusChange(known.status, None, known.kind, known.approval_id))
+    if known.answer is not None:
+        yield Giving(known.answer)
 
 
 def follow_call(call_id: str, persistence: Persistence) -> Steps[None]:

@@ -13,7 +13,7 @@ from sidecall.core.calls.nothing import NOTHING
 from sidecall.core.contents import CallerContents, ReachableContents
 from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence, Signals, ToolContext
 from sidecall.core.deadline import Deadline
-from sidecall.core.decisions.rules import ApprovalRule
+from sidecall.core.decisions.rules import ApprovalRule, Decided
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.results.room import ResultRoom, Share
@@ -37,11 +37,10 @@ class CallRequest:
     `approved` says that a person has approved the call, where its tool requires that, and `rule` is the one that has
     decided about it, if one has; `rejection` are a person's words about what the tool wanted to do itself, and has to
     do without. `resumed` is what a tool wanted back that has asked a person, and `reply` what they have said. `resumes`
-    is the id of the approval with which the call waited before it went on. `listener` hears of its progress. `deadline`
-    is when the sender wants an answer; it only ever shortens what the tool has. `id` is that of the invocation, where
-    the call has one already; `is_counted` says that its caller's quota was asked before, and `is_remembered` that the
-    call is written down elsewhere. `holder` is under what the result counts until the sender releases it; without one
-    it counts while it is made. `pinned` are the hashes of which the tool has to have one.
+    is the id of the approval with which the call waited, and `decided` what was said then. `listener` hears of its
+    progress. `deadline` is the sender's, and only ever shortens what the tool has. `id` is that of the invocation, if
+    it has one; `is_counted` says that its quota was asked before, `is_remembered` that it is written down elsewhere.
+    The result counts under `holder` until the sender releases it, or while it is made; `pinned` are allowed hashes.
     """
 
     call: ToolCall
@@ -57,6 +56,7 @@ class CallRequest:
     rule: ApprovalRule | None = None
     rejection: str | None = None
     resumes: str | None = None
+    decided: Decided | None = None
     resumed: Any = None
     reply: str | None = None
     listener: EventListener | None = None

@@ -10,6 +10,7 @@ from pydantic_core import from_json
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallStatus, to_datetime
 from sidecall.core.messages import ToolMessage
 from sidecall.dataclasses import dataclass
+from sidecall.history.decided import KeptDecision
 from sidecall.history.showing import read_shown
 
 # Calls of one block, and the milliseconds between the first and the last of its ids.
@@ -83,6 +84,7 @@ class Body(NamedTuple):
     is_whole: bool = False
     content: Any = None
     error: Any = None
+    decision: KeptDecision = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +152,9 @@ def find_piece(places: Sequence[int], indexes: Sequence[int]) -> Piece:
 def unpack_body(text: bytes, begin: int, places: Sequence[int], index: int) -> Body:
     """Read what is kept of one call, from a part that begins there."""
     end = places[index + 1] - begin if index + 1 < len(places) else len(text)
-    *body, kept = read_shown(text[places[index] - begin : end])
-    return Body(*body, *(kept or ()))
+    call_id, ended, took, tags, kept, *decision = read_shown(text[places[index] - begin : end])
+    args, is_whole, content, error = kept or (None, False, None, None)
+    return Body(call_id, ended, took, tags, args, is_whole, content, error, tuple(decision))
 
 
 def place_all(texts: Sequence[bytes]) -> list[int]:
@@ -165,6 +168,7 @@ def make_entry(tenant: str, heads: Heads, index: int, body: Body) -> CallEntry:
     status, kind = heads.ends[heads.end_of[index]]
     call_id = heads.ids[index * ID : index * ID + ID]
     began = to_datetime((body.ended - body.took) / 1e6)
+    approval_id, decided_by, asked_args = body.decision or (None, None, None)
     return CallEntry(
         id=call_id,
         name=name,
@@ -181,6 +185,9 @@ def make_entry(tenant: str, heads: Heads, index: int, body: Body) -> CallEntry:
         duration_ms=body.took / 1000,
         tags=tuple(body.tags),
         args=body.args,
+        approval_id=approval_id,
+        decided_by=decided_by,
+        asked_args=asked_args,
         message=None if body.content is None else _make_message(call_id, name, body),
     )
 

@@ -9,6 +9,7 @@ from sidecall.core.invocation import CallRequest, Invocation
 from sidecall.core.messages import Content
 from sidecall.core.observer import Outcome
 from sidecall.core.tool import CompiledTool
+from sidecall.history.decided import KeptDecision, keep_decision
 from sidecall.history.showing import Showing, ShownArgs
 from sidecall.later import Later
 
@@ -38,7 +39,7 @@ KeptValues = tuple[Mapping[str, Any] | None, bool, Any, Any]
 class Noted(NamedTuple):
     """A call that has ended, as it waits to be packed.
 
-    `moment` is on the monotonic clock. `secrets` are those that its tool was given.
+    `moment` is on the monotonic clock. `secrets` are those that its tool was given, `decision` is a person's.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Noted(NamedTuple):
     is_remembered: bool
     kept: KeptValues | None
     secrets: tuple[str, ...]
+    decision: KeptDecision = ()
 
 
 class NotedCalls:
@@ -99,11 +101,15 @@ class NotedCalls:
         self._size += _BESIDE
         tool, moment, caller = invocation.tool, invocation.started + seconds, request.caller
         secrets = () if invocation.mask is None else invocation.mask.spellings
+        said: tuple[tuple[str, ...], KeptDecision] = (secrets, ())
+        if request.resumes is not None or request.rule is not None:
+            said = (secrets, keep_decision(request, self._showing, tool.hidden_names))
+            self._size += 0 if self._showing is None else self._showing.most
         waiting = self._waiting
         waiting.append(
             _new(
                 Noted,
-                (invocation.id, call_id, tool, caller, outcome, seconds, moment, request.is_remembered, kept, secrets),
+                (invocation.id, call_id, tool, caller, outcome, seconds, moment, request.is_remembered, kept, *said),
             )
         )
         if len(waiting) == MANY:

@@ -14,6 +14,7 @@ from sidecall.core.calls.entry import CallStatus
 from sidecall.core.context import cut_id
 from sidecall.core.observer import Outcome
 from sidecall.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
+from sidecall.history.decided import hide_in_decision
 from sidecall.history.noted import KeptValues, Noted
 from sidecall.history.showing import hide, write_shown
 from sidecall.history.sums import BUCKETS, HOUR, WIDTH, Callers, Sum, SumKey, Sums
@@ -98,18 +99,14 @@ def _cut_off(calls: Sequence[Noted]) -> Sequence[Noted]:
 
 def _make_block(tenant: str, group: Sequence[Noted], offset: float) -> Block:
     # Column by column, which is cheaper than call by call.
-    ids, call_ids, tools, callers, outcomes, seconds, moments, _, kept, secrets = zip(*group, strict=True)
+    ids, _, tools, callers, outcomes, *_ = zip(*group, strict=True)
     names, subjects, ends = _Numbers(), _Numbers(), _Numbers()
     columns = (
         [names[tool.name] for tool in tools],
         [subjects[caller.subject] for caller in callers],
         [ends[outcome] for outcome in outcomes],
     )
-    shown = _hide_in_each(kept, secrets)
-    bodies = [
-        _write_body((call_id, int((moment + offset) * 1e6), int(took * 1e6), tool.options.tags, one))
-        for call_id, moment, took, tool, one in zip(call_ids, moments, seconds, tools, shown, strict=True)
-    ]
+    bodies = _write_bodies(group, offset)
     heads = Heads(
         "".join(ids),
         list(names),
@@ -127,6 +124,18 @@ def _make_block(tenant: str, group: Sequence[Noted], offset: float) -> Block:
         marks=make_marks(heads),
         calls=len(group),
     )
+
+
+def _write_bodies(group: Sequence[Noted], offset: float) -> list[bytes]:
+    _, call_ids, tools, _, _, seconds, moments, _, kept, secrets, decisions = zip(*group, strict=True)
+    if any(decisions):
+        decisions = tuple(map(hide_in_decision, decisions, secrets))
+    shown = _hide_in_each(kept, secrets)
+    columns = zip(call_ids, moments, seconds, tools, shown, decisions, strict=True)
+    return [
+        _write_body((call_id, int((moment + offset) * 1e6), int(took * 1e6), tool.options.tags, one, *said))
+        for call_id, moment, took, tool, one, said in columns
+    ]
 
 
 def _hide_in_each(kept: Sequence[Any], secrets: Sequence[Any]) -> Sequence[Any]:

@@ -14,6 +14,7 @@ _READABLE = (
     "Link",
     "Location",
     "Mcp-Session-Id",
+    "Preference-Applied",
     "RateLimit",
     "RateLimit-Policy",
     "Retry-After",

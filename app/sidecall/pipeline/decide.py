@@ -14,7 +14,7 @@ from sidecall.core.context import Caller
 from sidecall.core.deadline import Deadline
 from sidecall.core.decisions.audit import AuditAction
 from sidecall.core.decisions.places import ApprovalRules, Approvals
-from sidecall.core.decisions.rules import ApprovalRule
+from sidecall.core.decisions.rules import ApprovalRule, Decided
 from sidecall.core.errors import ApprovalConflict, CallRejected, CallUnanswered, InvalidDecision
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
@@ -106,6 +106,7 @@ async def decide(
         approved=True,
         rejection=rejection,
         resumes=approval_id,
+        decided=Decided(by.subject, record.decide(decision, by.subject).approval.asked_args),
         deadline=terms.deadline,
         resumed=record.state,
         reply=decision.reason,

@@ -12,6 +12,7 @@ from sidecall.auth.middleware import caller_of
 from sidecall.auth.own_secrets import SecretKeeper
 from sidecall.auth.toolsets import NO_TOOLSETS, Toolsets
 from sidecall.authoring.openapi.documents import OpenAPIDocuments
+from sidecall.core.calls.entry import CallEntry
 from sidecall.core.contents import Contents
 from sidecall.core.context import Caller
 from sidecall.core.decisions.places import ApprovalRules, Approvals
@@ -103,6 +104,11 @@ class Parts:
         """Find the tool of this name, if it is one that knows its calls again."""
         tool = self.registry.get(name)
         return None if tool is None or tool.options.idempotency is None else tool
+
+    def add_tags(self, entry: CallEntry) -> CallEntry:
+        """Show a call with the tags that its tool has now, where those of then are not kept."""
+        tool = self.registry.get(entry.name) if entry.tags is None else None
+        return entry if tool is None else entry.model_copy(update={"tags": tuple(tool.options.tags)})
 
 
 async def _parts(request: Request) -> Parts:

@@ -1,5 +1,6 @@
 """Calls that are remembered and calls that have ended, as one list."""
 
+from contextlib import suppress
 from heapq import merge
 from operator import attrgetter
 
@@ -17,7 +18,8 @@ async def list_calls(parts: Parts, wanted: CallFilter, limit: int, cursor: str |
     """List calls, newest first, no more than `limit`, after the one that the page before names."""
     remembered = await parts.jobs.list(wanted, limit, cursor)
     past = await parts.history.list(wanted, limit, cursor)
-    return join_pages(remembered, past, limit)
+    page = join_pages(remembered, past, limit)
+    return CallPage([parts.add_tags(entry) for entry in page.calls], page.cursor)
 
 
 def join_pages(remembered: CallPage, past: CallPage, limit: int) -> CallPage:
@@ -27,12 +29,29 @@ def join_pages(remembered: CallPage, past: CallPage, limit: int) -> CallPage:
     """
     # Of two of one id that which is remembered counts: a person has decided about it, and both were told of its end.
     found = {entry.id: entry for entry in merge(past.calls, remembered.calls, key=_by_id, reverse=True)}
-    found |= {entry.id: entry for entry in remembered.calls}
+    ended = {entry.id: entry for entry in past.calls}
+    found |= {entry.id: _add_decision(entry, ended.get(entry.id)) for entry in remembered.calls}
     reach = max(remembered.cursor or "", past.cursor or "")
     sure = [entry for entry in found.values() if entry.id >= reach]
     if len(sure) > limit:
         return CallPage(sure[:limit], sure[limit - 1].id)
     return CallPage(sure, reach or None)
+
+
+def _add_decision(entry: CallEntry, past: CallEntry | None) -> CallEntry:
+    """Show with what arguments a remembered call ran, and by whose word, where the history knows it."""
+    if past is None or past.decided_by is None:
+        return entry
+    args = past.args if past.asked_args is not None else entry.args
+    return entry.model_copy(update={"args": args, "decided_by": past.decided_by, "asked_args": past.asked_args})
+
+
+async def complete(parts: Parts, entry: CallEntry) -> CallEntry:
+    """Show a remembered call with its tool's tags, and with what a person has decided about it."""
+    if entry.has_ended and entry.approval_id is not None:
+        with suppress(UnknownCall):
+            entry = _add_decision(entry, await parts.history.get(entry.id, entry.tenant))
+    return parts.add_tags(entry)
 
 
 async def find_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
@@ -49,9 +68,10 @@ async def find_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
 
 async def _find_of_tenant(parts: Parts, call_id: str, tenant: str) -> CallEntry:
     try:
-        return await parts.jobs.get(call_id, tenant)
+        entry = await parts.jobs.get(call_id, tenant)
     except UnknownCall:
         return await parts.history.get(call_id, tenant)
+    return await complete(parts, entry)
 
 
 async def cancel_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
@@ -69,7 +89,7 @@ async def cancel_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
         parts.auditor.require(caller, OPERATE)
         parts.auditor.require(caller, READ)  # The answer shows the call, and what watches a server has the other.
     try:
-        return await parts.jobs.cancel(call_id, caller.tenant, caller.subject)
+        return await complete(parts, await parts.jobs.cancel(call_id, caller.tenant, caller.subject))
     except UnknownCall:
         raise CallEnded(f"The call has ended already: it is {entry.status}.") from None
 

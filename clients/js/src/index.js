@@ -5,7 +5,7 @@ import { ApprovalDesk } from "./approvals.js";
 import { Connection, readJson } from "./connection.js";
 import { readEvents } from "./events.js";
 import { ApprovalNeeded, UnknownAnswer } from "./failures.js";
-import { Job } from "./jobs.js";
+import { Job, endWith } from "./jobs.js";
 import { Turn, readTurn } from "./turns.js";
 
 export { Job } from "./jobs.js";
@@ -100,7 +100,9 @@ export class Sidecall {
     const place = response.headers.get("Location") ?? "";
     const said = await readJson(response);
     if (place.startsWith("/approvals/")) throw new ApprovalNeeded([said]);
-    return new Job(said.id, this.#connection);
+    // Refused before it began, as of a tool that is not there: nothing of it is remembered.
+    const isRefused = response.status !== 202 && !response.headers.has("Preference-Applied");
+    return new Job(said.id, this.#connection, isRefused ? endWith(said) : undefined);
   }
 
   /** Take up a remembered call by its id, which may have been sent by another program. */

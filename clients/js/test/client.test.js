@@ -155,6 +155,29 @@ test("a job runs on, is found by its id, and is cancelled", async () => {
   await assert.rejects(server.job("double", { number: 4 }, { ask: () => true }), TypeError);
 });
 
+test("a job is waited for as long as was said, also for parts of a second", async () => {
+  const running = () => Response.json({ id: "c", status: "running" });
+  const [client, asked] = script(Array.from({ length: 20 }, running));
+
+  const began = performance.now();
+  const state = await client.findJob("c").wait(0.5);
+
+  assert.equal(state.status, "running");
+  assert.ok(performance.now() - began >= 499);
+  // How soon a timer rings is not exact.
+  assert.ok(asked.length > 1 && asked.length < 10, `${asked.length}`);
+  assert.equal(asked[0].headers.Prefer, undefined);
+});
+
+test("a job that was refused has its answer", async () => {
+  const job = await server.job("nope");
+  const state = await job.wait();
+
+  assert.deepEqual([state.id, state.name, state.status, state.kind], [job.id, "nope", "failed", "unknown_tool"]);
+  assert.match(state.message.content, /^Error: nope is not a valid tool, try one of \[/);
+  assert.deepEqual(await job.show(), state);
+});
+
 test("a person is asked about a call in the background, or the program is told that one has to be", async () => {
   const running = () => Response.json({ id: "c" }, { status: 202, headers: { Location: "/tool_calls/c" } });
   const held = () => Response.json({ id: "c", status: "awaiting_approval", approval_id: "p" });

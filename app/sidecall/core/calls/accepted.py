@@ -46,6 +46,8 @@ class AcceptedCall:
             "tags": None,
             "args": _read(self.acceptance.args),
             "approval_id": None,
+            "decided_by": None,
+            "asked_args": None,
             "replay_of": self.acceptance.replay_of,
             "message": None if end is None else end.message,
         }

@@ -44,9 +44,19 @@ class CallEntry(BaseModel, defer_build=True):
     started_at: datetime | None = None
     ended_at: datetime | None = None
     duration_ms: float | None = Field(default=None, description="From its start to its end.")
-    tags: tuple[str, ...] | None = Field(default=None, description="Those of its tool when it ran; null if not kept.")
+    tags: tuple[str, ...] | None = Field(
+        default=None,
+        description="Those of its tool when it ran; of a remembered call those that it has now, null if it is gone.",
+    )
     args: Any = Field(default=None, description="Its arguments, without secrets and shortened; null if not kept.")
     approval_id: str | None = Field(default=None, description="The approval that it waits for, or waited for.")
+    decided_by: str | None = Field(
+        default=None, description="Who has let it run, this one call or all such; null if nobody had to, or not kept."
+    )
+    asked_args: Any = Field(
+        default=None,
+        description="What its model asked for, where a person has put other arguments in place; null if not kept.",
+    )
     replay_of: str | None = Field(default=None, description="The call of which this one is a repetition.")
     message: ToolMessage | None = Field(
         default=None, description="Its answer, once there is one and where it is kept; absent in lists."

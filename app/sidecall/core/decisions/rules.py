@@ -45,6 +45,14 @@ class RulePage:
     cursor: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a person has said of a call that goes on; `asked_args` are the model's, where they put others in place."""
+
+    by: str
+    asked_args: dict[str, Any] | str | None = None
+
+
 class ApprovedByRule(SidecallError):
     """The call is approved by a rule, and has to run from the top."""
 

@@ -67,6 +67,8 @@ class CheckedStore:
         return partial(self._items.delete, self._tenant, _check(namespace), str(key))
 
     def _put(self, namespace: Namespace, key: str, value: Any, ttl: Any) -> _Step[None]:
+        if value is None:  # As LangGraph's stores have it.
+            return self._delete(namespace, key)
         namespace = _check(namespace)
         if len(json.dumps(namespace)) > _MOST_OF_NAMESPACE:
             raise ValueError(f"A namespace takes up to {_MOST_OF_NAMESPACE:,} characters as JSON.")
@@ -102,8 +104,6 @@ class CheckedStore:
                 return self._search(op)
             case ListNamespacesOp():
                 return self._list_namespaces(op)
-            case PutOp(value=None):
-                return self._delete(op.namespace, op.key)
             case PutOp():
                 return self._put(op.namespace, op.key, op.value, op.ttl)
 

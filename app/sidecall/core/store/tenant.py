@@ -11,8 +11,8 @@ from sidecall.core.store.operations import ListNamespacesOp, MatchCondition, Sea
 class ItemStore(CheckedStore):
     """The store of one tenant, over items that are kept anywhere.
 
-    Its sync methods may be called from any thread. On the event loop they serve as long as nothing has to be waited
-    for, and raise StoreWouldBlock otherwise.
+    Its sync methods may be called from any thread. On the event loop they raise StoreWouldBlock, unless nothing has to
+    be waited for; what is kept in memory is no exception, so that a tool that works with it works with a database.
     """
 
     def get(self, namespace: Namespace, key: str, *, refresh_ttl: bool | None = None) -> Item | None:
@@ -25,7 +25,7 @@ class ItemStore(CheckedStore):
         Args:
             namespace: Where it is: a tuple of texts.
             key: Its name there.
-            value: What to remember.
+            value: What to remember; None forgets the item.
             index: For stores that search by meaning; this one does not.
             ttl: Minutes after its last use when it is forgotten; None keeps it for ever.
 
