@@ -14,7 +14,6 @@ from sidecall.client import (
     PersonVerdict,
     RequestRefused,
     RequestUnfit,
-    StatusChange,
     ToolAnswer,
 )
 from sidecall.client.operations import id_of
@@ -131,30 +130,6 @@ async def test_a_job_is_waited_for_followed_and_cancelled(open_twin: OpenTwin) -
     assert (cancelled.id, (await wait_for(slow.wait, 20)).status) == (slow.id, "cancelled")
     with pytest.raises(Conflicting):
         await wait_for(done.cancel)
-
-
-async def test_a_job_that_was_refused_has_its_answer(open_twin: OpenTwin) -> None:
-    """As of a tool that is not there: the server says so at once, and remembers nothing of it."""
-    twin = await open_twin(double)
-
-    job = await twin.ask("job", "nope", {})
-    shown, waited, events = await wait_for(job.show), await wait_for(job.wait), await wait_for(job.events)
-
-    assert (shown.id, shown.name, shown.status, shown.kind) == (job.id, "nope", "failed", "unknown_tool")
-    assert shown.answer.content == "Error: nope is not a valid tool, try one of [double]."
-    assert (waited, events) == (shown, [StatusChange("failed", kind="unknown_tool"), shown.answer])
-
-
-async def test_a_job_whose_key_was_sent_before_is_that_of_then(open_twin: OpenTwin) -> None:
-    """Also where its answer comes at once."""
-    twin = await open_twin(double)
-
-    first = await twin.ask("job", "double", {"number": 4}, key="four")
-    await wait_for(first.wait)
-    again = await twin.ask("job", "double", {"number": 4}, key="four")
-
-    assert again.id == first.id
-    assert (await wait_for(again.wait)).answer.content == "8"
 
 
 async def test_a_person_decides_on_the_way(open_twin: OpenTwin) -> None:

@@ -1,5 +1,6 @@
 """What a server remembers, as steps: calls that run on, and approvals."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
@@ -18,6 +19,7 @@ from sidecall.dataclasses import dataclass
 _LONG_POLL = 30.0
 # A request that waits for the end of a call does not hear that a person is waited for, so these are shorter.
 _SHORT_POLL = 5.0
+_PAUSE = 0.2
 JSON_BODY = {"Content-Type": "application/json"}
 
 
@@ -38,14 +40,15 @@ class Remembered:
 
     def wait_for(self, call_id: str, seconds: float | None, known: CallState | None = None) -> Steps[CallState]:
         """Wait until a call has ended, or for so long."""
-        left = float("inf") if seconds is None else seconds
+        until = float("inf") if seconds is None else time.monotonic() + seconds
+        left = until - time.monotonic()
         while True:
             state = yield from self.show_call(call_id, min(left, _LONG_POLL), known)
-            left -= _LONG_POLL
+            left = until - time.monotonic()
             if state.has_ended or left <= 0:
                 return state
-            # A server that is told not to wait so long answers at once.
-            yield Pausing(0.2)
+            # A server waits for whole seconds, and not for longer than it is told to: it may answer at once.
+            yield Pausing(min(left, _PAUSE))
 
     def wait_for_person(self, call_id: str) -> Steps[CallState]:
         """Wait until a call has ended, or waits for a person itself."""

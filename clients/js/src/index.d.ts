@@ -184,9 +184,9 @@ export class Sidecall {
 /** A remembered call. */
 export class Job {
   readonly id: string;
-  /** Show how it stands, as soon as it has ended or after so many seconds. */
+  /** Show how it stands, as soon as it has ended or after so many whole seconds. */
   show(wait?: number, signal?: AbortSignal): Promise<Json>;
-  /** Show how it stands as soon as it has ended; `message` is its answer. */
+  /** Show how it stands as soon as it has ended, or after so many seconds; `message` is its answer. */
   wait(seconds?: number, signal?: AbortSignal): Promise<Json>;
   cancel(signal?: AbortSignal): Promise<Json>;
 }

@@ -6,6 +6,7 @@ import { pause, readJson } from "./connection.js";
 const LONG_POLL = 20;
 // One that waits for an end does not hear that a person is waited for, so these are shorter.
 const SHORT_POLL = 5;
+const PAUSE = 0.2;
 const ENDED = new Set(["succeeded", "failed", "cancelled", "expired", "outcome_unknown"]);
 
 /** Say how a call stands that the server has answered and does not remember. */
@@ -27,7 +28,7 @@ export class Job {
     this.#end = end;
   }
 
-  /** Show how it stands, as soon as it has ended or after so many seconds; the server bounds them. */
+  /** Show how it stands, as soon as it has ended or after so many whole seconds; the server bounds them. */
   async show(wait = 0, signal) {
     if (this.#end) return structuredClone(this.#end);
     const headers = wait >= 1 ? { Prefer: `wait=${Math.floor(wait)}` } : {};
@@ -37,11 +38,13 @@ export class Job {
 
   /** Show how it stands as soon as it has ended, or after so many seconds. */
   async wait(seconds = Infinity, signal) {
-    for (let left = seconds; ; left -= LONG_POLL) {
+    const until = performance.now() / 1000 + seconds;
+    for (let left = seconds; ; ) {
       const state = await this.show(Math.min(left, LONG_POLL), signal);
-      if (ENDED.has(state.status) || left <= LONG_POLL) return state;
-      // A server that is told not to wait so long answers at once.
-      await pause(0.2, signal);
+      left = until - performance.now() / 1000;
+      if (ENDED.has(state.status) || left <= 0) return state;
+      // A server waits for whole seconds, and not for longer than it is told to: it may answer at once.
+      await pause(Math.min(left, PAUSE), signal);
     }
   }
 

@@ -155,6 +155,20 @@ test("a job runs on, is found by its id, and is cancelled", async () => {
   await assert.rejects(server.job("double", { number: 4 }, { ask: () => true }), TypeError);
 });
 
+test("a job is waited for as long as was said, also for parts of a second", async () => {
+  const running = () => Response.json({ id: "c", status: "running" });
+  const done = () => Response.json({ id: "c", status: "succeeded" });
+  const [client, asked] = script([running(), running(), running(), running(), running(), done()]);
+
+  const began = performance.now();
+  const state = await client.findJob("c").wait(0.5);
+
+  assert.equal(state.status, "running");
+  assert.ok(performance.now() - began > 490);
+  assert.ok(asked.length > 1 && asked.length <= 4);
+  assert.equal(asked[0].headers.Prefer, undefined);
+});
+
 test("a job that was refused has its answer", async () => {
   const job = await server.job("nope");
   const state = await job.wait();
