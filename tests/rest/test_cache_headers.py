@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import httpx
+import pytest
 
 from sidecall import BaseTool, Cache, tool
 from tests.kit.asgi import BOTH_WAYS
@@ -124,14 +125,26 @@ async def test_settings_bound_what_is_kept(make_client: MakeClient) -> None:
         assert reader.count == 2
 
 
-async def test_a_remembered_call_takes_a_known_answer(make_client: MakeClient) -> None:
-    """It says so where its answer is."""
-    client = await make_client(make_read(Reader()))
-    await send(client)
+@pytest.mark.parametrize("is_idempotent", [True, False])
+async def test_a_remembered_call_takes_a_known_answer(make_client: MakeClient, is_idempotent: bool) -> None:
+    """It says so where its answer is, and in headers; an answer that is repeated for its key does not say it anew."""
+    client = await make_client(make_read(Reader(), annotations={"read_only": True, "idempotent": is_idempotent}))
+    openai = {"id": "b", "type": "function", "function": {"name": "read", "arguments": '{"name": "f"}'}}
 
-    answer = await client.post("/tool_calls", json=call(), headers={"Prefer": "wait=30"})
+    answers = [
+        await client.post("/tool_calls", json=sent, headers=headers)
+        for sent, headers in (
+            (call(), {"Prefer": "wait=30"}),
+            (call(), {"Prefer": "wait=30"}),
+            (openai, {"Prefer": "wait=30"}),
+            (call(), {"Idempotency-Key": "k"}),
+            (call(), {"Idempotency-Key": "k"}),
+        )
+    ]
 
-    assert answer.json()["response_metadata"]["cache"] == {"status": "hit", "age": 0}
+    said = [read_told(answer) for answer in answers]
+    assert said == [("miss", None), ("hit", "0"), ("hit", "0"), ("hit", "0"), (None, None)]
+    assert answers[1].json()["response_metadata"]["cache"] == {"status": "hit", "age": 0}
 
 
 async def test_a_tool_says_what_it_keeps(make_client: MakeClient) -> None:

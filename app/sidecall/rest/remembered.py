@@ -13,6 +13,7 @@ from sidecall.core.errors import UnknownTool
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.tool import CompiledTool
+from sidecall.http.cache import cache_headers
 from sidecall.http.context import RequestContext
 from sidecall.http.preferences import Preferences
 from sidecall.http.quota import quota_headers
@@ -212,17 +213,23 @@ def _never(_entry: CallEntry) -> bool:
 def _write_end(end: CallEnd, form: DialectName, headers: dict[str, str]) -> Reply:
     """Write the answer of a call that has just ended, in the words in which it was written down where it can be."""
     message = end.message
+    headers |= _tell_cache(message, headers)
     if form == "langchain" and not message.additional_kwargs:
         return Reply(end.write(), 200, headers)
     return Reply(to_json(write_answer(message, form)), 200, {**headers, **_writing.name_failure(message, form)})
 
 
+def _tell_cache(message: ToolMessage, headers: dict[str, str]) -> dict[str, str]:
+    """Say whether a cache has answered; of an answer that was given before it is not said anew."""
+    cached = message.response_metadata.get("cache")
+    return {} if cached is None or "Idempotency-Replayed" in headers else cache_headers(cached)
+
+
 async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Reply:
     """Write the answer of a call that has ended, or what is known of one that has not."""
     if entry.message is not None:
-        return Reply(
-            to_json(write_answer(entry.message, form)), 200, {**headers, **_writing.name_failure(entry.message, form)}
-        )
+        told = _tell_cache(entry.message, headers) | _writing.name_failure(entry.message, form)
+        return Reply(to_json(write_answer(entry.message, form)), 200, {**headers, **told})
     if entry.status == "awaiting_approval" and entry.approval_id is not None:
         approval = (await parts.approvals.get(entry.approval_id)).approval
         return Reply(to_json(approval), 202, {**headers, "Location": f"/approvals/{approval.id}"})
