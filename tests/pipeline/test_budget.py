@@ -151,6 +151,30 @@ def test_the_head_and_the_tail_of_a_text_stay() -> None:
     assert f"; the whole is at {URL}, parts with ?lines=1-50 or ?grep=word …]\n" in short
 
 
+@pytest.mark.parametrize(
+    ("text", "ways"),
+    [
+        ('{"a": "' + "x" * 1000 + '"}', "?grep=word or ?path=$.name"),
+        ("[" + "1," * 1000 + "1]\n", "?grep=word or ?path=$[0]"),
+        ("[\n" + "1,\n" * 1000 + "1\n]\n", "?lines=1-50, ?grep=word or ?path=$[0]"),
+        ("{" + "x" * 1000, "?lines=1-50 or ?grep=word"),
+    ],
+)
+def test_json_is_read_by_a_path(text: str, ways: str) -> None:
+    """Lines are of use only where there are several."""
+    assert f"; the whole is at {URL}, parts with {ways} …]\n" in cut(text, 300, URL)
+
+
+async def test_parts_are_read_by_a_path() -> None:
+    """Also where one of them is a text with lines: the whole is a list."""
+    invocation = _invocation([{"type": "text", "text": "line\n" * 1000}])
+
+    await keep_to(Budget(400, Kept()), invocation)
+
+    assert invocation.message is not None
+    assert f"the whole is at {URL}, parts with ?grep=word or ?path=$[0] …]" in str(invocation.message.content)
+
+
 @pytest.mark.parametrize(("text", "most"), [("a" * 1000, 200), ("a" * 1001, 201), ("ü" * 1000, 500), ("🙂" * 999, 333)])
 @pytest.mark.parametrize("url", [URL, None])
 def test_the_note_says_how_much_is_missing(text: str, most: int, url: str | None) -> None:

@@ -11,13 +11,20 @@ def test_a_line_that_does_not_fit_is_cut() -> None:
     """What comes after it can be had."""
     found = cut_lines(f"one\n{LONG}\nthree\n", LineRange(2, None))
 
-    note = "\n[… 34464 characters of line 2 left out; read on with lines=3- …]\n"
+    note = "\n[… 34464 characters of line 2 left out: look into them with grep=word; read on with lines=3- …]\n"
     assert found == Excerpt("a" * MOST_CHARACTERS + note, LineRange(3, None))
 
 
-def test_the_only_line_is_cut() -> None:
-    """There is nothing after it."""
-    assert cut_lines(LONG, LineRange()).text.endswith("\n[… 34464 characters of line 1 left out …]\n")
+@pytest.mark.parametrize(
+    ("text", "ways"),
+    [(LONG, "grep=word"), (f"[{LONG[1:]}", "grep=word or path=$…"), (f"{{{LONG[1:]}", "grep=word or path=$…")],
+)
+def test_the_only_line_is_cut(text: str, ways: str) -> None:
+    """There is nothing after it, and no lines lead to the rest of it."""
+    found = cut_lines(text, LineRange())
+
+    assert found.text.endswith(f"\n[… 34464 characters of line 1 left out: look into them with {ways} …]\n")
+    assert found.rest is None
 
 
 @pytest.mark.parametrize(

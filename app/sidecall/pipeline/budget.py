@@ -93,11 +93,13 @@ class Budget:
 
     async def _cut(self, invocation: Invocation, message: ToolMessage, whole: str | bytes, most: int) -> None:
         url = await self._keep(whole, invocation.request.caller)
-        message.content = await _cut_content(message.content, most, url)
+        where = _say_where(whole, url)
+        message.content = await _cut_content(message.content, most, where)
         message.response_metadata.update(truncated=True, artifact_url=url)
         error = message.response_metadata.get("error")
         if error is not None:  # Which says the same once more.
-            error["message"] = message.content if isinstance(message.content, str) else cut(error["message"], most, url)
+            is_text = isinstance(message.content, str)
+            error["message"] = message.content if is_text else _cut_text(error["message"], most, where)
 
 
 async def find_whole(contents: Contents, message: ToolMessage, caller: Caller) -> Content:
@@ -119,24 +121,24 @@ def _estimate(message: ToolMessage) -> int:
     return estimate_size(message.content) + (0 if message.artifact is None else estimate_size(message.artifact))
 
 
-async def _cut_content(content: Content, most: int, url: str | None) -> Content:
+async def _cut_content(content: Content, most: int, where: str) -> Content:
     if isinstance(content, str):
-        return cut(content, most, url)
+        return _cut_text(content, most, where)
     if is_bulky(content):
-        return await asyncio.to_thread(_cut_parts, content, most, url)
-    return _cut_parts(content, most, url)
+        return await asyncio.to_thread(_cut_parts, content, most, where)
+    return _cut_parts(content, most, where)
 
 
 # A part that has less room than this would be nothing but a note.
 _LEAST = 210
 
 
-def _cut_parts(parts: list[str | ContentBlock], most: int, url: str | None) -> list[str | ContentBlock]:
+def _cut_parts(parts: list[str | ContentBlock], most: int, where: str) -> list[str | ContentBlock]:
     """Cut the large parts of a list, so that small ones stay; all become one text when they are too many."""
     limit = _limit([len(to_json(part)) + 1 for part in parts], most - 2)
     if limit < _LEAST:
-        return [_fit(to_json(parts).decode(), most - 2, url, {"type": "text"})]
-    return [part if len(to_json(part)) < limit else _cut_part(part, limit - 1, url) for part in parts]
+        return [_fit(to_json(parts).decode(), most - 2, where, {"type": "text"})]
+    return [part if len(to_json(part)) < limit else _cut_part(part, limit - 1, where) for part in parts]
 
 
 def _limit(sizes: list[int], room: int) -> int:
@@ -149,23 +151,23 @@ def _limit(sizes: list[int], room: int) -> int:
     return max(sizes)
 
 
-def _cut_part(part: str | ContentBlock, most: int, url: str | None) -> str | ContentBlock:
+def _cut_part(part: str | ContentBlock, most: int, where: str) -> str | ContentBlock:
     if isinstance(part, str):
-        return str(_fit(part, most, url, None))
+        return str(_fit(part, most, where, None))
     text: Any = part.get("text")
     beside = {key: value for key, value in part.items() if key != "text"}
     if isinstance(text, str) and len(to_json(beside)) + _LEAST <= most:
-        block: ContentBlock = _fit(text, most, url, beside)
+        block: ContentBlock = _fit(text, most, where, beside)
         return block
     # Half an image is none.
-    return {"type": "text", "text": _note(len(to_json(part)), url)}
+    return {"type": "text", "text": _note(len(to_json(part)), where)}
 
 
-def _fit(text: str, most: int, url: str | None, beside: ContentBlock | None) -> Any:
+def _fit(text: str, most: int, where: str, beside: ContentBlock | None) -> Any:
     """Cut a text until it fits as JSON, where some characters take more bytes, in its block or alone."""
     room = most
     while True:
-        short = cut(text, room, url)
+        short = _cut_text(text, room, where)
         part = short if beside is None else {**beside, "text": short}
         excess = len(to_json(part)) - most
         if excess <= 0 or room <= 0:
@@ -175,16 +177,20 @@ def _fit(text: str, most: int, url: str | None, beside: ContentBlock | None) -> 
 
 def cut(text: str, most: int, url: str | None) -> str:
     """Keep the head and the tail of a text within so many bytes, with a note between them."""
+    return _cut_text(text, most, _say_where(text, url))
+
+
+def _cut_text(text: str, most: int, where: str) -> str:
     size = _size(text)
     if size <= most:
         return text
     # The number in the note may take one digit more than that of what is over.
-    digits = len(str(size - most + _size(_note(size, url))))
-    room = max(0, most - _size(_note(10 ** (digits - 1), url)))
+    digits = len(str(size - most + _size(_note(size, where))))
+    room = max(0, most - _size(_note(10 ** (digits - 1), where)))
     half, rest = (room + 1) // 2, room // 2
     # No more is encoded than is kept, of texts of any length. A character that the cut splits is left out.
     head, tail = text[:half].encode()[:half], text[len(text) - rest :].encode()
-    return head.decode(errors="ignore") + _note(size - room, url) + tail[len(tail) - rest :].decode(errors="ignore")
+    return head.decode(errors="ignore") + _note(size - room, where) + tail[len(tail) - rest :].decode(errors="ignore")
 
 
 def _size(text: str | bytes) -> int:
@@ -192,6 +198,22 @@ def _size(text: str | bytes) -> int:
     return len(text) if isinstance(text, bytes) or text.isascii() else len(text.encode())
 
 
-def _note(size: int, url: str | None) -> str:
-    where = f"; the whole is at {url}, parts with ?lines=1-50 or ?grep=word" if url else ""
+def _note(size: int, where: str) -> str:
     return f"\n[… {size} bytes left out{where} …]\n"
+
+
+def _say_where(whole: str | bytes, url: str | None) -> str:
+    """Say where the whole is and how to read parts of it: of JSON by a path, and by lines only where it has several."""
+    if url is None:
+        return ""
+    ways = ["?lines=1-50", "?grep=word"]
+    text = "[]" if isinstance(whole, bytes) else whole  # Those are parts, as one line of JSON.
+    path = _PATHS.get(text[:1] + text[-2:].rstrip()[-1:])
+    if path is not None:
+        has_lines = text.find("\n", 0, len(text) - 1) >= 0
+        ways = [*(ways if has_lines else ways[1:]), f"?path={path}"]
+    return f"; the whole is at {url}, parts with {', '.join(ways[:-1])} or {ways[-1]}"
+
+
+# How JSON begins and ends, and what a path in it looks like.
+_PATHS = {"{}": "$.name", "[]": "$[0]"}

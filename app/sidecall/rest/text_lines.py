@@ -7,6 +7,8 @@ MOST_CHARACTERS = 64 * 1024
 # Lines that are found at once, and characters around what was found in one that is long.
 MOST_FOUND = 100
 _AROUND = 200
+# With what a line of JSON begins that has members.
+_BEGIN_JSON = frozenset("{[")
 # Characters that are searched for line ends at once.
 _PIECE = 64 * 1024
 
@@ -60,13 +62,16 @@ def cut_lines(text: str, wanted: LineRange) -> Excerpt:
 
 
 def _cut_line(text: str, number: int, start: int, stop: int) -> Excerpt:
-    """Return the head of a line that does not fit."""
+    """Return the head of a line that does not fit, and say how the rest of it is found: no lines lead there."""
     end = text.find("\n", start, stop)
     over = (stop if end < 0 else end) - start - MOST_CHARACTERS
     rest = None if end < 0 or end + 1 >= stop else LineRange(number + 1)
     further = "" if rest is None else f"; read on with lines={rest}"
     head = text[start : start + MOST_CHARACTERS]
-    return Excerpt(f"{head}\n[… {over} characters of line {number} left out{further} …]\n", rest)
+    ways = "grep=word or path=$…" if head[:1] in _BEGIN_JSON else "grep=word"
+    return Excerpt(
+        f"{head}\n[… {over} characters of line {number} left out: look into them with {ways}{further} …]\n", rest
+    )
 
 
 def find_lines(text: str, word: str, wanted: LineRange, *, ignore_case: bool = False) -> Excerpt:
