@@ -17,7 +17,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from bench.servers import plain_environment
-from sidecall.cli.call_rows import print_calls
+from sidecall.cli.call_rows import open_console, print_calls, write_line
 from sidecall.cli.commands import cli
 from tests.kit.servers import Server, start
 
@@ -140,6 +140,22 @@ def test_a_narrow_terminal_shows_less(
     assert printed.splitlines()[0].split() == headings.split()
     assert ("[red]\ufffd31m\ufffd" in printed) is (columns == 200)
     assert "1.2 s" in printed or columns < 200
+
+
+def test_a_pipe_takes_all(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """However wide it is, and however wide its letters are."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    call = {"id": "i" * 36, "name": "look_up" * 9, "status": "succeeded", "kind": None, "duration_ms": 1234.5}
+
+    print_calls([{**call, "created_at": "2020-01-01T00:00:00Z", "args": {"order": "\u5b57" * 300}}])
+    open_console().print(write_line({**call, "created_at": "2020-01-01T00:00:00Z", "args": {"order": "x" * 300}}))
+
+    heading, row, line, *rest = capsys.readouterr().out.splitlines()
+    assert heading.split() == ["id", "tool", "status", "began", "took", "about"]
+    assert row.split()[:3] == ["i" * 36, "look_up" * 9, "succeeded"]
+    assert row.rstrip().endswith(f'1.2 s  {{"order": "{chr(0x5B57) * 300}"}}')
+    assert line.endswith(f'1.2 s  {{"order": "{"x" * 300}"}}')
+    assert rest == []
 
 
 def test_one_call_is_shown_and_run_again(ask: Callable[..., Result], send: Send) -> None:

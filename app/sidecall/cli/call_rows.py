@@ -1,10 +1,12 @@
-"""Show calls and approvals to people, in no more room than their terminal has."""
+"""Show calls and approvals to people, in no more room than their terminal has, and whole to programs."""
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -15,6 +17,8 @@ _COLORS = {"succeeded": "green", "failed": "red", "outcome_unknown": "red", "run
 _GAP = 2
 _WIDEST_NAME = 24
 _LEAST = 8
+# Columns of what is no terminal.
+_BOUNDLESS = 1_000_000
 
 
 def print_calls(calls: Iterable[dict[str, Any]]) -> None:
@@ -62,9 +66,11 @@ def print_audit(entries: Iterable[dict[str, Any]]) -> None:
 
 def _print_table(headings: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
     """Print a table whose last column takes the room that the others leave; without room it is left out."""
-    console = Console(highlight=False)
-    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
-    widths[1] = min(widths[1], _WIDEST_NAME)
+    console = open_console()
+    rows = [tuple(map(clean, row)) for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(headings, *rows, strict=True)]
+    if console.width < _BOUNDLESS:
+        widths[1] = min(widths[1], _WIDEST_NAME)
     shown = len(headings)
     while shown > 2 and sum(widths[: shown - 1]) + _GAP * (shown - 1) + _LEAST > console.width:
         shown -= 1
@@ -74,8 +80,16 @@ def _print_table(headings: Sequence[str], rows: Sequence[tuple[str, ...]]) -> No
     for index, heading in enumerate(headings[:shown]):
         table.add_column(heading, no_wrap=True, overflow="ellipsis", width=widths[index])
     for row in rows:
-        table.add_row(*(Text(clean(cell), _COLORS.get(cell, "")) for cell in row[:shown]))
+        table.add_row(*(Text(cell, _COLORS.get(cell, "")) for cell in row[:shown]))
     console.print(table)
+
+
+def open_console() -> Console:
+    """Write no wider than the terminal, or than COLUMNS says; a pipe or a file takes all there is."""
+    console = Console(highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _BOUNDLESS
+    return console
 
 
 def write_line(call: dict[str, Any]) -> Text:

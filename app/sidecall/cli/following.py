@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import httpx
 import typer
 from pydantic_core import to_json
-from rich.console import Console
 
 from sidecall.cli.call_filters import CallerOption, KindOption, NameOption, StatusOption, TagOption, make_query
-from sidecall.cli.call_rows import write_line
+from sidecall.cli.call_rows import open_console, write_line
 from sidecall.cli.remote import DEFAULT_URL, Url, ask, list_pages, place_of, reach
 
 # Seconds between two looks.
@@ -86,7 +85,7 @@ def follow(
 ) -> None:
     """Print calls as they come, and again when they have ended, until Ctrl+C."""
     query = make_query(name=name, tag=tag, status=status, kind=kind, caller=caller)
-    console = Console(highlight=False)
+    console = open_console()
     with suppress(KeyboardInterrupt), reach(url) as client:
         follower = Follower(client, query)
         while True:
