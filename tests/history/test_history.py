@@ -79,6 +79,8 @@ async def test_a_call_is_shown_with_its_answer(make_client: MakeClient, store: s
         "args": {"text": "bad"},
         "approval_id": None,
         "decided_by": None,
+        "decided_at": None,
+        "reason": None,
         "asked_args": None,
         "replay_of": None,
         "message": {"role": "tool", "tool_call_id": "call_1", "content": "not a nice word"},

@@ -1,6 +1,5 @@
 """Calls that are remembered and calls that have ended, as one list."""
 
-from contextlib import suppress
 from heapq import merge
 from operator import attrgetter
 
@@ -29,29 +28,12 @@ def join_pages(remembered: CallPage, past: CallPage, limit: int) -> CallPage:
     """
     # Of two of one id that which is remembered counts: a person has decided about it, and both were told of its end.
     found = {entry.id: entry for entry in merge(past.calls, remembered.calls, key=_by_id, reverse=True)}
-    ended = {entry.id: entry for entry in past.calls}
-    found |= {entry.id: _add_decision(entry, ended.get(entry.id)) for entry in remembered.calls}
+    found |= {entry.id: entry for entry in remembered.calls}
     reach = max(remembered.cursor or "", past.cursor or "")
     sure = [entry for entry in found.values() if entry.id >= reach]
     if len(sure) > limit:
         return CallPage(sure[:limit], sure[limit - 1].id)
     return CallPage(sure, reach or None)
-
-
-def _add_decision(entry: CallEntry, past: CallEntry | None) -> CallEntry:
-    """Show with what arguments a remembered call ran, and by whose word, where the history knows it."""
-    if past is None or past.decided_by is None:
-        return entry
-    args = past.args if past.asked_args is not None else entry.args
-    return entry.model_copy(update={"args": args, "decided_by": past.decided_by, "asked_args": past.asked_args})
-
-
-async def complete(parts: Parts, entry: CallEntry) -> CallEntry:
-    """Show a remembered call with its tool's tags, and with what a person has decided about it."""
-    if entry.has_ended and entry.approval_id is not None:
-        with suppress(UnknownCall):
-            entry = _add_decision(entry, await parts.history.get(entry.id, entry.tenant))
-    return parts.add_tags(entry)
 
 
 async def find_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
@@ -65,7 +47,7 @@ async def find_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
     except UnknownCall:
         entry = await parts.history.get(call_id, caller.tenant)
     else:
-        entry = await complete(parts, entry)
+        entry = parts.add_tags(entry)
     if entry.caller != caller.subject and not caller.may(READ):
         raise UnknownCall
     return entry
@@ -83,7 +65,7 @@ async def cancel_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
     if entry.caller != caller.subject:
         parts.auditor.require(caller, OPERATE)
     try:
-        return await complete(parts, await parts.jobs.cancel(call_id, caller.tenant, caller.subject))
+        return parts.add_tags(await parts.jobs.cancel(call_id, caller.tenant, caller.subject))
     except UnknownCall:
         raise CallEnded(f"The call has ended already: it is {entry.status}.") from None
 
