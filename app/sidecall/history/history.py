@@ -19,7 +19,7 @@ from sidecall.history.listing import BlockReader
 from sidecall.history.noted import NotedCalls
 from sidecall.history.packing import Packer
 from sidecall.history.places import Blocks
-from sidecall.history.sums import HOUR, CallSummary, SummaryPart, summarize
+from sidecall.history.sums import HOUR, CallSummary, SummaryPart, find_without_kind, summarize
 from sidecall.ledger.sql.database import Database
 from sidecall.telemetry.calls import Note
 
@@ -139,7 +139,10 @@ class History:
         before = None if until is None else int(-(-until // HOUR))
         # Of the day in which the oldest hour lies that is kept, the hours before it do not count.
         oldest = max(first or 0, int(time.time() - self._ttl) // HOUR)
-        found = await self._blocks.sum_up(tenant, by, oldest, _EVER if before is None else before)
+        end = _EVER if before is None else before
+        found = await self._blocks.sum_up(tenant, by, oldest, end)
+        if by == "kind":
+            found = [*found, *find_without_kind(await self._blocks.sum_up(tenant, "status", oldest, end))]
         return summarize(by, (first, before), found)
 
     async def _settle_if_possible(self) -> None:
