@@ -163,6 +163,23 @@ class Broken(MemoryBlocks):
         await super().keep(*args)  # type: ignore[arg-type]
 
 
+async def test_what_is_not_written_before_the_end_is_counted_and_told(caplog: pytest.LogCaptureFixture) -> None:
+    """In one line, whether there was no room or no place; once only."""
+    notes = NotedCalls(1_000_000, None)
+    history = History(notes, Packer(), Broken(BOUNDS), 1e9)
+    await history.open()
+    for _ in range(3):
+        request = CallRequest(ToolCall(name="add", args={}, id="1"))
+        notes.note(new_invocation(request, add.compiled, None), "success", 0.001)
+
+    await history.close()
+    await history.close()
+
+    assert history.dropped == 3
+    told = [record.getMessage() for record in caplog.records if "lacks" in record.getMessage()]
+    assert told == ["the history lacks 3 calls, which could not be written before this server ended"]
+
+
 async def test_what_cannot_be_written_is_written_later() -> None:
     """As far as there is room for it; the sums, too."""
     place = Broken(BOUNDS)

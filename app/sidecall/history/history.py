@@ -79,8 +79,10 @@ class History:
             task.cancel()
         await asyncio.gather(*self._rounds, return_exceptions=True)
         self._rounds = []
-        with suppress(StoreUnavailable):
-            await self.settle()
+        try:
+            await self._settle_if_possible()
+        finally:
+            self._give_up()
         await self._blocks.close()
 
     async def settle(self) -> None:
@@ -168,8 +170,18 @@ class History:
             for block in blocks:
                 self._backlog.popleft()
                 self._notes.held -= block.size
+        self._tell_missing("for which there was no room")
+
+    def _give_up(self) -> None:
+        """Count the calls that could not be written before the end, which nobody will write."""
+        self._tell_missing("for which there was no room")
+        self._notes.dropped += sum(block.calls for block in self._backlog)
+        self._backlog.clear()
+        self._tell_missing("which could not be written before this server ended")
+
+    def _tell_missing(self, why: str) -> None:
         if self.dropped != self._told:
-            logger.warning("the history lacks %d calls, for which there was no room", self.dropped - self._told)
+            logger.warning("the history lacks %d calls, %s", self.dropped - self._told, why)
             self._told = self.dropped
 
     async def _go_round(self) -> None:
