@@ -1,11 +1,13 @@
 """A call about which a person has decided says so for as long as it is kept."""
 
+import json
 from typing import Annotated, Any
 
 import httpx
 import pytest
 
 from sidecall import Secret, tool
+from sidecall.history.modes import HistoryMode
 from tests.kit.clients import MakeClient
 from tests.kit.remembered import key
 
@@ -58,6 +60,8 @@ async def test_both_arguments_are_shown_and_who_decided(make_client: MakeClient,
 
     expected = ({"order": 8, "api_key": "[redacted]"}, {"order": 7, "api_key": "[redacted]"}, "bob", approval_id)
     assert choose(shown) == choose(listed) == expected
+    approval = (await client.get(f"/approvals/{approval_id}")).json()
+    assert (shown["decided_at"], shown["reason"]) == (approval["decided_at"], None)
     assert (shown["status"], shown["message"]["content"]) == ("succeeded", "refunded 8")
 
 
@@ -71,16 +75,40 @@ async def test_arguments_that_were_approved_as_they_are_are_shown_once(make_clie
     assert choose(shown) == ({"order": 7}, None, "bob", approval_id)
 
 
-async def test_a_remembered_call_shows_the_same(make_client: MakeClient, store: str) -> None:
-    """Where there is a history; else what was asked, and the approval."""
-    client = await make_client(refund, store=store, caller_header="X-User", drain_timeout=0)
+@pytest.mark.parametrize("history", ["full", "meta", "off"])
+async def test_a_remembered_call_shows_the_same(make_client: MakeClient, store: str, history: HistoryMode) -> None:
+    """As long as it is kept, which is longer than its approval; the history does not count for that."""
+    client = await make_client(refund, store=store, caller_header="X-User", drain_timeout=0, history=history)
 
-    call_id, approval_id = await decide(client, "refund", EDITED, key("k"), order=7)
+    decision = EDITED | {"reason": "Seven is paid."}
+    call_id, approval_id = await decide(client, "refund", decision, key("k"), order=7, api_key="k-1")
     shown = (await client.get(f"/tool_calls/{call_id}", headers={"Prefer": "wait=10"})).json()
     [listed] = (await client.get("/tool_calls")).json()
+    exported = json.loads((await client.get("/tool_calls/export")).text)
+    approval = (await client.get(f"/approvals/{approval_id}")).json()
 
-    expected = ({"order": 8, "api_key": "[redacted]"}, {"order": 7}, "bob", approval_id)
-    assert choose(shown) == choose(listed) == expected
+    expected = ({"order": 8, "api_key": "[redacted]"}, {"order": 7, "api_key": "[redacted]"}, "bob", approval_id)
+    assert choose(shown) == choose(listed) == choose(exported) == expected
+    assert shown["reason"] == exported["reason"] == "Seven is paid."
+    assert shown["decided_at"] == exported["decided_at"] == approval["decided_at"]
+
+
+async def test_a_remembered_call_says_who_has_rejected_it(make_client: MakeClient, store: str) -> None:
+    """And why."""
+    client = await make_client(refund, store=store, caller_header="X-User", drain_timeout=0)
+
+    body = {"name": "refund", "args": {"order": 7}, "id": "1"}
+    answer = await client.post("/tool_calls", json=body, headers=key("k"))
+    place = answer.headers["Location"]
+    await client.post(place, json={"decision": "reject", "reason": "Paid."}, headers={"X-User": "bob"})
+    [listed] = (await client.get("/tool_calls")).json()
+
+    assert (listed["kind"], listed["decided_by"], listed["reason"], listed["asked_args"]) == (
+        "rejected",
+        "bob",
+        "Paid.",
+        None,
+    )
 
 
 async def test_what_a_tool_was_given_as_a_secret_is_not_shown(

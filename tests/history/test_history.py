@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from sidecall.history.sums import PARTS
 from sidecall.main import create_app
 from sidecall.registry import Registry
 from sidecall.settings import Settings
@@ -79,6 +80,8 @@ async def test_a_call_is_shown_with_its_answer(make_client: MakeClient, store: s
         "args": {"text": "bad"},
         "approval_id": None,
         "decided_by": None,
+        "decided_at": None,
+        "reason": None,
         "asked_args": None,
         "replay_of": None,
         "message": {"role": "tool", "tool_call_id": "call_1", "content": "not a nice word"},
@@ -115,7 +118,7 @@ async def test_a_summary_counts_calls_and_failures(make_client: MakeClient, stor
 
     assert await ask("by=name") == [("say", 4, 2), ("add", 1, 0)]
     assert await ask("by=status") == [("succeeded", 3, 0), ("failed", 2, 2)]
-    assert await ask("by=kind") == [("tool_error", 2, 2)]
+    assert await ask("by=kind") == [("tool_error", 2, 2), (None, 3, 0)]
     assert await ask("by=caller") == [("anonymous", 5, 2)]
     assert sum(calls for _, calls, _ in await ask("by=hour")) == 5
     assert await ask("until=2020-01-01T00:00:00Z") == []
@@ -124,7 +127,9 @@ async def test_a_summary_counts_calls_and_failures(make_client: MakeClient, stor
         ("say", 4, 2),
         ("add", 1, 0),
     ]
-    total = (await client.get("/tool_calls/summary")).json()["total"]
+    totals = [(await client.get(f"/tool_calls/summary?by={part}")).json()["total"] for part in (*PARTS, "hour")]
+    assert totals == [totals[0]] * 5
+    total = totals[0]
     assert 0 < total["p50_ms"] <= total["p95_ms"]
 
 

@@ -1,5 +1,6 @@
 """Calls are packed by their time, and found again in any order."""
 
+import asyncio
 import random
 import time
 from dataclasses import replace
@@ -22,7 +23,7 @@ from sidecall.history.noted import Noted, NotedCalls
 from sidecall.history.packing import Packer, to_milliseconds
 from sidecall.history.places import Blocks, BlockSearch, HistoryBounds
 from sidecall.ledger.opening import open_history
-from tests.history.made import make_id
+from tests.history.made import make_blocks, make_id
 from tests.history.past import add, say
 
 BOUNDS = HistoryBounds(1e9, 1000, 10_000_000)
@@ -109,6 +110,47 @@ async def test_the_oldest_go_with_their_marks(tmp_path: Path) -> None:
     await blocks.close()
 
 
+@pytest.mark.parametrize(("most", "expected"), [(100, 220), (1000, 1244), (5000, 1500)])
+async def test_the_newest_stay(store: str, most: int, expected: int) -> None:
+    """As many as there may be at least: a block goes only where so many are left without it."""
+    blocks = make_blocks(store, HistoryBounds(1e9, most, 10_000_000))
+    await blocks.open()
+    now, packer = int(time.time() * 1000) - 10_000, Packer()
+    noted = [note(now + number, number) for number in range(1500)]
+
+    for start in range(0, 1500, 256):
+        await blocks.keep(list(packer.pack(noted[start : start + 256])), packer.take_sums())
+        while await blocks.forget(time.time()):
+            pass
+
+    page = await BlockReader(blocks, 1e9).list_page(CallFilter("default"), 2000, None)
+    assert len(page.calls) == expected
+    assert [entry.id for entry in page.calls] == [call.id for call in noted[::-1][:expected]]
+    await blocks.close()
+
+
+async def test_two_servers_forget_no_more_than_one(postgres_url: str) -> None:
+    """Each knows only for a while how many there are, and counts before it forgets."""
+    servers = [make_blocks(postgres_url, HistoryBounds(1e9, 100, 10_000_000)) for _ in range(2)]
+    for server in servers:
+        await server.open()
+    now, packer = int(time.time() * 1000) - 10_000, Packer()
+    for number in range(300):
+        [block] = packer.pack([note(now + number, number)])
+        await servers[number % 2].keep([block], [])
+        if number == 90:
+            await asyncio.gather(*(server.forget(time.time()) for server in servers))
+
+    for server in servers:
+        while await server.forget(time.time()):
+            pass
+
+    page = await BlockReader(servers[0], 1e9).list_page(CallFilter("default"), 2000, None)
+    assert len(page.calls) == 100
+    for server in servers:
+        await server.close()
+
+
 class Broken(MemoryBlocks):
     """A place that cannot be used at times."""
 
@@ -119,6 +161,23 @@ class Broken(MemoryBlocks):
         if self.is_broken:
             raise StoreUnavailable
         await super().keep(*args)  # type: ignore[arg-type]
+
+
+async def test_what_is_not_written_before_the_end_is_counted_and_told(caplog: pytest.LogCaptureFixture) -> None:
+    """In one line, whether there was no room or no place; once only."""
+    notes = NotedCalls(1_000_000, None)
+    history = History(notes, Packer(), Broken(BOUNDS), 1e9)
+    await history.open()
+    for _ in range(3):
+        request = CallRequest(ToolCall(name="add", args={}, id="1"))
+        notes.note(new_invocation(request, add.compiled, None), "success", 0.001)
+
+    await history.close()
+    await history.close()
+
+    assert history.dropped == 3
+    told = [record.getMessage() for record in caplog.records if "lacks" in record.getMessage()]
+    assert told == ["the history lacks 3 calls, which could not be written before this server ended"]
 
 
 async def test_what_cannot_be_written_is_written_later() -> None:

@@ -55,7 +55,7 @@ def count(calls: Sequence[Noted], part: SummaryPart) -> dict[str | None, tuple[i
     """Count calls and failures by hand."""
     found = [(value_of(call, part), call.outcome != "success") for call in calls]
     many, failed = Counter(value for value, _ in found), Counter(value for value, is_error in found if is_error)
-    return {value: (number, failed[value]) for value, number in many.items() if value is not None}
+    return {value: (number, failed[value]) for value, number in many.items()}
 
 
 async def ask(

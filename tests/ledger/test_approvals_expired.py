@@ -11,15 +11,18 @@ async def test_an_answer_is_found_for_a_while_though_it_has_expired(ledger: Plac
     """The call may be kept in another place, which has not heard of it yet."""
     approvals = ledger.approvals(10.0, 2, clock)
     waiting, forgotten = [(await Waiting(id=number).ask(approvals)).approval.id for number in ("1", "2")]
-    before = await approvals.find_answer(waiting)
+    before = await approvals.find_answered(waiting)
     await approvals.decide(waiting, APPROVE, "eve")
     clock.now += 20.0
-    running = await approvals.find_answer(waiting)
+    running = await approvals.find_answered(waiting)
     await approvals.answer(waiting, DONE)
 
-    assert (before, running, await approvals.find_answer(waiting)) == (None, None, DONE)
+    found = await approvals.find_answered(waiting)
+    assert (before, running) == (None, None)
+    assert found is not None
+    assert (found.message, found.decided_by) == (DONE, "eve")
     assert (await approvals.list("default")).approvals == []
     with pytest.raises(UnknownApproval):
         await approvals.get(waiting)
     with pytest.raises(UnknownApproval):
-        await approvals.find_answer(forgotten)
+        await approvals.find_answered(forgotten)

@@ -16,7 +16,7 @@ async def _old_call(make_client: MakeClient) -> str:
 
 async def _two_calls(make_client: MakeClient, **settings: Any) -> str:
     client = await make_client(say, **settings)
-    for text in ("first", "second"):
+    for text in ("first" * 300, "second" * 300):
         newest = await call(client, "say", text=text)
         left = await list_ids(client)
     return "the oldest are forgotten" if left == [newest] else "all are kept"

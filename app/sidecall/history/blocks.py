@@ -10,7 +10,7 @@ from pydantic_core import from_json
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallStatus, to_datetime
 from sidecall.core.messages import ToolMessage
 from sidecall.dataclasses import dataclass
-from sidecall.history.decided import KeptDecision
+from sidecall.history.decided import KeptDecision, show_decision
 from sidecall.history.showing import read_shown
 
 # Calls of one block, and the milliseconds between the first and the last of its ids.
@@ -168,7 +168,6 @@ def make_entry(tenant: str, heads: Heads, index: int, body: Body) -> CallEntry:
     status, kind = heads.ends[heads.end_of[index]]
     call_id = heads.ids[index * ID : index * ID + ID]
     began = to_datetime((body.ended - body.took) / 1e6)
-    approval_id, decided_by, asked_args = body.decision or (None, None, None)
     return CallEntry(
         id=call_id,
         name=name,
@@ -185,9 +184,7 @@ def make_entry(tenant: str, heads: Heads, index: int, body: Body) -> CallEntry:
         duration_ms=body.took / 1000,
         tags=tuple(body.tags),
         args=body.args,
-        approval_id=approval_id,
-        decided_by=decided_by,
-        asked_args=asked_args,
+        **show_decision(body.decision),
         message=None if body.content is None else _make_message(call_id, name, body),
     )
 

@@ -19,7 +19,7 @@ from sidecall.history.listing import BlockReader
 from sidecall.history.noted import NotedCalls
 from sidecall.history.packing import Packer
 from sidecall.history.places import Blocks
-from sidecall.history.sums import HOUR, CallSummary, SummaryPart, summarize
+from sidecall.history.sums import HOUR, CallSummary, SummaryPart, find_without_kind, summarize
 from sidecall.ledger.sql.database import Database
 from sidecall.telemetry.calls import CallNotes
 
@@ -79,8 +79,10 @@ class History:
             task.cancel()
         await asyncio.gather(*self._rounds, return_exceptions=True)
         self._rounds = []
-        with suppress(StoreUnavailable):
-            await self.settle()
+        try:
+            await self._settle_if_possible()
+        finally:
+            self._give_up()
         await self._blocks.close()
 
     async def settle(self) -> None:
@@ -139,7 +141,10 @@ class History:
         before = None if until is None else int(-(-until // HOUR))
         # Of the day in which the oldest hour lies that is kept, the hours before it do not count.
         oldest = max(first or 0, int(time.time() - self._ttl) // HOUR)
-        found = await self._blocks.sum_up(tenant, by, oldest, _EVER if before is None else before)
+        end = _EVER if before is None else before
+        found = await self._blocks.sum_up(tenant, by, oldest, end)
+        if by == "kind":
+            found = [*found, *find_without_kind(await self._blocks.sum_up(tenant, "status", oldest, end))]
         return summarize(by, (first, before), found)
 
     async def _settle_if_possible(self) -> None:
@@ -165,8 +170,18 @@ class History:
             for block in blocks:
                 self._backlog.popleft()
                 self._notes.held -= block.size
+        self._tell_missing("for which there was no room")
+
+    def _give_up(self) -> None:
+        """Count the calls that could not be written before the end, which nobody will write."""
+        self._tell_missing("for which there was no room")
+        self._notes.dropped += sum(block.calls for block in self._backlog)
+        self._backlog.clear()
+        self._tell_missing("which could not be written before this server ended")
+
+    def _tell_missing(self, why: str) -> None:
         if self.dropped != self._told:
-            logger.warning("the history lacks %d calls, for which there was no room", self.dropped - self._told)
+            logger.warning("the history lacks %d calls, %s", self.dropped - self._told, why)
             self._told = self.dropped
 
     async def _go_round(self) -> None:

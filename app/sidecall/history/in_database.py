@@ -89,13 +89,14 @@ class SqlBlocks:
     async def forget(self, now: float) -> bool:
         """Forget a few of the oldest blocks, if they are too old or there are too many."""
         bounds = self._bounds
-        await self._count()
         oldest = first_id(now - bounds.ttl)
         too_old: list[Row] = []
         found = await self.database.read("list_oldest_history", _STEP)
+        # After that, so that what another server forgets meanwhile is not counted as still there.
+        await self._count()
         for row in found:
             _, _, last_id, calls, size, _ = row
-            if last_id >= oldest and self._calls <= bounds.most_calls and self._bytes <= bounds.most_bytes:
+            if last_id >= oldest and not bounds.can_spare(self._calls - calls, self._bytes - size):
                 break
             too_old.append(row)
             self._calls -= calls
@@ -119,8 +120,9 @@ class SqlBlocks:
         return bool(too_old)
 
     async def _count(self) -> None:
-        """Count what there is; between two counts it is reckoned, where other servers may have changed it."""
-        if not self._counted or (self.database.dialect != "sqlite" and time.monotonic() > self._counted + _COUNT_AGAIN):
+        """Count what there is; between two counts it is reckoned, until it seems too much where others forget, too."""
+        is_stale = time.monotonic() > self._counted + _COUNT_AGAIN or self._bounds.can_spare(self._calls, self._bytes)
+        if not self._counted or (self.database.dialect != "sqlite" and is_stale):
             self._counted = time.monotonic()
             [(self._calls, self._bytes)] = await self.database.read("measure_history")
 

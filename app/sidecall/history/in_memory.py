@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sidecall.history.blocks import Block, Piece
 from sidecall.history.places import BlockSearch, HistoryBounds
@@ -21,8 +22,9 @@ class MemoryBlocks:
 
     def __init__(self, bounds: HistoryBounds) -> None:
         self._ttl = bounds.ttl
-        self._most_calls = min(bounds.most_calls, MOST_CALLS)
-        self._most_bytes = min(bounds.most_bytes, MOST_BYTES)
+        self._bounds = replace(
+            bounds, most_calls=min(bounds.most_calls, MOST_CALLS), most_bytes=min(bounds.most_bytes, MOST_BYTES)
+        )
         self._blocks: list[Block] = []
         self._sums = Sums()
         self._calls = self._bytes = 0
@@ -41,7 +43,7 @@ class MemoryBlocks:
             self._calls += block.calls
             self._bytes += block.size
         self._sums.add(sums)
-        while self._calls > self._most_calls or self._bytes > self._most_bytes:
+        while self._can_spare_oldest():
             self._drop_oldest()
 
     async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
@@ -85,6 +87,10 @@ class MemoryBlocks:
             self._swept = hour
             self._sums = Sums({key: counts for key, counts in self._sums.items() if key.hour >= hour})
         return bool(self._blocks) and self._blocks[0].last_id < oldest
+
+    def _can_spare_oldest(self) -> bool:
+        oldest = self._blocks[0] if self._blocks else None
+        return oldest is not None and self._bounds.can_spare(self._calls - oldest.calls, self._bytes - oldest.size)
 
     def _drop_oldest(self) -> None:
         block = self._blocks.pop(0)

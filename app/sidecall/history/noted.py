@@ -104,7 +104,7 @@ class NotedCalls:
         said: tuple[tuple[str, ...], KeptDecision] = (secrets, ())
         if request.resumes is not None or request.rule is not None:
             said = (secrets, keep_decision(request, self._showing, tool.hidden_names))
-            self._size += 0 if self._showing is None else self._showing.most
+            self._size += 0 if self._showing is None else 2 * self._showing.most
         waiting = self._waiting
         waiting.append(
             _new(

@@ -43,6 +43,10 @@ class HistoryBounds:
     most_calls: int
     most_bytes: int
 
+    def can_spare(self, calls: int, size: int) -> bool:
+        """Return whether as much is kept without a block as there may be: it goes only where so much is left then."""
+        return calls >= self.most_calls or size >= self.most_bytes
+
 
 class Blocks(Protocol):
     """Where blocks and sums are kept; all methods raise StoreUnavailable where that cannot be used just now."""

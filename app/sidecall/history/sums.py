@@ -70,7 +70,9 @@ class FoundSum(NamedTuple):
 class SummaryGroup(BaseModel, defer_build=True):
     """The calls that have one value in common."""
 
-    value: str | None = Field(description="What they have in common; null for those that are in no other group.")
+    value: str | None = Field(
+        description="What they have in common; null for those in no other group, such as those without a kind."
+    )
     calls: int
     errors: int = Field(description="Those of them that did not succeed.")
     p50_ms: float | None = Field(description="Half of them took no longer, to a tenth.")
@@ -131,6 +133,11 @@ def summarize(by: SummaryPart, hours: tuple[int | None, int | None], found: Iter
     since, until = (None if hour is None else to_datetime(hour * HOUR) for hour in hours)
     rest = [_describe(None, others)] if others.calls else []
     return CallSummary(by=by, since=since, until=until, total=_describe(None, total), groups=[*shown, *rest])
+
+
+def find_without_kind(statuses: Iterable[FoundSum]) -> list[FoundSum]:
+    """Return the sums of calls that have no kind, which are those that succeeded."""
+    return [found._replace(value=_OTHERS) for found in statuses if found.value == "succeeded"]
 
 
 def _name_value(by: SummaryPart, value: str) -> str:

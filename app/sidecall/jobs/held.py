@@ -1,12 +1,14 @@
 """End the calls that wait for a person: with what was decided, or since somebody wants them no more."""
 
-from sidecall.core.approval import Decision
+from sidecall.core.approval import Approval, Decision
+from sidecall.core.calls.decision import CallDecision
 from sidecall.core.calls.entry import CallEntry, LostCall
 from sidecall.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.core.messages import ToolMessage
 from sidecall.core.record import CallRecord
 from sidecall.jobs.endings import end_cancelled, end_expired, end_unwanted, end_with
 from sidecall.jobs.ends import Ends
+from sidecall.jobs.submission import Show, show_nothing
 from sidecall.ledger.base import Ledger
 from sidecall.pipeline.batch import Find
 
@@ -14,12 +16,13 @@ from sidecall.pipeline.batch import Find
 class HeldCalls:
     """The calls that wait for a person; any server can end them."""
 
-    def __init__(self, ledger: Ledger, find: Find, ends: Ends) -> None:
+    def __init__(self, ledger: Ledger, find: Find, ends: Ends, show: Show = show_nothing) -> None:
         self._calls = ledger.calls
         self._queue = ledger.queue
         self._approvals = ledger.approvals
         self._find = find
         self._ends = ends
+        self._show = show
 
     async def settle(self, entry: CallEntry, message: ToolMessage | None = None) -> CallEntry:
         """End a call whose approval was answered, with this message where it is known, or has expired."""
@@ -27,17 +30,29 @@ class HeldCalls:
         record = await self._calls.get_record(entry.id)
         if record is None:
             return entry
+        approval = None
         try:
-            message = message or await self._approvals.find_answer(entry.approval_id)
-        except UnknownApproval:
-            end = end_expired(record.tool_call, entry.id)
-        else:
+            approval = await self._approvals.find_answered(entry.approval_id)
+            message = message or (None if approval is None else approval.message)
             if message is None:
                 return entry
             end = end_with(message)
+        except UnknownApproval:
+            end = end_expired(record.tool_call, entry.id) if message is None else end_with(message)
+        end.decision = None if approval is None else self._describe(approval)
         await self._calls.finish(entry.id, None, end)
         self._ends.tell(entry.id)
         return await self._calls.get(entry.id, entry.tenant)
+
+    def _describe(self, approval: Approval) -> CallDecision | None:
+        """Copy a person's word; both arguments as they may be shown where they have put others in place."""
+        if approval.decided_by is None:
+            return None
+        ran, asked = approval.tool_call, approval.asked_args
+        said = approval.decided_by, approval.decided_at, approval.reason
+        if asked is None:
+            return CallDecision(*said)
+        return CallDecision(*said, self._show(ran.model_copy(update={"args": asked})), self._show(ran))
 
     async def settle_all(self) -> None:
         """End those whose approvals were answered or have expired, and those that nobody wants."""

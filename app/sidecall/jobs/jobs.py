@@ -76,7 +76,7 @@ class Jobs:
         self._find = find
         self._ends = Ends()
         self._pipeline = pipeline
-        self._held = HeldCalls(ledger, find, self._ends)
+        self._held = HeldCalls(ledger, find, self._ends, show)
         writer = EndWriter(ledger.calls, self._ends, self._held)
         self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running)
         self.waits = SignInWaits(pipeline, ledger.approvals, self.notice)

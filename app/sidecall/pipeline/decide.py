@@ -106,16 +106,21 @@ async def decide(
         approved=True,
         rejection=rejection,
         resumes=approval_id,
-        decided=Decided(by.subject, record.decide(decision, by.subject).approval.asked_args),
         deadline=terms.deadline,
         resumed=record.state,
         reply=decision.reason,
     )
     request = await _edit(pipeline, sent, decision)
-    await approvals.decide(approval_id, decision, by.subject)
+    decided = await approvals.decide(approval_id, decision, by.subject)
+    request = replace(request, decided=_describe(decided.approval))
     async with reopening(approvals, approval_id):
         entered = await _enter(pipeline, request, keeping)
     return await finish(pipeline, approvals, request, entered, call)
+
+
+def _describe(approval: Approval) -> Decided:
+    assert approval.decided_by is not None
+    return Decided(approval.decided_by, approval.decided_at, approval.reason, approval.asked_args)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """Calls that are remembered and calls that have ended, as one list."""
 
-from contextlib import suppress
 from heapq import merge
 from operator import attrgetter
 
@@ -29,29 +28,12 @@ def join_pages(remembered: CallPage, past: CallPage, limit: int) -> CallPage:
     """
     # Of two of one id that which is remembered counts: a person has decided about it, and both were told of its end.
     found = {entry.id: entry for entry in merge(past.calls, remembered.calls, key=_by_id, reverse=True)}
-    ended = {entry.id: entry for entry in past.calls}
-    found |= {entry.id: _add_decision(entry, ended.get(entry.id)) for entry in remembered.calls}
+    found |= {entry.id: entry for entry in remembered.calls}
     reach = max(remembered.cursor or "", past.cursor or "")
     sure = [entry for entry in found.values() if entry.id >= reach]
     if len(sure) > limit:
         return CallPage(sure[:limit], sure[limit - 1].id)
     return CallPage(sure, reach or None)
-
-
-def _add_decision(entry: CallEntry, past: CallEntry | None) -> CallEntry:
-    """Show with what arguments a remembered call ran, and by whose word, where the history knows it."""
-    if past is None or past.decided_by is None:
-        return entry
-    args = past.args if past.asked_args is not None else entry.args
-    return entry.model_copy(update={"args": args, "decided_by": past.decided_by, "asked_args": past.asked_args})
-
-
-async def complete(parts: Parts, entry: CallEntry) -> CallEntry:
-    """Show a remembered call with its tool's tags, and with what a person has decided about it."""
-    if entry.has_ended and entry.approval_id is not None:
-        with suppress(UnknownCall):
-            entry = _add_decision(entry, await parts.history.get(entry.id, entry.tenant))
-    return parts.add_tags(entry)
 
 
 async def find_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
@@ -71,7 +53,7 @@ async def _find_of_tenant(parts: Parts, call_id: str, tenant: str) -> CallEntry:
         entry = await parts.jobs.get(call_id, tenant)
     except UnknownCall:
         return await parts.history.get(call_id, tenant)
-    return await complete(parts, entry)
+    return parts.add_tags(entry)
 
 
 async def cancel_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
@@ -89,7 +71,7 @@ async def cancel_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
         parts.auditor.require(caller, OPERATE)
         parts.auditor.require(caller, READ)  # The answer shows the call, and what watches a server has the other.
     try:
-        return await complete(parts, await parts.jobs.cancel(call_id, caller.tenant, caller.subject))
+        return parts.add_tags(await parts.jobs.cancel(call_id, caller.tenant, caller.subject))
     except UnknownCall:
         raise CallEnded(f"The call has ended already: it is {entry.status}.") from None
 

@@ -47,6 +47,8 @@ class AcceptedCall:
             "args": _read(self.acceptance.args),
             "approval_id": None,
             "decided_by": None,
+            "decided_at": None,
+            "reason": None,
             "asked_args": None,
             "replay_of": self.acceptance.replay_of,
             "message": None if end is None else end.message,

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from sidecall.core.calls.decision import CallDecision
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.messages import ToolMessage, make_unchecked
 from sidecall.core.record import CallRecord
@@ -51,8 +52,10 @@ class CallEntry(BaseModel, defer_build=True):
     args: Any = Field(default=None, description="Its arguments, without secrets and shortened; null if not kept.")
     approval_id: str | None = Field(default=None, description="The approval that it waits for, or waited for.")
     decided_by: str | None = Field(
-        default=None, description="Who has let it run, this one call or all such; null if nobody had to, or not kept."
+        default=None, description="Who has decided about it, this one or all such; null if nobody had to, or not kept."
     )
+    decided_at: datetime | None = Field(default=None, description="When they did.")
+    reason: str | None = Field(default=None, description="What they said of it; null if nothing, or not kept.")
     asked_args: Any = Field(
         default=None,
         description="What its model asked for, where a person has put other arguments in place; null if not kept.",
@@ -114,7 +117,7 @@ class LostCall:
 class CallEnd:
     """How an attempt at a call ended; `text` is its answer as JSON once that was written, as it is only once.
 
-    `never_ran` says that it waited for a person, and its tool was not begun.
+    `never_ran` says that it waited for a person, and its tool was not begun; `decision` is what a person has said.
     """
 
     status: CallStatus
@@ -122,6 +125,7 @@ class CallEnd:
     message: ToolMessage
     text: bytes | None = field(default=None, repr=False, compare=False)
     never_ran: bool = False
+    decision: CallDecision | None = None
 
     def write(self) -> bytes:
         """Return its answer as JSON."""
@@ -168,6 +172,7 @@ def end_entry(entry: CallEntry, end: CallEnd, at: float) -> CallEntry:
     ended = to_datetime(at)
     fields = {
         **entry.__dict__,
+        **({} if end.decision is None else end.decision.describe()),
         "status": end.status,
         "kind": end.kind,
         "message": end.message,

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from sidecall.core.approval import NO_PREVIEW, ApprovalRecord, ApprovalStatus, Decision, Preview
+from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRecord, ApprovalStatus, Decision, Preview
 from sidecall.core.context import Caller
 from sidecall.core.decisions.listed import ApprovalPage
 from sidecall.core.decisions.rules import ApprovalRule, RulePage
@@ -33,8 +33,8 @@ class Approvals(Protocol):
             UnknownApproval: There is none, or it has expired.
         """
 
-    async def find_answer(self, approval_id: str) -> ToolMessage | None:
-        """Find the answer to a call, for another place where the call is kept; None if there is none yet.
+    async def find_answered(self, approval_id: str) -> Approval | None:
+        """Find what was decided about a call that is kept elsewhere, too; None if it has no answer yet.
 
         What was decided is found for a while after it has expired: as long as a call waits for it, or a minute.
 

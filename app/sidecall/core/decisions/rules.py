@@ -50,6 +50,8 @@ class Decided:
     """What a person has said of a call that goes on; `asked_args` are the model's, where they put others in place."""
 
     by: str
+    at: datetime | None = None
+    reason: str | None = None
     asked_args: dict[str, Any] | str | None = None
 
 

@@ -4,7 +4,7 @@ import itertools
 import time
 from collections.abc import Callable
 
-from sidecall.core.approval import NO_PREVIEW, ApprovalRecord, ApprovalStatus, Decision, Preview
+from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRecord, ApprovalStatus, Decision, Preview
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
 from sidecall.core.errors import UnknownApproval
@@ -88,8 +88,8 @@ class MemoryApprovals:
         approval_id = self._ids.get(fingerprint)
         return None if approval_id is None else self._entries[approval_id].packed.unpack()
 
-    async def find_answer(self, approval_id: str) -> ToolMessage | None:
-        """Find the answer to a call, also one that has just expired; None if there is none yet.
+    async def find_answered(self, approval_id: str) -> Approval | None:
+        """Find what was decided about a call, also one that has just expired; None if it has no answer yet.
 
         Raises:
             UnknownApproval: There is none, or it has expired.
@@ -98,7 +98,8 @@ class MemoryApprovals:
         entry = self._entries.get(approval_id)
         if entry is None:
             raise UnknownApproval
-        return entry.packed.unpack().approval.message
+        approval = entry.packed.unpack().approval
+        return approval if approval.message is not None else None
 
     async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
         """Find an approval, of this tenant where one is named.

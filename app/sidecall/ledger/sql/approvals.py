@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 
-from sidecall.core.approval import NO_PREVIEW, ApprovalRecord, ApprovalStatus, Decision, Preview
+from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRecord, ApprovalStatus, Decision, Preview
 from sidecall.core.calls.errors import OutcomeUnknown
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
@@ -106,8 +106,8 @@ class SqlApprovals:
             raise UnknownApproval
         return read_packed(rows[0][0])
 
-    async def find_answer(self, approval_id: str) -> ToolMessage | None:
-        """Find the answer to a call, also an expired one that a call waits for; None if there is none yet.
+    async def find_answered(self, approval_id: str) -> Approval | None:
+        """Find what was decided about a call, also one that has just expired; None if it has no answer yet.
 
         Raises:
             UnknownApproval: There is none, or it has expired.
@@ -115,7 +115,8 @@ class SqlApprovals:
         rows = await self._database.read("get_decided_approval", approval_id, self._clock())
         if not rows:
             raise UnknownApproval
-        return read_packed(rows[0][0]).approval.message
+        approval = read_packed(rows[0][0]).approval
+        return approval if approval.message is not None else None
 
     async def list(
         self, tenant: str, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import from_json
 
 from sidecall.core.calls.accepted import AcceptedCall
+from sidecall.core.calls.decision import CallDecision
 from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, measure_ms, to_datetime
 from sidecall.core.calls.errors import KeyReused, UnknownCall
 from sidecall.core.calls.keys import CallKey
@@ -25,7 +26,7 @@ else:
     _clauses = Later("sidecall.ledger.sql.clauses")
 
 # As many columns as an entry has, in the order of the statements that read one.
-_COLUMNS = 16
+_COLUMNS = 17
 ATTEMPT = 8
 _ENDED = 11
 # What a row takes beside its texts.
@@ -153,10 +154,13 @@ class SqlCalls:
         None where another was heard.
         """
         text, now, is_held = end.write(), self._clock(), attempt is None
-        message, size = text.decode(), len(text)
+        said = None if end.decision is None else end.decision.write()
+        message, size = text.decode(), len(text) + _measure(said or "")
         told = (end.status, end.kind, message, now, size, self._kept.keep_until(now, was_held=is_held))
         row = (
-            ("settle_call", call_id, *told, int(end.never_ran)) if is_held else ("finish_call", call_id, attempt, *told)
+            ("settle_call", call_id, *told, int(end.never_ran), said)
+            if is_held
+            else ("finish_call", call_id, attempt, *told)
         )
         if await self._database.write(*row, size=size) is None:
             return None
@@ -190,9 +194,10 @@ def _name_call(call: CallRecord) -> tuple[Row, float]:
 def to_entry(row: Row) -> CallEntry:
     """Read an entry from the columns of one."""
     call_id, tenant, caller, name, sent_id, status, kind, durable, attempt, created, started, ended, *texts = row
-    args, approval_id, replay_of, message = texts
+    args, approval_id, replay_of, decision, message = texts
     started_at = None if started is None else to_datetime(started)
     ended_at = None if ended is None else to_datetime(ended)
+    shown = {"args": _read(args)} | ({} if decision is None else CallDecision.read(decision).describe())
     return CallEntry(
         id=call_id,
         name=name,
@@ -207,10 +212,10 @@ def to_entry(row: Row) -> CallEntry:
         started_at=started_at,
         ended_at=ended_at,
         duration_ms=None if started_at is None or ended_at is None else measure_ms(started_at, ended_at),
-        args=_read(args),
         approval_id=approval_id,
         replay_of=replay_of,
         message=None if message is None else ToolMessage.model_validate(json.loads(message)),
+        **shown,
     )
 
 

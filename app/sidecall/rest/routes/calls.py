@@ -28,7 +28,7 @@ from sidecall.rest.native.received import DialectName
 from sidecall.rest.native.writing import name_failure
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import CallerDep, ContextDep, PartsDep
-from sidecall.rest.past_calls import cancel_call, complete, find_call, list_calls
+from sidecall.rest.past_calls import cancel_call, find_call, list_calls
 from sidecall.rest.remembered import show_entry
 from sidecall.rest.wire import AnsweredCall
 
@@ -207,7 +207,7 @@ async def get_tool_call(
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
     entry = await find_call(parts, str(call_id), context.caller)
     if preferences.wait is not None:
-        entry = await complete(parts, await context.while_present(parts.jobs.wait(entry, preferences.wait)))
+        entry = parts.add_tags(await context.while_present(parts.jobs.wait(entry, preferences.wait)))
     return _respond(entry, format, preferences.applied)
 
 

@@ -1,0 +1,43 @@
+"""What is kept with a call of a person's word about it, since the approval is forgotten earlier."""
+
+from datetime import datetime
+from typing import Any, Self
+
+from pydantic_core import from_json, to_json
+
+from sidecall.dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class CallDecision:
+    """Who has decided about a call, when and why.
+
+    `asked_args` are what was asked for and `args` what ran, as JSON text of what may be shown; None where nobody has
+    changed them.
+    """
+
+    by: str
+    at: datetime | None = None
+    reason: str | None = None
+    asked_args: str | None = None
+    args: str | None = None
+
+    def write(self) -> str:
+        """Write it as JSON text."""
+        at = None if self.at is None else self.at.isoformat()
+        return to_json((self.by, at, self.reason, self.asked_args, self.args)).decode()
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read what was written here."""
+        by, at, *rest = from_json(text)
+        return cls(by, None if at is None else datetime.fromisoformat(at), *rest)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what an entry says of it, with the arguments that ran where those are others."""
+        said: dict[str, Any] = {"decided_by": self.by, "decided_at": self.at, "reason": self.reason}
+        if self.args is not None:
+            said["args"] = from_json(self.args)
+        if self.asked_args is not None:
+            said["asked_args"] = from_json(self.asked_args)
+        return said
