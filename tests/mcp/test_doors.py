@@ -89,6 +89,8 @@ async def test_a_call_is_recorded_alike(make_client: MakeClient, tmp_path: Path,
         "tags": ["mail"],
         "args": {"folder": "in"},
         "approval_id": None,
+        "decided_by": None,
+        "asked_args": None,
         "replay_of": None,
     }
 
