@@ -105,13 +105,21 @@ class ServerTool(BaseTool):
 
     def _recall(self, runtime: Any) -> Resumption | None:
         step = GraphStep.find(runtime)
-        saved = step.saver.get_tuple(step.place) if step is not None and step.is_resumed else None
-        return None if step is None else step.read(saved)
+        if step is None or not step.is_resumed:
+            return None if step is None else Resumption(step)
+        said = step.read(step.saver.get_tuple(step.place))
+        if said.answers:
+            step.saver.put_writes(*step.forgetting)
+        return said
 
     async def _arecall(self, runtime: Any) -> Resumption | None:
         step = GraphStep.find(runtime)
-        saved = await step.saver.aget_tuple(step.place) if step is not None and step.is_resumed else None
-        return None if step is None else step.read(saved)
+        if step is None or not step.is_resumed:
+            return None if step is None else Resumption(step)
+        said = step.read(await step.saver.aget_tuple(step.place))
+        if said.answers:
+            await step.saver.aput_writes(*step.forgetting)
+        return said
 
     def _write_call(self, written: Any, runtime: Any, call_id: str | None) -> tuple[dict[str, Any], CallOptions]:
         options: CallOptions = {}

@@ -113,6 +113,20 @@ async def test_a_tool_that_asks_twice_has_two_answers(open_twin: OpenTwin) -> No
     assert contents(state) == {"call_empty": "mail stays: 2 asked."}
 
 
+async def test_going_on_without_an_answer_asks_again(open_twin: OpenTwin) -> None:
+    """LangGraph keeps the last answer, and would take it for one to the next question."""
+    twin = await open_twin(empty)
+    agent, _ = await run(twin, say(write_call("empty", folder="mail")))
+
+    await agent.ainvoke(QUESTION, THREAD)
+    (second,) = (await agent.ainvoke(Command(resume=True), THREAD))["__interrupt__"]
+    (again,) = (await agent.ainvoke(None, THREAD))["__interrupt__"]
+    state = await agent.ainvoke(Command(resume=True), THREAD)
+
+    assert [it.value["description"] for it in (second, again)] == ["Delete it?"] * 2
+    assert contents(state) == {"call_empty": "mail is empty."}
+
+
 async def test_what_is_forgotten_is_asked_about_anew(open_twin: OpenTwin) -> None:
     """A decision about the old approval counts for no other: a call that was rejected would run."""
     twin = await open_twin(refund, approval_ttl=1)

@@ -18,6 +18,8 @@ _PAD = "__pregel_scratchpad"
 _SAVER = "__pregel_checkpointer"
 _TASK = "__pregel_task_id"
 _SEND = "__pregel_send"
+_ANSWERS = "__resume__"
+_OF_NO_TASK = "00000000-0000-0000-0000-000000000000"
 _BY_IDS = "__pregel_resume_map"
 # In the value of an interrupt: how many the step had that were answered before, which is the place of its answer.
 _PLACE = "answered_before"
@@ -60,6 +62,13 @@ class GraphStep:
         around = min((name for name, known in ids.items() if known == wanted), key=len)
         return {"configurable": {**own, "checkpoint_ns": around, "checkpoint_id": wanted}}
 
+    @property
+    def forgetting(self) -> tuple[Any, list[tuple[str, Any]], str]:
+        """What a saver writes so that the answer is not kept for the next interrupt as well, as LangGraph keeps it."""
+        own = {key: value for key, value in self.config.items() if not key.startswith("__")}
+        outermost = {**own, "checkpoint_ns": "", "checkpoint_id": self.config["checkpoint_map"].get("")}
+        return {"configurable": outermost}, [(_ANSWERS, None)], _OF_NO_TASK
+
     def read(self, saved: Any) -> "Resumption":
         """Read what a person was shown last, and has said about it, where its checkpoint tells."""
         writes = [] if saved is None else saved.pending_writes or []
@@ -78,6 +87,7 @@ class GraphStep:
         # Beside one by an interrupt's id it is that to an earlier one, which checkpoints keep.
         if latest is not None and not self.config.get(_BY_IDS):
             pad.resume.append(latest)
+        self.config[_SEND]([(_ANSWERS, list(pad.resume))] if pad.resume else [])
         return list(pad.resume)
 
     def interrupt(self, value: Mapping[str, Any]) -> None:
@@ -89,7 +99,7 @@ class GraphStep:
                     interrupt({**value, _PLACE: len(answers)})
             except GraphInterrupt:
                 # Which may have passed by only some of them.
-                self.config[_SEND]([("__resume__", answers)] if answers else [])
+                self.config[_SEND]([(_ANSWERS, answers)] if answers else [])
                 raise
 
 
