@@ -25,7 +25,7 @@ from sidecall.ledger.sql.approvals import SqlApprovals
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.database import Database
-from sidecall.ledger.sql.postgres import PostgresDatabase
+from sidecall.ledger.sql.postgres.database import PostgresDatabase
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from sidecall.pipeline.admission import Admission, Limits
 from tests.jobs.gated import GatedDatabase

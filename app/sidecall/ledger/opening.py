@@ -37,7 +37,7 @@ else:
 IN_MEMORY = "memory://"
 _SQLITE = "sqlite:///"
 # Loaded when it is wanted, since its driver is an extra.
-_POSTGRES = "sidecall.ledger.sql.postgres"
+_POSTGRES = "sidecall.ledger.sql.postgres.database"
 _DRIVER = "asyncpg"
 _SIGN = "://"
 _FORMS = (

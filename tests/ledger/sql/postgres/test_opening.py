@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 
 from sidecall.core.overload import StoreUnfit
-from sidecall.ledger.sql.postgres import PostgresDatabase
+from sidecall.ledger.sql.postgres.database import PostgresDatabase
 from tests.kit.postgres import Cluster
 from tests.ledger.sql.wires import wire_to
 

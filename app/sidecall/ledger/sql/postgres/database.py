@@ -11,9 +11,9 @@ import asyncpg
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.database import Dialect, Row
 from sidecall.ledger.sql.gathering import Gathering
-from sidecall.ledger.sql.postgres_link import Link
-from sidecall.ledger.sql.postgres_tables import bring_up_to_date
-from sidecall.ledger.sql.postgres_words import is_of_all, is_unavailable, name_address, word_fault
+from sidecall.ledger.sql.postgres.link import Link
+from sidecall.ledger.sql.postgres.tables import bring_up_to_date
+from sidecall.ledger.sql.postgres.words import is_of_all, is_unavailable, name_address, word_fault
 from sidecall.ledger.sql.rounds import BESIDE, Line, Round, Wish, hand_out, measure, refuse_all, turn_away
 from sidecall.ledger.sql.statements import read_statements
 

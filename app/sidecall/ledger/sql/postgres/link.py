@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from sidecall.ledger.sql.postgres_words import word_fault
+from sidecall.ledger.sql.postgres.words import word_fault
 
 T = TypeVar("T")
 
