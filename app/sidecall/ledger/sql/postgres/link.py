@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -28,11 +27,15 @@ _SELDOM = 5.0
 class Link:
     """One connection; `connection` is None while there is none.
 
-    One that is `kept` is made again as soon as it breaks, others when they are used.
+    One that is `kept` is made again as soon as it breaks, others when they are used. `when_lost` is called when it
+    breaks.
     """
 
-    def __init__(self, url: str, patience: float, *, is_kept: bool) -> None:
+    def __init__(
+        self, url: str, patience: float, *, is_kept: bool, when_lost: Callable[[], None] = lambda: None
+    ) -> None:
         self._is_kept = is_kept
+        self._when_lost = when_lost
         self._url = url
         self._patience = patience
         self._mending: asyncio.Task[None] | None = None
@@ -40,7 +43,6 @@ class Link:
         self._silent: asyncpg.Connection | None = None
         self.connection: asyncpg.Connection | None = None
         self.trouble: str | None = None
-        self.troubled_since: float | None = None  # In seconds since 1970.
 
     async def open(self) -> None:
         """Connect.
@@ -62,7 +64,7 @@ class Link:
             connection.terminate()
             raise
         connection.add_termination_listener(self._lose)
-        self.connection, self.trouble, self.troubled_since = connection, None, None
+        self.connection, self.trouble = connection, None
 
     async def use(self, use: Callable[[asyncpg.Connection], Coroutine[Any, Any, T]], patience: float) -> T:
         """Return what a function does with the connection, which breaks when that takes longer than `patience`.
@@ -121,9 +123,10 @@ class Link:
     def _lose(self, connection: Any, why: str = _LOST) -> None:
         if self._is_closing or connection is not self.connection:
             return
-        self.connection, self.trouble, self.troubled_since = None, why, time.time()
+        self.connection, self.trouble = None, why
         if self._is_kept:
             self._mending = asyncio.create_task(self._mend())
+        self._when_lost()
 
     async def _mend(self) -> None:
         pause = _SOON

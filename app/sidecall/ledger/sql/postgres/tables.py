@@ -1,14 +1,17 @@
-"""The tables in a PostgreSQL database, brought up to date by one server at a time."""
+"""The tables in a PostgreSQL database, brought up to date by one server at a time, and tried."""
 
 import time
+from collections.abc import Sequence
 
 import asyncpg
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.migrate import Migration, list_missing
+from sidecall.ledger.sql.postgres.words import DatabaseUnfit
 
 # The advisory lock of Sidecall's migrations: "sidecall" in ASCII.
 _LOCK = 0x7369646563616C6C
+_VERSIONS = "schema_version"
 _MAKE = """
 CREATE TABLE IF NOT EXISTS schema_version (
     version bigint PRIMARY KEY,
@@ -16,6 +19,23 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at double precision NOT NULL
 )
 """
+_FIND_FAULTS = """
+SELECT
+    quote_ident(current_user),
+    quote_ident(current_schema()),
+    array_agg(name ORDER BY name) FILTER (WHERE place IS NULL),
+    array_agg(name ORDER BY name) FILTER (WHERE NOT (
+        has_table_privilege(place, 'SELECT') AND has_table_privilege(place, 'INSERT')
+        AND has_table_privilege(place, 'UPDATE') AND has_table_privilege(place, 'DELETE')
+    ))
+FROM (SELECT name, to_regclass(name)::oid AS place FROM unnest($1::text[]) AS name) AS tables
+"""
+# Changes nothing, but has to be written like any other.
+_TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
+
+
+class NoTables(DatabaseUnfit):
+    """There are none of ours."""
 
 
 async def bring_up_to_date(connection: asyncpg.Connection, address: str) -> None:
@@ -42,3 +62,40 @@ async def _carry_out(connection: asyncpg.Connection, migration: Migration) -> No
     await connection.execute(
         "INSERT INTO schema_version VALUES ($1, $2, $3)", migration.number, migration.name, time.time()
     )
+
+
+async def require_tables(connection: asyncpg.Connection, tables: Sequence[str]) -> None:
+    """Look whether these tables are there, and may be used.
+
+    Raises:
+        NoTables: The database is empty, as far as we are concerned.
+        DatabaseUnfit: Some are missing, or the user lacks rights.
+    """
+    (found,) = await connection.fetch(_FIND_FAULTS, [*tables, _VERSIONS])
+    user, schema, missing, denied = found
+    if _VERSIONS in (missing or ()):
+        raise NoTables("its tables are gone")
+    if missing:
+        raise DatabaseUnfit(
+            f"it lacks the tables {', '.join(missing)} and has others: restore a backup that is whole, or give "
+            "Sidecall an empty database"
+        )
+    if denied:
+        raise DatabaseUnfit(
+            f"the user {user} may not use the tables {', '.join(denied)}: "
+            f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {user}"
+        )
+
+
+async def try_tables(connection: asyncpg.Connection, tables: Sequence[str]) -> None:
+    """Try whether these tables can be written just now.
+
+    Raises:
+        NoTables: The database is empty, as far as we are concerned.
+        DatabaseUnfit: Some are missing, or the user lacks rights.
+        asyncpg.PostgresError: It cannot be written, or somebody has locked a table.
+    """
+    await require_tables(connection, tables)
+    async with connection.transaction():
+        await connection.execute(f"LOCK TABLE {', '.join(tables)} IN ROW EXCLUSIVE MODE NOWAIT")
+        await connection.execute(_TRIAL)
