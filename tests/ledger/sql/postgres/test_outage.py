@@ -1,13 +1,16 @@
 """A PostgreSQL database that is reachable and cannot be used is out of use for all, until it can be used again."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
+import asyncpg
 import pytest
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.postgres.database import PostgresDatabase
-from tests.kit.postgres import Estate
+from tests.kit.postgres import Cluster, Estate
 from tests.ledger.sql.postgres.test_database import wait_until
 
 
@@ -105,3 +108,50 @@ async def test_one_that_lacks_a_table_stays_out_of_use(estate: Estate, database:
     assert 'relation "calls" does not exist' in await find_out(database)
 
     await wait_until(lambda: "it lacks the tables calls and has others: restore a backup" in (database.trouble or ""))
+
+
+async def test_a_table_that_others_have_locked_is_waited_for_once(
+    estate: Estate, database: PostgresDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    """However many wait to read it; what comes afterwards is refused at once, until it is free."""
+    other = await asyncpg.connect(estate.admin_url)
+    transaction = other.transaction()
+    await transaction.start()
+    await other.execute("LOCK TABLE calls IN ACCESS EXCLUSIVE MODE")
+    begin = time.monotonic()
+
+    reads = (database.read("get_call_record", str(number)) for number in range(40))
+    writes = (database.write("release_call", str(number), 1) for number in range(40))
+    answers = await asyncio.gather(*reads, *writes, return_exceptions=True)
+    took = time.monotonic() - begin
+    said = database.trouble or ""
+    await transaction.rollback()
+    await other.close()
+    await wait_until(lambda: database.trouble is None)
+
+    assert [type(answer) for answer in answers] == [StoreUnavailable] * 80
+    assert took < 3.5
+    assert 'could not obtain lock on relation "calls": another program has locked it' in said
+    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
+    assert await database.read("count_queued_calls") == [(0,)]
+
+
+async def test_one_that_is_made_read_only_while_connections_stay_open_is_out_of_use(
+    cluster: Cluster, estate: Estate, database: PostgresDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Reading still goes, so only a write finds out."""
+    try:
+        await estate.administer("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
+        async with asyncio.timeout(30.0):
+            while database.trouble is None:
+                with suppress(StoreUnavailable):
+                    await database.write("register_server", "a", 1.0)
+        said = database.trouble
+    finally:
+        change = "ALTER SYSTEM RESET default_transaction_read_only"
+        await estate.administer("SET default_transaction_read_only = off", change, "SELECT pg_reload_conf()")
+    await wait_until(lambda: database.trouble is None)
+
+    assert said.endswith(": it cannot be written: it is a standby, or was made read-only")
+    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
+    assert await database.write("register_server", "a", 1.0) == ("a",)

@@ -10,11 +10,12 @@ from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.database import Dialect, Row
 from sidecall.ledger.sql.gathering import Gathering
 from sidecall.ledger.sql.postgres.concerns import LEDGER, Concern
+from sidecall.ledger.sql.postgres.connecting import open_connection
 from sidecall.ledger.sql.postgres.link import Link
 from sidecall.ledger.sql.postgres.outage import Outage
 from sidecall.ledger.sql.postgres.readers import NoneFreeError, PostgresReaders
 from sidecall.ledger.sql.postgres.tables import NoTables, bring_up_to_date, try_tables
-from sidecall.ledger.sql.postgres.words import is_of_all, is_said, is_unavailable, name_address, word_fault
+from sidecall.ledger.sql.postgres.words import is_locked, is_of_all, is_said, is_unavailable, name_address, word_fault
 from sidecall.ledger.sql.rounds import BESIDE, Line, Round, Wish, hand_out, measure, refuse_all, turn_away
 from sidecall.ledger.sql.statements import read_statements
 
@@ -88,7 +89,7 @@ class PostgresDatabase:
             StoreUnfit: It cannot be reached under this address, or its tables are not for this program.
         """
         try:
-            first = await asyncpg.connect(self._url, timeout=_TO_CONNECT)
+            first = await open_connection(self._url, _TO_CONNECT)
             try:
                 await asyncio.wait_for(bring_up_to_date(first, self._address), _TO_START)
             finally:
@@ -143,10 +144,12 @@ class PostgresDatabase:
             StoreUnavailable: The database cannot be used just now.
         """
         sql = self._statements[statement].replace("{where}", where)
+        if self._outage.trouble is not None:
+            raise StoreUnavailable
         try:
-            if self._outage.trouble is not None:
-                raise ConnectionResetError
             async with self._readers.take() as link:
+                if self._outage.trouble is not None:
+                    raise ConnectionResetError
                 return [tuple(row) for row in await link.use(lambda one: one.fetch(sql, *values), self._patience)]
         except asyncpg.CharacterNotInRepertoireError:
             return []  # Something is looked for by a text with a NUL in it, and no row can have one.
@@ -200,10 +203,16 @@ class PostgresDatabase:
         except Exception as error:
             if is_of_all(error) or len(taken.wishes) == 1:
                 raise
+            # Perhaps somebody has locked a row, perhaps all of a table.
+            if is_locked(error) and await self._outage.look():
+                raise
             for wish in taken.wishes:
                 await self._write_alone(link, wish)
 
     async def _write_alone(self, link: Link, wish: Wish) -> None:
+        if self._outage.trouble is not None:
+            turn_away([wish])
+            return
         try:
             await self._attempt(link, Round(wish.statement, [wish], wish.size))
         except Exception as error:
@@ -248,7 +257,7 @@ class PostgresDatabase:
         if (lost := self._tell_loss()) is not None:
             return lost
         try:
-            async with self._readers.take() as link:
+            async with self._readers.take(is_urgent=True) as link:
                 await self._try(link)
         except NoneFreeError:
             return self._outage.fault

@@ -8,14 +8,13 @@ from typing import Any, TypeVar
 
 import asyncpg
 
+from sidecall.ledger.sql.postgres.connecting import open_connection
 from sidecall.ledger.sql.postgres.words import word_fault
 
 T = TypeVar("T")
 
 _LOST = "the connection to it is lost"
 _SILENT = "it does not answer in time"
-# What is answered is durable, also where the database is set up to say so before it is. Other values stay as they are.
-_DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 # What is written is found by its id, also where a table is new: it grows by thousands of rows a second before anybody
 # counts them, and a plan that was made for an empty one would go on reading all of it.
 _BY_INDEX = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off"
@@ -50,19 +49,14 @@ class Link:
         Raises:
             OSError: It cannot be reached; asyncpg has more such errors.
         """
-        connection = await asyncpg.connect(self._url, timeout=self._patience)
-        try:
-            # Half of the time is left to carry the others out, where somebody else holds the row of one.
-            patience = f"{self._patience * 500:.0f}ms"
-            await connection.execute("SELECT set_config('lock_timeout', $1, false)", patience, timeout=self._patience)
-            await connection.execute(_DURABLE, timeout=self._patience)
-            if self._is_kept:
+        # Half of the time is left to carry the others out, where somebody else holds the row of one.
+        connection = await open_connection(self._url, self._patience, lock_patience=self._patience / 2)
+        if self._is_kept:
+            try:
                 await connection.execute(_BY_INDEX, timeout=self._patience)
-            if await connection.fetchval("SHOW transaction_read_only", timeout=self._patience) == "on":
-                raise ConnectionRefusedError("it cannot be written: it is a standby, or was made read-only")
-        except BaseException:
-            connection.terminate()
-            raise
+            except BaseException:
+                connection.terminate()
+                raise
         connection.add_termination_listener(self._lose)
         self.connection, self.trouble = connection, None
 

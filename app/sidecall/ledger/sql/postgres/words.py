@@ -70,6 +70,11 @@ def is_said(error: BaseException) -> bool:
     return isinstance(error, asyncpg.PostgresError) and is_of_all(error)
 
 
+def is_locked(error: BaseException) -> bool:
+    """Return whether somebody else has locked what a statement needs."""
+    return isinstance(error, asyncpg.LockNotAvailableError)
+
+
 def is_of_all(error: BaseException) -> bool:
     """Return whether every statement that was carried out together would fail like this alone."""
     if isinstance(error, asyncpg.PostgresError) and (error.sqlstate or "") in _OF_ONE:
