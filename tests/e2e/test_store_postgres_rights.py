@@ -9,8 +9,9 @@ import httpx
 import pytest
 
 from tests.e2e.conftest import Serve
+from tests.kit.forked import run_sidecall
 from tests.kit.postgres import Estate, cluster, estate
-from tests.kit.servers import PATIENCE, Server
+from tests.kit.servers import PATIENCE, Server, plain_environment
 
 __all__ = ["cluster", "estate"]
 
@@ -104,3 +105,19 @@ def test_calls_that_run_meanwhile_run_once_and_have_their_ends(server: Server, t
     assert "Traceback" not in server.log
     assert server.log.count("cannot be used") == 1
     assert server.log.count("can be used again") == 1
+
+
+@pytest.mark.parametrize("change", ["DROP TABLE calls CASCADE", "ALTER TABLE calls OWNER TO sidecall"])
+def test_a_start_that_finds_too_little_ends_with_a_line(
+    server: Server, tmp_path: Path, estate: Estate, change: str
+) -> None:
+    """As any other store does that cannot be used, and without a traceback."""
+    assert server.stop() == 0
+    asyncio.run(estate.administer(change))
+
+    settings = {**plain_environment(), "SIDECALL_STORE": estate.url}
+    again = run_sidecall("serve", "--port", "0", "--tools", "tools.py", cwd=tmp_path, environment=settings)
+
+    assert again.returncode == 1
+    assert again.stderr.count("(SIDECALL_STORE) cannot be used: ") == 1
+    assert "Traceback" not in again.stderr

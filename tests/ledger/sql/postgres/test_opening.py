@@ -8,7 +8,7 @@ import pytest
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.postgres.database import PostgresDatabase
-from tests.kit.postgres import Cluster
+from tests.kit.postgres import Cluster, Estate
 from tests.ledger.sql.wires import wire_to
 
 # Far more than what is promised, since the machine may be busy.
@@ -68,3 +68,45 @@ async def test_tables_that_are_not_for_this_program_are_refused(postgres_url: st
 
     with pytest.raises(StoreUnfit, match=why):
         await PostgresDatabase(postgres_url).open()
+
+
+INCOMPLETE = {
+    "a table is missing": ("DROP TABLE calls CASCADE", "it lacks the tables calls and has others: restore a backup"),
+    "a right is missing": (
+        "ALTER TABLE calls OWNER TO sidecall; REVOKE ALL ON calls FROM {user}",
+        "may not use the tables calls: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO user_",
+    ),
+    "all rights are missing": (
+        "ALTER TABLE calls OWNER TO sidecall; ALTER TABLE schema_version OWNER TO sidecall",
+        "may not use the tables schema_version: GRANT SELECT, INSERT, UPDATE, DELETE",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "why"), INCOMPLETE.values(), ids=INCOMPLETE)
+async def test_tables_that_cannot_be_used_are_refused(estate: Estate, change: str, why: str) -> None:
+    """With what to do about it, though they have the newest version."""
+    before = PostgresDatabase(estate.url)
+    await before.open()
+    await before.close()
+    await estate.administer(change)
+
+    with pytest.raises(StoreUnfit, match=why) as refused:
+        await PostgresDatabase(estate.url).open()
+
+    assert "(SIDECALL_STORE) cannot be used: " in str(refused.value)
+
+
+async def test_whoever_finds_all_tables_needs_no_right_to_make_some(estate: Estate) -> None:
+    """An administrator may make them, and grant no more than is used."""
+    before = PostgresDatabase(estate.admin_url)
+    await before.open()
+    await before.close()
+    grant = "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {user}"
+    await estate.administer("REVOKE CREATE ON SCHEMA public FROM {user}, pg_database_owner, PUBLIC", grant)
+
+    database = PostgresDatabase(estate.url)
+    await database.open()
+
+    assert await database.write("register_server", "a", 1.0) == ("a",)
+    await database.close()

@@ -14,7 +14,7 @@ from sidecall.ledger.sql.postgres.connecting import open_connection
 from sidecall.ledger.sql.postgres.link import Link
 from sidecall.ledger.sql.postgres.outage import Outage
 from sidecall.ledger.sql.postgres.readers import NoneFreeError, PostgresReaders
-from sidecall.ledger.sql.postgres.tables import NoTables, bring_up_to_date, try_tables
+from sidecall.ledger.sql.postgres.tables import NoTables, bring_up_to_date, require_tables, try_tables
 from sidecall.ledger.sql.postgres.words import is_locked, is_of_all, is_said, is_unavailable, name_address, word_fault
 from sidecall.ledger.sql.rounds import BESIDE, Line, Round, Wish, hand_out, measure, refuse_all, turn_away
 from sidecall.ledger.sql.statements import read_statements
@@ -92,6 +92,7 @@ class PostgresDatabase:
             first = await open_connection(self._url, _TO_CONNECT)
             try:
                 await asyncio.wait_for(bring_up_to_date(first, self._address), _TO_START)
+                await asyncio.wait_for(require_tables(first, self._concern.tables), _TO_START)
             finally:
                 first.terminate()
             for link in self._writers:

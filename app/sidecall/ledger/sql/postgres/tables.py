@@ -12,6 +12,7 @@ from sidecall.ledger.sql.postgres.words import DatabaseUnfit
 # The advisory lock of Sidecall's migrations: "sidecall" in ASCII.
 _LOCK = 0x7369646563616C6C
 _VERSIONS = "schema_version"
+_IS_MADE = "SELECT to_regclass('schema_version') IS NOT NULL"
 _MAKE = """
 CREATE TABLE IF NOT EXISTS schema_version (
     version bigint PRIMARY KEY,
@@ -43,11 +44,15 @@ async def bring_up_to_date(connection: asyncpg.Connection, address: str) -> None
 
     Raises:
         StoreUnfit: The tables are of a newer program, or not ours.
+        DatabaseUnfit: The user lacks rights.
     """
     try:
         async with connection.transaction():
             await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
-            await connection.execute(_MAKE)
+            if await connection.fetchval(_IS_MADE):  # Then nobody needs the right to make tables.
+                await require_tables(connection, ())
+            else:
+                await connection.execute(_MAKE)
             version = await connection.fetchval("SELECT coalesce(max(version), 0) FROM schema_version")
             for migration in list_missing("postgres", version, address):
                 await _carry_out(connection, migration)
