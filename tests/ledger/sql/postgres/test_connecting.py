@@ -3,12 +3,21 @@
 import asyncio
 
 import asyncpg
+import pytest
 
+from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.postgres.connecting import open_connection
 from sidecall.ledger.sql.postgres.database import PostgresDatabase
+from sidecall.ledger.sql.statements import read_statements
 from tests.kit.postgres import Estate
 
 TIMES = ("statement_timeout", "lock_timeout", "idle_session_timeout", "idle_in_transaction_session_timeout")
+
+
+def make_with(encoding: str) -> tuple[str, str]:
+    """Write what makes the database anew with an encoding."""
+    make = f"CREATE DATABASE {{database}} OWNER {{user}} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
+    return "DROP DATABASE {database}", make
 
 
 async def test_times_that_are_set_for_a_user_are_overridden(estate: Estate) -> None:
@@ -40,3 +49,33 @@ async def test_a_server_that_starts_waits_for_another_whatever_is_set_for_locks(
     assert not done
     assert await database.read("count_queued_calls") == [(0,)]
     await database.close()
+
+
+async def test_an_encoding_that_lacks_characters_is_refused(estate: Estate) -> None:
+    """At the start, and not in the middle of a call; no table is made."""
+    await estate.administer(*make_with("LATIN1"), database="postgres")
+
+    with pytest.raises(StoreUnfit) as refused:
+        await PostgresDatabase(estate.url).open()
+
+    assert str(refused.value) == (
+        f"The database {estate.url.partition('@')[2]} (SIDECALL_STORE) cannot be used: its encoding is LATIN1, which "
+        "lacks most characters: make another with "
+        "CREATE DATABASE sidecall ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0."
+    )
+    connection = await asyncpg.connect(estate.admin_url)
+    assert await connection.fetchval("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == 0
+    await connection.close()
+
+
+@pytest.mark.parametrize("encoding", ["UTF8", "SQL_ASCII"])
+async def test_an_encoding_that_keeps_all_text_is_used(estate: Estate, encoding: str) -> None:
+    """Also the one that takes bytes as they come."""
+    await estate.administer(*make_with(encoding), database="postgres")
+    database = PostgresDatabase(estate.url, {**read_statements("postgres"), "say": "SELECT $1::text"})
+
+    await database.open()
+    said = await database.read("say", "naïve 日本 🎉")
+    await database.close()
+
+    assert said == [("naïve 日本 🎉",)]

@@ -13,6 +13,8 @@ WHERE name IN ('idle_session_timeout', 'idle_in_transaction_session_timeout', 't
 """
 # What is answered is durable, also where the database is set up to say so before it is. Other values stay as they are.
 _DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+# Those that keep every text: the second takes the bytes of UTF-8 as they come.
+_ENCODINGS = ("UTF8", "SQL_ASCII")
 # A time of 1 ms may be over before it is overridden.
 _TRIES = 5
 
@@ -30,6 +32,12 @@ async def open_connection(url: str, patience: float, lock_patience: float = 0.0)
     """
     connection = await asyncpg.connect(url, timeout=patience)
     try:
+        encoding = connection.get_settings().server_encoding
+        if encoding not in _ENCODINGS:
+            raise DatabaseUnfit(
+                f"its encoding is {encoding}, which lacks most characters: make another with "
+                "CREATE DATABASE sidecall ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0"
+            )
         settings = f"{_OWN_TIMES.format(lock_timeout=round(lock_patience * 1000))}; {_DURABLE}"
         await _set_up(connection, settings, patience)
         if await connection.fetchval("SHOW transaction_read_only", timeout=patience) == "on":
