@@ -110,3 +110,36 @@ async def test_whoever_finds_all_tables_needs_no_right_to_make_some(estate: Esta
 
     assert await database.write("register_server", "a", 1.0) == ("a",)
     await database.close()
+
+
+UNGRANTED = {
+    "a schema that is not theirs": (
+        "REVOKE CREATE ON SCHEMA public FROM {user}, pg_database_owner, PUBLIC",
+        "its tables are not made yet, and the user {user} may make none in the schema public: "
+        "GRANT USAGE, CREATE ON SCHEMA public TO {user}, or CREATE SCHEMA {user} AUTHORIZATION {user}",
+    ),
+    "no schema": (
+        "DROP SCHEMA public CASCADE",
+        "its tables are not made yet, and the user {user} may make none in any schema: "
+        "CREATE SCHEMA {user} AUTHORIZATION {user}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "why"), UNGRANTED.values(), ids=UNGRANTED)
+async def test_a_user_who_may_make_no_tables_is_told_what_to_grant(estate: Estate, change: str, why: str) -> None:
+    """Done as it is said, the start succeeds."""
+    await estate.administer(change)
+
+    with pytest.raises(StoreUnfit) as refused:
+        await PostgresDatabase(estate.url).open()
+
+    said = why.format(user=estate.user)
+    where = estate.url.partition("@")[2]
+    assert str(refused.value) == f"The database {where} (SIDECALL_STORE) cannot be used: {said}."
+    for statement in said.rpartition(": ")[2].split(", or "):
+        await estate.administer(statement)
+    database = PostgresDatabase(estate.url)
+    await database.open()
+    assert await database.write("register_server", "a", 1.0) == ("a",)
+    await database.close()

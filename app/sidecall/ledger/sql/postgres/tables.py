@@ -13,6 +13,12 @@ from sidecall.ledger.sql.postgres.words import DatabaseUnfit
 _LOCK = 0x7369646563616C6C
 _VERSIONS = "schema_version"
 _IS_MADE = "SELECT to_regclass('schema_version') IS NOT NULL"
+_FIND_PLACE = """
+SELECT
+    quote_ident(current_user),
+    quote_ident(current_schema()),
+    current_schema() IS NOT NULL AND has_schema_privilege(current_schema(), 'CREATE')
+"""
 _MAKE = """
 CREATE TABLE IF NOT EXISTS schema_version (
     version bigint PRIMARY KEY,
@@ -52,7 +58,7 @@ async def bring_up_to_date(connection: asyncpg.Connection, address: str) -> None
             if await connection.fetchval(_IS_MADE):  # Then nobody needs the right to make tables.
                 await require_tables(connection, ())
             else:
-                await connection.execute(_MAKE)
+                await _begin(connection)
             version = await connection.fetchval("SELECT coalesce(max(version), 0) FROM schema_version")
             for migration in list_missing("postgres", version, address):
                 await _carry_out(connection, migration)
@@ -60,6 +66,20 @@ async def bring_up_to_date(connection: asyncpg.Connection, address: str) -> None
         raise StoreUnfit(
             f"The database {address} has tables of another program: {error}. Give Sidecall a database of its own."
         ) from None
+
+
+async def _begin(connection: asyncpg.Connection) -> None:
+    """Make the table that knows the version of all others."""
+    (found,) = await connection.fetch(_FIND_PLACE)
+    user, schema, may_create = found
+    if not may_create:
+        where = "any schema" if schema is None else f"the schema {schema}"
+        grant = "" if schema is None else f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {user}, or "
+        raise DatabaseUnfit(
+            f"its tables are not made yet, and the user {user} may make none in {where}: {grant}"
+            f"CREATE SCHEMA {user} AUTHORIZATION {user}"
+        )
+    await connection.execute(_MAKE)
 
 
 async def _carry_out(connection: asyncpg.Connection, migration: Migration) -> None:
