@@ -136,6 +136,25 @@ async def test_a_table_that_others_have_locked_is_waited_for_once(
     assert await database.read("count_queued_calls") == [(0,)]
 
 
+@pytest.mark.parametrize("use", ["write", "read"])
+async def test_whoever_has_waited_for_a_locked_table_does_not_wait_again(
+    estate: Estate, database: PostgresDatabase, use: str
+) -> None:
+    """A call takes several steps, each of which would be a second."""
+    other = await asyncpg.connect(estate.admin_url)
+    transaction = other.transaction()
+    await transaction.start()
+    await other.execute("LOCK TABLE calls IN ACCESS EXCLUSIVE MODE")
+
+    with pytest.raises(StoreUnavailable):
+        await (database.write("release_call", "a", 1) if use == "write" else database.read("get_call_record", "a"))
+    is_out_of_use = database.trouble is not None
+    await transaction.rollback()
+    await other.close()
+
+    assert is_out_of_use
+
+
 async def test_one_that_is_made_read_only_while_connections_stay_open_is_out_of_use(
     cluster: Cluster, estate: Estate, database: PostgresDatabase, caplog: pytest.LogCaptureFixture
 ) -> None:

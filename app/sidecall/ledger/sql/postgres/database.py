@@ -158,6 +158,8 @@ class PostgresDatabase:
             if not is_unavailable(error):
                 raise
             self._suffer(error)
+            if is_locked(error):
+                await self._outage.look()
             raise StoreUnavailable from error
 
     def _join(self, wish: Wish) -> asyncio.Future[Row | None]:
@@ -202,10 +204,8 @@ class PostgresDatabase:
         try:
             await self._attempt(link, taken)
         except Exception as error:
-            if is_of_all(error) or len(taken.wishes) == 1:
-                raise
-            # Perhaps somebody has locked a row, perhaps all of a table.
-            if is_locked(error) and await self._outage.look():
+            # Perhaps somebody has locked a row, perhaps all of a table: then nobody is to wait for it again.
+            if is_of_all(error) or (is_locked(error) and await self._outage.look()) or len(taken.wishes) == 1:
                 raise
             for wish in taken.wishes:
                 await self._write_alone(link, wish)
