@@ -26,7 +26,7 @@ LATER = (
     *("sidecall.cli.call", "sidecall.cli.calls", "sidecall.cli.keys", "sidecall.cli.mcp", "sidecall.cli.agents"),
     *(
         "sidecall.upstream.sdk",
-        "sidecall.ledger.sql.postgres",
+        "sidecall.ledger.sql.postgres.database",
         "griffe",
         "rich",
         "pygments",

@@ -27,7 +27,7 @@ from sidecall.ledger.sql.audit import SqlAudit
 from sidecall.ledger.sql.contents import SqlContents
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.items import SqlItems
-from sidecall.ledger.sql.postgres import PostgresDatabase
+from sidecall.ledger.sql.postgres.database import PostgresDatabase
 from sidecall.ledger.sql.rules import SqlRules
 from sidecall.ledger.sql.secrets import SqlSecrets
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase

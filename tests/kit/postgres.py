@@ -112,6 +112,12 @@ class Cluster:
         self.run("createdb", name)
         return name
 
+    def make_user(self) -> str:
+        """Make a user who may do nothing yet, with the password "x", and return their name."""
+        name = f"user_{next(self._numbers)}"
+        self.run("psql", "-q", "-d", "postgres", "-c", f"CREATE ROLE {name} LOGIN PASSWORD 'x'")
+        return name
+
     def run(self, program: str, *arguments: str) -> str:
         """Run one of PostgreSQL's programs against the cluster, and return what it prints."""
         return self._run(program, "-h", "127.0.0.1", "-p", str(self.port), "-U", _USER, *arguments)
@@ -167,6 +173,35 @@ def running(programs: Path, *, syncs: bool = False) -> Iterator[Cluster]:
 def postgres_url(cluster: Cluster) -> str:
     """Give the address of an empty database."""
     return cluster.address(cluster.make_database())
+
+
+@dataclass(frozen=True)
+class Estate:
+    """An empty database of a user who may do nothing else; `admin_url` reaches it as whoever may do everything."""
+
+    url: str
+    admin_url: str
+    user: str
+    database: str
+
+    async def administer(self, *statements: str, database: str | None = None) -> None:
+        """Carry out statements as who may do everything, in another database perhaps; `{user}` stands for the user."""
+        where = self.admin_url if database is None else f"{self.admin_url.rpartition('/')[0]}/{database}"
+        connection = await asyncpg.connect(where)
+        try:
+            for statement in statements:
+                await connection.execute(statement.format(user=self.user, database=self.database))
+        finally:
+            await connection.close()
+
+
+@pytest.fixture
+def estate(cluster: Cluster) -> Estate:
+    """Give an empty database of a user of its own."""
+    name = cluster.make_user()
+    cluster.run("createdb", "--owner", name, name)
+    host = f"127.0.0.1:{cluster.port}"
+    return Estate(f"postgresql://{name}:x@{host}/{name}", cluster.address(name), name, name)
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import pytest
 
 from sidecall.core.store.tenant import ItemStore
 from tests.kit.ledgers import KINDS, Clock, InMemory, Kept, Place, open_file, open_postgres
-from tests.kit.postgres import Cluster, cluster, emptied_url, postgres_url
+from tests.kit.postgres import Cluster, cluster, emptied_url, estate, postgres_url
 from tests.ledger.sql.disks import disk
 
-__all__ = ["cluster", "disk", "emptied_url", "ledger", "postgres_url"]
+__all__ = ["cluster", "disk", "emptied_url", "estate", "ledger", "postgres_url"]
 
 
 @pytest.fixture(scope="module", params=KINDS)

@@ -65,8 +65,8 @@ async def test_what_is_in_memory_is_always_ready() -> None:
 
 async def test_postgresql_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which is told before anything is connected."""
-    monkeypatch.delitem(sys.modules, "sidecall.ledger.sql.postgres", raising=False)
-    for name in [name for name in sys.modules if name.startswith("sidecall.ledger.sql.postgres")]:
+    monkeypatch.delitem(sys.modules, "sidecall.ledger.sql.postgres.database", raising=False)
+    for name in [name for name in sys.modules if name.startswith("sidecall.ledger.sql.postgres.database")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "asyncpg", None)
 

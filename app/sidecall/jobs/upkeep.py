@@ -44,7 +44,6 @@ class Upkeep:
         self._loop: asyncio.Task[None] | None = None
         self.queued = 0
         self._own: set[str] = set()  # Calls that nobody else begins, and that wait for that.
-        self._is_waiting = False  # For the store.
         self._is_behind = True  # Of what was left by the server before this one.
         runner.freed = self._begin_another
         runner.writer.released = self.add
@@ -57,10 +56,8 @@ class Upkeep:
     async def open(self) -> None:
         """Take up what a server before this one has left behind, and look after it from then on."""
         self._own.clear()
-        try:
+        with contextlib.suppress(StoreUnavailable):  # Which is no reason not to start: the round tries again.
             await self._catch_up()
-        except StoreUnavailable:  # Which is no reason not to start: the round tries again.
-            self._wait()
         self._loop = asyncio.get_running_loop().create_task(self._go_round())
 
     async def _catch_up(self) -> None:
@@ -121,25 +118,12 @@ class Upkeep:
                 if now - settled >= _LOOK_AT_HELD:
                     settled = now
                     await self._held.settle_all()
-                self._go_on()
-            except StoreUnavailable:
-                self._wait()
+            except StoreUnavailable:  # The database itself tells of that.
                 await asyncio.sleep(_PAUSE)
             except Exception:
                 logger.exception("queued calls could not be looked after; it is tried again in %g s", _PAUSE)
                 await asyncio.sleep(_PAUSE)
             await self._pause()
-
-    def _wait(self) -> None:
-        if not self._is_waiting:
-            why = self._ledger.trouble or "it does not answer"
-            logger.warning("the store cannot be used, and queued calls wait until it can: %s", why)
-        self._is_waiting = True
-
-    def _go_on(self) -> None:
-        if self._is_waiting and self._ledger.trouble is None:
-            logger.warning("the store can be used again, and queued calls run")
-            self._is_waiting = False
 
     async def _pause(self) -> None:
         # Not wait_for, which in Python 3.11 passes over being cancelled when it is woken at the same moment.

@@ -26,10 +26,12 @@ from sidecall.ledger.sql.database import Database
 if TYPE_CHECKING:
     from sidecall.ledger.sql import approvals as _approvals
     from sidecall.ledger.sql import ledger as _ledger
+    from sidecall.ledger.sql.postgres import concerns as _concerns
     from sidecall.ledger.sql.sqlite import file as _file
     from sidecall.ledger.sql.sqlite import opened as _opened
 else:
     _ledger = Later("sidecall.ledger.sql.ledger")
+    _concerns = Later("sidecall.ledger.sql.postgres.concerns")
     _file = Later("sidecall.ledger.sql.sqlite.file")
     _opened = Later("sidecall.ledger.sql.sqlite.opened")
 
@@ -37,7 +39,7 @@ else:
 IN_MEMORY = "memory://"
 _SQLITE = "sqlite:///"
 # Loaded when it is wanted, since its driver is an extra.
-_POSTGRES = "sidecall.ledger.sql.postgres"
+_POSTGRES = "sidecall.ledger.sql.postgres.database"
 _DRIVER = "asyncpg"
 _SIGN = "://"
 _FORMS = (
@@ -89,7 +91,7 @@ def open_history(url: str) -> Database | None:
         return _opened.SqliteDatabase(path.with_name(f"{path.stem}.history{path.suffix}"), purpose=_file.HISTORY)
     if url == IN_MEMORY:
         return None
-    database: Database = _load_postgres().PostgresDatabase(url, readers=1, writers=1)
+    database: Database = _load_postgres().PostgresDatabase(url, readers=1, writers=1, concern=_concerns.HISTORY)
     return database
 
 
@@ -107,7 +109,8 @@ def open_file_store(url: str) -> Database:
         return _opened.SqliteDatabase(path.with_name(f"{path.stem}.files{path.suffix}"), purpose=_file.FILES)
     if url == IN_MEMORY:
         return _opened.SqliteDatabase(purpose=_file.FILES)
-    database: Database = _load_postgres().PostgresDatabase(url, readers=2, writers=1, patience=_LONG)
+    concern = _concerns.FILES
+    database: Database = _load_postgres().PostgresDatabase(url, None, _LONG, readers=2, writers=1, concern=concern)
     return database
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sidecall.ledger.sql.database import Database
-from sidecall.ledger.sql.postgres import PostgresDatabase
+from sidecall.ledger.sql.postgres.database import PostgresDatabase
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 
 STATEMENTS = {

@@ -15,7 +15,7 @@ from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.sql.approvals import SqlApprovals
 from sidecall.ledger.sql.heartbeat import Heartbeat
 from sidecall.ledger.sql.ledger import DatabaseLedger
-from sidecall.ledger.sql.postgres import PostgresDatabase
+from sidecall.ledger.sql.postgres.database import PostgresDatabase
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from sidecall.pipeline.format import refuse
 from tests.kit.ledgers import Clock

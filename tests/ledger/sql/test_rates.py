@@ -9,7 +9,7 @@ import pytest
 from sidecall.core.context import Caller
 from sidecall.core.overload import QuotaExceeded, StoreUnfit
 from sidecall.core.quota import Rate
-from sidecall.ledger.sql.postgres import PostgresDatabase
+from sidecall.ledger.sql.postgres.database import PostgresDatabase
 from sidecall.ledger.sql.rates import SqlRates
 from sidecall.main import create_app
 from sidecall.pipeline.quotas.shared import SharedQuotas

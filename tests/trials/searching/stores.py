@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sidecall.indexing.cutting import cut_text
 from sidecall.ledger.sql.database import Database
-from sidecall.ledger.sql.postgres import PostgresDatabase
+from sidecall.ledger.sql.postgres.database import PostgresDatabase
 from sidecall.ledger.sql.sqlite.file import FILES
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from sidecall.ledger.sql.statements import read_statements

@@ -1,9 +1,7 @@
 """PostgreSQL as a ledger's database."""
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
 import asyncpg
@@ -11,9 +9,13 @@ import asyncpg
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.database import Dialect, Row
 from sidecall.ledger.sql.gathering import Gathering
-from sidecall.ledger.sql.postgres_link import Link
-from sidecall.ledger.sql.postgres_tables import bring_up_to_date
-from sidecall.ledger.sql.postgres_words import is_of_all, is_unavailable, name_address, word_fault
+from sidecall.ledger.sql.postgres.concerns import LEDGER, Concern
+from sidecall.ledger.sql.postgres.connecting import open_connection
+from sidecall.ledger.sql.postgres.link import Link
+from sidecall.ledger.sql.postgres.outage import Outage
+from sidecall.ledger.sql.postgres.readers import NoneFreeError, PostgresReaders
+from sidecall.ledger.sql.postgres.tables import NoTables, bring_up_to_date, require_tables, try_tables
+from sidecall.ledger.sql.postgres.words import is_locked, is_of_all, is_said, is_unavailable, name_address, word_fault
 from sidecall.ledger.sql.rounds import BESIDE, Line, Round, Wish, hand_out, measure, refuse_all, turn_away
 from sidecall.ledger.sql.statements import read_statements
 
@@ -35,8 +37,6 @@ _ENOUGH = 16
 _COLUMNS = " unnest($1::"
 _TO_CONNECT = 5.0
 _TO_START = 30.0
-# Seconds for which a failed write counts as trouble when none follows.
-_COMPLAINS = 5.0
 
 
 class PostgresDatabase:
@@ -56,45 +56,31 @@ class PostgresDatabase:
         patience: float = 2.0,
         readers: int = _READERS,
         writers: int = _WRITERS,
+        concern: Concern = LEDGER,
     ) -> None:
         self._address = name_address(url)
         self._statements = read_statements(self.dialect) if statements is None else statements
         self._patience = patience
         self._url = url
-        self._writers = [Link(url, patience, is_kept=True) for _ in range(writers)]
+        self._concern = concern
+        self._writers = [Link(url, patience, is_kept=True, when_lost=self._miss) for _ in range(writers)]
         self._idle = list(self._writers)
-        self._readers = [Link(url, patience, is_kept=False) for _ in range(readers)]
-        self._free: asyncio.LifoQueue[Link] = asyncio.LifoQueue()
+        self._readers = PostgresReaders(url, patience, readers)
         self._line = Line(_WAITING_BYTES)
         self._writing: set[asyncio.Task[None]] = set()
         self._gathering = Gathering(self._line.__len__, self._wake, _ENOUGH)
-        self._complaint: str | None = None
-        self._complained_at = 0.0
-        self._complaining_since: float | None = None  # In seconds since 1970.
+        self._outage = Outage(concern, self._address, self._find_fault, self._empty_line)
         self._is_closing = False
 
     @property
     def trouble(self) -> str | None:
         """Why it cannot be used just now; None when it can."""
-        is_fresh = time.monotonic() < self._complained_at + _COMPLAINS
-        lost = None if self._is_connected else self._writers[0].trouble
-        found = lost or (self._complaint if is_fresh else None)
-        return None if found is None else f"PostgreSQL at {self._address}: {found}"
+        return self._outage.trouble
 
     @property
     def troubled_since(self) -> float | None:
         """When that began, in seconds since 1970; None when it can be used."""
-        if self.trouble is None:
-            return None
-        lost = [link.troubled_since for link in self._writers if link.troubled_since is not None]
-        return self._complaining_since if self._is_connected else max(lost, default=None)
-
-    @property
-    def _is_connected(self) -> bool:
-        for link in self._writers:  # noqa: SIM110  a generator takes four times as long, and each call looks twice
-            if link.connection is not None:
-                return True
-        return False
+        return self._outage.troubled_since
 
     async def open(self) -> None:
         """Connect, and bring the tables up to date.
@@ -103,16 +89,18 @@ class PostgresDatabase:
             StoreUnfit: It cannot be reached under this address, or its tables are not for this program.
         """
         try:
-            first = await asyncpg.connect(self._url, timeout=_TO_CONNECT)
+            first = await open_connection(self._url, _TO_CONNECT)
             try:
                 await asyncio.wait_for(bring_up_to_date(first, self._address), _TO_START)
+                await asyncio.wait_for(require_tables(first, self._concern.tables), _TO_START)
             finally:
                 first.terminate()
-            for link in (*self._writers, *self._readers):
+            for link in self._writers:
                 await link.open()
-            for reader in self._readers:
-                self._free.put_nowait(reader)
+            await self._readers.open()
+            self._outage.open()
         except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            await self.close()
             raise StoreUnfit(
                 f"The database {self._address} (SIDECALL_STORE) cannot be used: {word_fault(error)}."
             ) from None
@@ -125,8 +113,9 @@ class PostgresDatabase:
             _, late = await asyncio.wait(self._writing, timeout=2 * self._patience)
             for task in late:
                 task.cancel()
-        turn_away(self._line.empty())
-        await asyncio.gather(*(link.close() for link in (*self._writers, *self._readers)))
+        self._empty_line()
+        await self._outage.close()
+        await asyncio.gather(self._readers.close(), *(link.close() for link in self._writers))
 
     def write(self, statement: str, *values: Any, size: int | None = None) -> Awaitable[Row | None]:
         """Carry out a statement, and return the first row of its RETURNING, None if there is none, once it is durable.
@@ -156,47 +145,38 @@ class PostgresDatabase:
             StoreUnavailable: The database cannot be used just now.
         """
         sql = self._statements[statement].replace("{where}", where)
+        if self._outage.trouble is not None:
+            raise StoreUnavailable
         try:
-            async with self._borrow() as link:
+            async with self._readers.take() as link:
+                if self._outage.trouble is not None:
+                    raise ConnectionResetError
                 return [tuple(row) for row in await link.use(lambda one: one.fetch(sql, *values), self._patience)]
         except asyncpg.CharacterNotInRepertoireError:
             return []  # Something is looked for by a text with a NUL in it, and no row can have one.
         except Exception as error:
-            if is_unavailable(error):
-                raise StoreUnavailable from error
-            raise
-
-    @asynccontextmanager
-    async def _borrow(self) -> AsyncIterator[Link]:
-        if not self._is_connected:
-            raise ConnectionResetError
-        async with asyncio.timeout(self._patience):
-            link = await self._free.get()
-        try:
-            yield link
-        finally:
-            self._free.put_nowait(link)
+            if not is_unavailable(error):
+                raise
+            self._suffer(error)
+            if is_locked(error):
+                await self._outage.look()
+            raise StoreUnavailable from error
 
     def _join(self, wish: Wish) -> asyncio.Future[Row | None]:
-        if self._is_closing or not self._is_connected or not self._line.join(wish):
+        if self._outage.trouble is not None or self._is_closing or not self._line.join(wish):
             turn_away([wish])
         else:
             self._gathering.begin()
         return wish.done
 
     def _wake(self) -> None:
-        """Let a connection that has nothing to do write what waits; those that write take it by themselves.
-
-        Where there is none any more, it is turned away.
-        """
+        """Let a connection that has nothing to do write what waits; those that write take it by themselves."""
         link = next((link for link in self._idle if link.connection is not None), None)
         if link is not None:
             self._idle.remove(link)
             task = asyncio.create_task(self._write_rounds(link))
             self._writing.add(task)
             task.add_done_callback(self._writing.discard)
-        elif not self._is_connected:
-            turn_away(self._line.empty())
 
     async def _write_rounds(self, link: Link) -> None:
         try:
@@ -224,12 +204,16 @@ class PostgresDatabase:
         try:
             await self._attempt(link, taken)
         except Exception as error:
-            if is_of_all(error) or len(taken.wishes) == 1:
+            # Perhaps somebody has locked a row, perhaps all of a table: then nobody is to wait for it again.
+            if is_of_all(error) or (is_locked(error) and await self._outage.look()) or len(taken.wishes) == 1:
                 raise
             for wish in taken.wishes:
                 await self._write_alone(link, wish)
 
     async def _write_alone(self, link: Link, wish: Wish) -> None:
+        if self._outage.trouble is not None:
+            turn_away([wish])
+            return
         try:
             await self._attempt(link, Round(wish.statement, [wish], wish.size))
         except Exception as error:
@@ -238,18 +222,59 @@ class PostgresDatabase:
     async def _attempt(self, link: Link, taken: Round) -> None:
         patience = self._patience + taken.size / _SLOWLY
         await link.use(lambda connection: _carry_out(connection, taken), patience)
-        self._complaint = None
 
     def _refuse(self, wishes: Sequence[Wish], error: Exception) -> None:
-        if not is_unavailable(error):
+        if is_unavailable(error):
+            self._suffer(error)
+            turn_away(wishes, error)
+        else:
             refuse_all(wishes, error)
-            return
-        if is_of_all(error) and self._is_connected:
-            if self.trouble is None:
-                self._complaining_since = time.time()
-            self._complaint = word_fault(error)
-            self._complained_at = time.monotonic()
-        turn_away(wishes, error)
+
+    def _suffer(self, error: Exception) -> None:
+        """Note that the database has failed somebody."""
+        if is_said(error):
+            self._outage.begin(word_fault(error))
+        else:
+            self._outage.doubt()
+
+    def _miss(self) -> None:
+        """Note that a connection is lost."""
+        if (lost := self._tell_loss()) is not None:
+            self._outage.begin(lost)
+
+    def _tell_loss(self) -> str | None:
+        """Return why nothing can be written, for want of a connection; None where there is one."""
+        lost = [link.trouble or "" for link in self._writers if link.connection is None]
+        return lost[0] if len(lost) == len(self._writers) else None
+
+    def _empty_line(self) -> None:
+        turn_away(self._line.empty())
+
+    async def _find_fault(self) -> str | None:
+        """Try the database on a connection that reads, and return what is wrong with it; what it had before if unknown.
+
+        Where it is empty, the tables are made again: it was made anew by whoever looks after it.
+        """
+        if (lost := self._tell_loss()) is not None:
+            return lost
+        try:
+            async with self._readers.take(is_urgent=True) as link:
+                await self._try(link)
+        except NoneFreeError:
+            return self._outage.fault
+        except StoreUnfit as error:
+            return error.message
+        except Exception as error:
+            return word_fault(error)
+        return None
+
+    async def _try(self, link: Link) -> None:
+        tables = self._concern.tables
+        try:
+            await link.use(lambda one: try_tables(one, tables), self._patience)
+        except NoTables:
+            await link.use(lambda one: bring_up_to_date(one, self._address), _TO_START)
+            await link.use(lambda one: try_tables(one, tables), self._patience)
 
 
 async def _carry_out(connection: asyncpg.Connection, taken: Round) -> None:

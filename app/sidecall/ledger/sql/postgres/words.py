@@ -11,10 +11,23 @@ _NOT_AN_ADDRESS = (
     "SIDECALL_STORE is no address of a PostgreSQL database: write postgresql://user:password@host:5432/database, and "
     "of the characters @ : / ? # % in a password their percent-encoded form."
 )
-# The database is there, and cannot write just now: by the first two characters of SQLSTATE, or all five.
-_UNAVAILABLE = ("08", "53", "57", "58", "25006", "55P03", "40001", "40P01", "XX")
+# The database is there, and cannot be used just now: by the first two characters of SQLSTATE, or all five. Among them
+# is what its administrator did to the user (28), the database (3D), the schema (3F), rights (42501) and tables (42P01).
+_UNAVAILABLE = ("08", "28", "3D", "3F", "53", "57", "58", "25006", "42501", "42P01", "55P03", "40001", "40P01", "XX")
 # Only one of several statements may have to do with it.
 _OF_ONE = ("55P03", "40001", "40P01", "57014")
+
+
+# What the server's own words do not say.
+_WORDS = {
+    "25006": "it cannot be written: it is a standby, or was made read-only",
+    "42501": "{}; its user lacks a right",
+    "55P03": "{}: another program has locked it",
+}
+
+
+class DatabaseUnfit(OSError):
+    """It is there, and is not as it has to be; the message says what to do."""
 
 
 def name_address(url: str) -> str:
@@ -40,7 +53,7 @@ def word_fault(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return "it does not answer in time"
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return text.splitlines()[0]
+    return _WORDS.get(getattr(error, "sqlstate", None) or "", "{}").format(text.splitlines()[0])
 
 
 def is_unavailable(error: BaseException) -> bool:
@@ -50,6 +63,16 @@ def is_unavailable(error: BaseException) -> bool:
     # What the driver refuses before it is sent is a ValueError too; the last is one that breaks as it is made.
     lost = isinstance(error, asyncpg.InterfaceError) and not isinstance(error, ValueError)
     return lost or isinstance(error, (OSError, TimeoutError, asyncpg.InternalClientError))
+
+
+def is_said(error: BaseException) -> bool:
+    """Return whether the database itself says that no statement can be carried out."""
+    return isinstance(error, asyncpg.PostgresError) and is_of_all(error)
+
+
+def is_locked(error: BaseException) -> bool:
+    """Return whether somebody else has locked what a statement needs."""
+    return isinstance(error, asyncpg.LockNotAvailableError)
 
 
 def is_of_all(error: BaseException) -> bool:

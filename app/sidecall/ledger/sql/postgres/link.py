@@ -2,21 +2,19 @@
 
 import asyncio
 import random
-import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
 import asyncpg
 
-from sidecall.ledger.sql.postgres_words import word_fault
+from sidecall.ledger.sql.postgres.connecting import open_connection
+from sidecall.ledger.sql.postgres.words import word_fault
 
 T = TypeVar("T")
 
 _LOST = "the connection to it is lost"
 _SILENT = "it does not answer in time"
-# What is answered is durable, also where the database is set up to say so before it is. Other values stay as they are.
-_DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 # What is written is found by its id, also where a table is new: it grows by thousands of rows a second before anybody
 # counts them, and a plan that was made for an empty one would go on reading all of it.
 _BY_INDEX = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off"
@@ -28,11 +26,15 @@ _SELDOM = 5.0
 class Link:
     """One connection; `connection` is None while there is none.
 
-    One that is `kept` is made again as soon as it breaks, others when they are used.
+    One that is `kept` is made again as soon as it breaks, others when they are used. `when_lost` is called when it
+    breaks.
     """
 
-    def __init__(self, url: str, patience: float, *, is_kept: bool) -> None:
+    def __init__(
+        self, url: str, patience: float, *, is_kept: bool, when_lost: Callable[[], None] = lambda: None
+    ) -> None:
         self._is_kept = is_kept
+        self._when_lost = when_lost
         self._url = url
         self._patience = patience
         self._mending: asyncio.Task[None] | None = None
@@ -40,7 +42,6 @@ class Link:
         self._silent: asyncpg.Connection | None = None
         self.connection: asyncpg.Connection | None = None
         self.trouble: str | None = None
-        self.troubled_since: float | None = None  # In seconds since 1970.
 
     async def open(self) -> None:
         """Connect.
@@ -48,21 +49,16 @@ class Link:
         Raises:
             OSError: It cannot be reached; asyncpg has more such errors.
         """
-        connection = await asyncpg.connect(self._url, timeout=self._patience)
-        try:
-            # Half of the time is left to carry the others out, where somebody else holds the row of one.
-            patience = f"{self._patience * 500:.0f}ms"
-            await connection.execute("SELECT set_config('lock_timeout', $1, false)", patience, timeout=self._patience)
-            await connection.execute(_DURABLE, timeout=self._patience)
-            if self._is_kept:
+        # Half of the time is left to carry the others out, where somebody else holds the row of one.
+        connection = await open_connection(self._url, self._patience, lock_patience=self._patience / 2)
+        if self._is_kept:
+            try:
                 await connection.execute(_BY_INDEX, timeout=self._patience)
-            if await connection.fetchval("SHOW transaction_read_only", timeout=self._patience) == "on":
-                raise ConnectionRefusedError("it cannot be written: it is a standby, or was made read-only")
-        except BaseException:
-            connection.terminate()
-            raise
+            except BaseException:
+                connection.terminate()
+                raise
         connection.add_termination_listener(self._lose)
-        self.connection, self.trouble, self.troubled_since = connection, None, None
+        self.connection, self.trouble = connection, None
 
     async def use(self, use: Callable[[asyncpg.Connection], Coroutine[Any, Any, T]], patience: float) -> T:
         """Return what a function does with the connection, which breaks when that takes longer than `patience`.
@@ -121,9 +117,10 @@ class Link:
     def _lose(self, connection: Any, why: str = _LOST) -> None:
         if self._is_closing or connection is not self.connection:
             return
-        self.connection, self.trouble, self.troubled_since = None, why, time.time()
+        self.connection, self.trouble = None, why
         if self._is_kept:
             self._mending = asyncio.create_task(self._mend())
+        self._when_lost()
 
     async def _mend(self) -> None:
         pause = _SOON

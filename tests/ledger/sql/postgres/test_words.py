@@ -3,7 +3,7 @@
 import asyncpg
 import pytest
 
-from sidecall.ledger.sql.postgres_words import is_of_all, is_unavailable
+from sidecall.ledger.sql.postgres.words import is_of_all, is_unavailable
 
 ERRORS = {
     "reset": (ConnectionResetError(), True, True),

@@ -11,8 +11,8 @@ import asyncpg
 import pytest
 
 from sidecall.core.overload import StoreUnavailable
-from sidecall.ledger.sql.postgres import PostgresDatabase
-from sidecall.ledger.sql.postgres_link import Link
+from sidecall.ledger.sql.postgres.database import PostgresDatabase
+from sidecall.ledger.sql.postgres.link import Link
 from sidecall.ledger.sql.statements import read_statements
 from tests.kit.postgres import Cluster
 from tests.ledger.sql.wires import Wire, wire_to

@@ -1,0 +1,32 @@
+"""What a PostgreSQL database is used for: which of its tables, and what the log says when they cannot be used."""
+
+from sidecall.dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """Some of the tables of one database, which are used together on connections of their own."""
+
+    name: str
+    loss: str
+    tables: tuple[str, ...]
+
+
+LEDGER = Concern(
+    "the ledger",
+    "calls that have to be remembered get 503",
+    (
+        *("approval_rules", "approvals", "audit_entries", "call_rates", "caller_secrets"),
+        *("calls", "contents", "items", "servers"),
+    ),
+)
+HISTORY = Concern(
+    "the history",
+    "calls that end are kept in memory as far as there is room",
+    ("history_blocks", "history_counts", "history_marks"),
+)
+FILES = Concern(
+    "the files",
+    "files can be neither sent nor searched",
+    ("file_attributes", "file_pieces", "file_words", "files", "vector_store_files", "vector_stores"),
+)

@@ -1,0 +1,104 @@
+"""Why a PostgreSQL database cannot be used, from whoever finds out first until a trial of it goes well."""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable
+from contextvars import Context
+
+from sidecall.ledger.sql.postgres.concerns import Concern
+
+logger = logging.getLogger("sidecall")
+
+# Seconds before the first trial, and at most between two of them.
+_SOON = 0.1
+_SELDOM = 1.0
+# An outage that begins so many seconds after the one before ended is the same one, of which the trial has seen nothing:
+# it is tried less and less often, lest the log fill.
+_STEADY = 10.0
+_LONG = 5.0
+
+
+class Outage:
+    """What is true of a database for all who use it; the log has one line when it begins and one when it ends.
+
+    `find_fault` tries the database and returns what is wrong with it, None where nothing is. `when_begun` is called at
+    each beginning.
+    """
+
+    def __init__(
+        self,
+        concern: Concern,
+        address: str,
+        find_fault: Callable[[], Awaitable[str | None]],
+        when_begun: Callable[[], None],
+    ) -> None:
+        self._concern = concern
+        self._name = f"PostgreSQL at {address}"
+        self._find_fault = find_fault
+        self._when_begun = when_begun
+        self._is_open = False
+        self._pause = _SOON
+        self._ended_at = 0.0
+        self._mending: asyncio.Task[None] | None = None
+        self._doubting: asyncio.Task[bool] | None = None
+        self.fault: str | None = None
+        self.trouble: str | None = "It is not open."
+        self.troubled_since: float | None = None  # In seconds since 1970.
+
+    def open(self) -> None:
+        """Begin: the database can be used."""
+        self._is_open, self.trouble = True, None
+
+    async def close(self) -> None:
+        """Try no more."""
+        self._is_open = False
+        tasks = [task for task in (self._mending, self._doubting) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def begin(self, fault: str) -> None:
+        """Note that nobody can use the database, and try it until it can be used again."""
+        if not self._is_open:
+            return
+        is_new = self.fault is None
+        self._say(fault)
+        if is_new:
+            self.troubled_since = time.time()
+            what, loss = self._concern.name, self._concern.loss
+            # What goes wrong belongs to no request, though one finds it out.
+            Context().run(logger.error, "%s cannot be used, so %s: %s", what, loss, self.trouble)
+            is_same = time.monotonic() < self._ended_at + _STEADY
+            self._pause = min(2 * self._pause, _LONG) if is_same else _SOON
+            self._mending = asyncio.get_running_loop().create_task(self._mend(), context=Context())
+            self._when_begun()
+
+    def doubt(self) -> None:
+        """Let the database be tried: it has failed somebody, and perhaps fails all."""
+        if self._is_open and self.trouble is None and (self._doubting is None or self._doubting.done()):
+            self._doubting = asyncio.get_running_loop().create_task(self.look(), context=Context())
+
+    async def look(self) -> bool:
+        """Try the database, and return whether nobody can use it."""
+        if self.trouble is None and (fault := await self._find_fault()) is not None:
+            self.begin(fault)
+        return self.trouble is not None
+
+    def _say(self, fault: str) -> None:
+        self.fault, self.trouble = fault, f"{self._name}: {fault}"
+
+    async def _mend(self) -> None:
+        pause = self._pause
+        while True:
+            # Many servers do not come back at the same moment.
+            await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311
+            pause = max(self._pause, min(2 * pause, _SELDOM))
+            fault = await self._find_fault()
+            if fault is None:
+                break
+            self._say(fault)
+        self.fault = self.trouble = self.troubled_since = None
+        self._ended_at = time.monotonic()
+        logger.warning("%s can be used again: %s", self._concern.name, self._name)
