@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sidecall.ledger.sql.database import Database
-from sidecall.ledger.sql.postgres import PostgresDatabase
+from sidecall.ledger.sql.postgres.database import PostgresDatabase
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from tests.kit.postgres import cluster, emptied_url, postgres_url
 
