@@ -141,7 +141,7 @@ class CallState:
 
     @classmethod
     def of(cls, answer: ToolAnswer) -> Self:
-        """Say how a call stands that the server has answered and does not remember."""
+        """Return how a call stands that the server has answered and does not remember."""
         status, kind = ("failed", answer.failure.kind) if answer.failure else ("succeeded", None)
         said = {"id": answer.id or "", "name": answer.name, "status": status, "tool_call_id": answer.tool_call_id}
         return cls.read({**said, "kind": kind, "approval_id": None, "message": answer.message})

@@ -221,7 +221,7 @@ def _write_end(end: CallEnd, form: DialectName, headers: dict[str, str]) -> Repl
 
 
 def _tell_cache(message: ToolMessage, headers: dict[str, str]) -> dict[str, str]:
-    """Say whether a cache has answered; of an answer that was given before it is not said anew."""
+    """Write whether a cache has answered; of an answer that was given before it is not said anew."""
     cached = message.response_metadata.get("cache")
     return {} if cached is None or "Idempotency-Replayed" in headers else cache_headers(cached)
 

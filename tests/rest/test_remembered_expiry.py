@@ -1,0 +1,64 @@
+"""How long a key stands for its call."""
+
+import asyncio
+
+from sidecall import tool as make_tool
+from tests.kit.clients import MakeClient
+from tests.kit.remembered import GO, RAN, charge, key, refund, send, wait_for
+from tests.kit.waiting import until
+
+
+async def test_a_key_expires(serve: MakeClient) -> None:
+    """The call then runs anew."""
+    client = await serve(charge, idempotency_ttl=0.05)
+
+    await send(client, "charge", headers=key("k"), order="a")
+    await asyncio.sleep(0.1)
+    await send(client, "charge", headers=key("k"), order="a")
+
+    assert RAN["a"] == 2
+
+
+async def test_a_key_does_not_expire_before_its_call_has_ended(serve: MakeClient) -> None:
+    """Whether it runs or waits for a person: it runs once, and its time begins with the end."""
+    client = await serve(wait_for, refund, idempotency_ttl=0.05)
+    sent = [asyncio.ensure_future(send(client, "wait_for", headers=key("k"), name="a"))]
+    await until(lambda: RAN["a"] > 0)
+    held = await send(client, "refund", headers=key("h"), order="b")
+    await asyncio.sleep(0.1)
+
+    sent.append(asyncio.ensure_future(send(client, "wait_for", headers=key("k"), name="a")))
+    held_again = await send(client, "refund", headers=key("h"), order="b")
+    other = await send(client, "wait_for", headers=key("k"), name="c")
+    GO["a"].set()
+    answers = await asyncio.gather(*sent)
+
+    assert (held.status_code, held_again.json()) == (202, held.json())
+    assert (other.status_code, RAN["a"]) == (422, 1)
+    assert answers[0].content == answers[1].content
+
+
+async def test_an_id_stands_for_its_call_until_that_has_ended(serve: MakeClient) -> None:
+    """However soon keys expire."""
+
+    @make_tool(idempotency="tool_call_id")
+    async def deliver(name: str) -> str:
+        """Deliver once somebody says go.
+
+        Args:
+            name: For whom.
+        """
+        RAN[name] += 1
+        await GO.setdefault(name, asyncio.Event()).wait()
+        return f"delivered to {name}"
+
+    client = await serve(deliver, idempotency_ttl=0.05)
+    sent = [asyncio.ensure_future(send(client, "deliver", name="a"))]
+    await until(lambda: RAN["a"] > 0)
+    await asyncio.sleep(0.1)
+    sent.append(asyncio.ensure_future(send(client, "deliver", name="a")))
+    await asyncio.sleep(0.05)
+    GO["a"].set()
+
+    assert {answer.json()["content"] for answer in await asyncio.gather(*sent)} == {"delivered to a"}
+    assert RAN["a"] == 1
