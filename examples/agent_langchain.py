@@ -61,7 +61,9 @@ def read_answer(answer: Mapping[str, Any]) -> ToolMessage | Command[Any]:
     message, asked = ToolMessage(**answer), answer["response_metadata"]
     if "state_update" not in asked:
         return message
-    update = {**asked["state_update"], "messages": [message, *asked["state_update"].get("messages", [])]}
+    said = [*asked["state_update"].get("messages", [])]
+    said.insert(asked.get("answer_at", 0), message)
+    update = {**asked["state_update"], "messages": said}
     goto = asked.get("goto") or []
     steps = [Send(**step) if isinstance(step, dict) else step for step in (goto if isinstance(goto, list) else [goto])]
     return Command(update=update, goto=steps, graph=asked.get("graph"))

@@ -78,6 +78,8 @@ from sidecall.core.run.runtime import RunnableConfig, ToolRuntime
 from sidecall.core.run.sandbox import CommandSandbox, PythonSandbox
 from sidecall.core.run.usage import Usage
 from sidecall.core.secrecy.user_tokens import UserTokenRefused
+from sidecall.core.store.items import Item, SearchItem
+from sidecall.core.store.operations import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
 from sidecall.core.store.protocol import Store
 from sidecall.indexing.folder import IndexedFolder
 from sidecall.outgoing.clients import guarded_async_client, guarded_client
@@ -113,6 +115,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "FileSearchTool",
     "ForwardedHeader",
     "FunctionTool",
+    "GetOp",
     "HostedMCPTool",
     "HumanMessage",
     "ImageGenerationTool",
@@ -122,10 +125,14 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "InjectedToolArg",
     "InjectedToolCallId",
     "InjectedWorkspace",
+    "Item",
+    "ListNamespacesOp",
+    "MatchCondition",
     "ModelBehaviorError",
     "OpenAPIToolkit",
     "OutgoingRefused",
     "ProgrammaticToolCallingTool",
+    "PutOp",
     "PythonSandbox",
     "REMOVE_ALL_MESSAGES",
     "Registry",
@@ -135,6 +142,8 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "RunContextWrapper",
     "RunnableConfig",
     "SchemaAnnotationError",
+    "SearchItem",
+    "SearchOp",
     "Secret",
     "Send",
     "ShellTool",

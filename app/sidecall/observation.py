@@ -98,4 +98,4 @@ def build_telemetry(
     tracing = open_tracing(settings.otel, redaction)
     if tracing is not None and tracing.dropped is not None:
         metrics.add_counter("sidecall_spans_dropped", _LOST, lambda: tracing.dropped or 0)
-    return CallTelemetry(metrics, lines, tracing, history.note)
+    return CallTelemetry(metrics, lines, tracing, history.notes)

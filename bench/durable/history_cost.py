@@ -64,12 +64,12 @@ async def _time(run: Callable[[], Any]) -> float:
 
 async def _note_all(history: History, calls: _Calls) -> None:
     """Note calls as they end, and write them down as often as a server does that answers 5,000 of them in a second."""
-    note = history.note
+    begin, note = history.notes.begin, history.notes.note
     for number, (invocation, seconds) in enumerate(calls, 1):
-        name, call_id = invocation.tool.name, invocation.id
+        name, call_id, begun = invocation.tool.name, invocation.id, begin(invocation)
         invocation.args = {"text": "hi"}
         invocation.message = ToolMessage(content="hi", tool_call_id="call_1", name=name, id=call_id)
-        note(invocation, "success", seconds)
+        note(invocation, "success", seconds, begun)
         if number % _TURN == 0:
             await asyncio.sleep(0)
         if number % (10 * _TURN) == 0:

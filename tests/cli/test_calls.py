@@ -252,11 +252,14 @@ def test_approvals_are_listed_and_decided(ask: Callable[..., Result], send: Send
     approved = json.loads(ask("approvals", "approve", one, "--reason", "fine").stdout)
     edited = json.loads(ask("approvals", "approve", two, "--args", '{"order": "99"}').stdout)
     rejected = json.loads(ask("approvals", "reject", three, "--reason", "Ask first.").stdout)
+    shown = [json.loads(ask("approvals", "show", it, "--json").stdout) for it in (one, two, three)]
 
     assert [line.split()[:3] for line in table[1:]] == [[it, "refund", "pending"] for it in (one, two, three)]
     assert (approved["message"]["content"], approved["reason"]) == ("refunded 11", "fine")
     assert edited["message"]["content"] == "refunded 99"
     assert (rejected["status"], "Ask first." in rejected["message"]["content"]) == ("rejected", True)
+    assert shown == [approved, edited, rejected]
+    assert (edited["tool_call"]["args"], edited["asked_args"]) == ({"order": "99"}, {"order": "12"})
     assert json.loads(ask("approvals", "--json").stdout) == []
     assert [it["id"] for it in json.loads(ask("approvals", "--json", "--status", "rejected").stdout)] == [three]
 

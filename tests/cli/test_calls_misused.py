@@ -17,6 +17,7 @@ SOME = "01a202d4-8e08-76c8-a6cd-81cabbcf02ac"
         ("calls", "show", ""),
         ("calls", "show", "export"),
         ("approvals", "approve", "x"),
+        ("approvals", "show", "rules"),
         ("calls", "--status", "failed", "show", SOME),
         ("calls", "--status", "broken"),
         ("approvals", "--limit", "3", "reject", SOME, "--reason", "no"),
@@ -32,7 +33,15 @@ def test_a_mistake_of_usage_is_said(arguments: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "nonsense", "http://[", "ftp://127.0.0.1"])
 @pytest.mark.parametrize(
-    "command", [("calls",), ("calls", "show", SOME), ("calls", "follow"), ("calls", "export"), ("approvals",)]
+    "command",
+    [
+        ("calls",),
+        ("calls", "show", SOME),
+        ("calls", "follow"),
+        ("calls", "export"),
+        ("approvals",),
+        ("approvals", "show", SOME),
+    ],
 )
 def test_that_no_server_is_there_is_said(sidecall_here: Any, command: tuple[str, ...], url: str) -> None:
     """With what to do about it."""

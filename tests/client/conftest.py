@@ -11,6 +11,9 @@ from sidecall import BaseTool, Registry
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.client.twins import Twin, make_twin
+from tests.kit.forked import origin
+
+__all__ = ["origin"]
 
 OpenApp = Callable[..., Awaitable[ASGIApp]]
 OpenTwin = Callable[..., Awaitable[Twin]]

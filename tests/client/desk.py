@@ -11,8 +11,13 @@ from sidecall import (
     InjectedToolArg,
     ToolContext,
     ToolException,
+    ToolGuardrailFunctionOutput,
+    ToolInputGuardrailData,
     ToolMessage,
+    ToolOutputGuardrailData,
     tool,
+    tool_input_guardrail,
+    tool_output_guardrail,
 )
 
 
@@ -52,6 +57,18 @@ def refund(order: int, amount: int = 100) -> str:
     return f"Refunded {amount} for order {order}."
 
 
+@tool(idempotency="tool_call_id")
+def charge(amount: int) -> str:
+    """Charge an amount."""
+    return f"Charged {amount}."
+
+
+@tool
+def configure(runtime: str, config: dict[str, Any], tool_call_id: str, store: int, state: str, callbacks: str) -> str:
+    """Configure something, by names that frameworks have for things of their own."""
+    return f"{runtime} {config} {tool_call_id} {store} {state} {callbacks}"
+
+
 @tool(input="text")
 def jot(text: str) -> str:
     """Jot a text down."""
@@ -67,11 +84,51 @@ def pay_out(amount: int, context: ToolContext) -> str:
 
 
 @tool
+def empty(folder: str, context: ToolContext) -> str:
+    """Empty a folder, and ask twice before."""
+    asked = context.resumed or []
+    if context.rejection is not None:
+        return f"{folder} stays: {len(asked)} asked."
+    if len(asked) < 2:
+        raise ApprovalRequired(["Read it?", "Delete it?"][len(asked)], state=[*asked, "yes"])
+    return f"{folder} is empty."
+
+
+@tool
 async def write(text: str, context: ToolContext) -> AsyncIterator[str]:
     """Write a text word by word."""
     await context.progress(1, 2, "begun")
     for word in text.split():
         yield word
+
+
+@tool(timeout=0.05, timeout_behavior="raise")
+async def linger() -> str:
+    """Take too long, and let the program know."""
+    await asyncio.sleep(60)
+    return "late"
+
+
+@tool_input_guardrail
+def no_order(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
+    """Refuse requests about an order."""
+    if "order" in str(data.args):
+        return ToolGuardrailFunctionOutput.raise_exception({"asked": "order"})
+    return ToolGuardrailFunctionOutput.allow()
+
+
+@tool_output_guardrail
+def no_secret(data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
+    """Refuse answers with a secret."""
+    if "secret" in str(data.output):
+        return ToolGuardrailFunctionOutput.raise_exception("a secret")
+    return ToolGuardrailFunctionOutput.allow()
+
+
+@tool(tool_input_guardrails=[no_order], tool_output_guardrails=[no_secret])
+def repeat(text: str) -> str:
+    """Repeat a text."""
+    return text
 
 
 @tool

@@ -1,21 +1,23 @@
 """An agent of LangChain works with the tools of a server as with its own."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NotRequired
 
 import pytest
 from langchain.agents import AgentState, create_agent
 from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware.human_in_the_loop import ApproveDecision, EditDecision, HITLResponse, RejectDecision
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.prebuilt import ToolNode
-from langgraph.types import Command, Send
+from langgraph.types import Command
 
-from sidecall.client import ApprovalNeeded, ToolAnswer
-from sidecall.client.langchain import aload_tools, load_tools, read_graph_output
+from sidecall.client import ApprovalNeeded
+from sidecall.client.langchain import aload_tools, load_tools
 from tests.client.conftest import OpenTwin
-from tests.client.desk import book, double, find, recall, refund
+from tests.client.desk import book, charge, configure, double, find, recall, refund
 from tests.client.twins import Twin, wait_for
 from tests.kit.calls import write_call
 
@@ -111,6 +113,65 @@ async def test_an_approval_interrupts_the_graph(open_twin: OpenTwin, decision: A
     assert (answers(state)["call_refund"].content, answers(state)["call_refund"].status) == (expected, status)
 
 
+HUMAN: list[Any] = [
+    ({"type": "approve"}, "Refunded 100 for order 7.", "success"),
+    (
+        {"type": "edit", "edited_action": {"name": "refund", "args": {"order": 7, "amount": 5}}},
+        "Refunded 5 for order 7.",
+        "success",
+    ),
+    ({"type": "reject", "message": "Ask for a receipt first."}, "Ask for a receipt first.", "error"),
+]
+
+
+@pytest.mark.parametrize("is_alone", [False, True])
+@pytest.mark.parametrize(("decision", "expected", "status"), HUMAN, ids=["approve", "edit", "reject"])
+async def test_a_graph_is_resumed_as_langchains_own_middleware_is(
+    open_twin: OpenTwin, decision: Any, expected: str, status: str, is_alone: bool
+) -> None:
+    """With a decision in a list, as for all calls of a turn, or alone, as for one call."""
+    twin = await open_twin(refund)
+    agent, _ = await run(twin, say(write_call("refund", order=7)))
+    typed: dict[str, Any] = {"approve": ApproveDecision, "edit": EditDecision, "reject": RejectDecision}
+    resumed = typed[decision["type"]](**decision)
+
+    await agent.ainvoke(QUESTION, THREAD)
+    state = await agent.ainvoke(Command(resume=resumed if is_alone else HITLResponse(decisions=[resumed])), THREAD)
+
+    assert (answers(state)["call_refund"].content, answers(state)["call_refund"].status) == (expected, status)
+
+
+REFUSED: list[Any] = [
+    ("yes", "Resume with True, False, "),
+    ({"decision": "approve", "amount": 5}, "Resume with True, False, "),
+    ({"decisions": []}, "This is about one call, and there are 0 decisions; give one."),
+    ({"decisions": [{"type": "approve"}] * 2}, "This is about one call, and there are 2 decisions; give one."),
+    ({"type": "respond", "message": "It is done."}, "A person cannot answer in a tool's place here: reject the call"),
+    (
+        {"type": "edit", "edited_action": {"name": "double", "args": {}}},
+        "A person can change the arguments of refund, ",
+    ),
+    ({"type": "edit"}, "This is no decision of HumanInTheLoopMiddleware: {'type': 'edit'}"),
+    ({"decision": "approve", "args": {"order": "seven"}}, "order: Input should be an integer"),
+]
+
+
+@pytest.mark.parametrize(("said", "why"), REFUSED, ids=[why[:30] for _, why in REFUSED])
+async def test_what_is_no_decision_stops_the_graph_again(open_twin: OpenTwin, said: Any, why: str) -> None:
+    """With the reason; the next decision counts."""
+    twin = await open_twin(refund)
+    agent, _ = await run(twin, say(write_call("refund", order=7)))
+
+    (asked,) = (await agent.ainvoke(QUESTION, THREAD))["__interrupt__"]
+    (again,) = (await agent.ainvoke(Command(resume=said), THREAD))["__interrupt__"]
+    state = await agent.ainvoke(Command(resume=True), THREAD)
+
+    assert "refused" not in asked.value
+    assert why in again.value["refused"]
+    assert again.value["id"] == asked.value["id"]
+    assert answers(state)["call_refund"].content == "Refunded 100 for order 7."
+
+
 async def test_a_person_may_decide_elsewhere(open_twin: OpenTwin) -> None:
     """The graph stops again as long as nobody has."""
     twin = await open_twin(refund)
@@ -164,16 +225,48 @@ async def test_a_sync_agent_takes_the_blocking_client(open_twin: OpenTwin) -> No
             tool.invoke(write_call("double", number=4))
 
 
-def test_several_commands_and_sends_are_read() -> None:
-    """The first brings the message along."""
-    step = {"node": "writer", "arg": {"subject": "tea"}}
-    asked = [{"state_update": {}, "goto": [step, "checker"]}, {"state_update": {"a": 1}, "graph": "__parent__"}]
-    answer = ToolAnswer("sent", "call_1", "plan", response_metadata={"state_update": {"a": 1}, "commands": asked})
+async def test_a_thread_is_a_conversation(open_twin: OpenTwin) -> None:
+    """Models that count their calls give one thread's ids to another's calls, which are not answered as those were."""
+    twin = await open_twin(charge)
+    contents = []
+    for thread, amount in (("A", 1), ("B", 2), ("A", 1)):
+        agent, _ = await run(twin, say(write_call("charge", amount=amount)))
+        state = await agent.ainvoke(QUESTION, {"configurable": {"thread_id": thread}})
+        contents.append(answers(state)["call_charge"])
 
-    first, second = read_graph_output(answer)
+    assert [it.content for it in contents] == ["Charged 1.", "Charged 2.", "Charged 1."]
+    assert contents[0].id == contents[2].id
 
-    assert ([it.content for it in first.update["messages"]], first.goto) == (
-        ["sent"],
-        [Send("writer", {"subject": "tea"}), "checker"],
+
+async def test_a_parameter_may_be_called_as_something_of_the_frameworks(open_twin: OpenTwin) -> None:
+    """It gets what the model has written."""
+    twin = await open_twin(configure)
+    args = {"runtime": "node", "config": {"a": 1}, "tool_call_id": "T", "store": 7, "state": "S", "callbacks": "C"}
+    agent, _ = await run(twin, say(write_call("configure", **args)))
+
+    state = await agent.ainvoke(QUESTION, THREAD)
+
+    assert answers(state)["call_configure"].content == "node {'a': 1} T 7 S C"
+
+
+@dataclass
+class Person:
+    """Who a run is for."""
+
+    name: str
+
+
+async def test_a_context_may_be_that_of_a_run(open_twin: OpenTwin) -> None:
+    """A function makes it, of the run's own context and of its config."""
+    twin = await open_twin(find)
+    model = ScriptedChat(responses=[say(write_call("find", query="tea")), AIMessage("Done.")] * 2, offered=[])
+    tools = await load(
+        twin, context=lambda runtime: {"user": runtime.context.name + runtime.config["configurable"]["title"]}
     )
-    assert (second.update, second.graph, second.goto) == ({"a": 1}, "__parent__", [])
+    agent: Any = create_agent(model, tools, context_schema=Person)
+
+    first = await agent.ainvoke(QUESTION, {"configurable": {"title": ", Countess"}}, context=Person("Ada"))
+    second = await agent.ainvoke(QUESTION, {"configurable": {"title": ""}}, context=Person("Eve"))
+
+    assert [answers(it)["call_find"].content for it in (first, second)] == ["tea for Ada, Countess", "tea for Eve"]
+    assert await {it.name: it for it in tools}["find"].ainvoke({"query": "tea"}) == "tea for nobody"

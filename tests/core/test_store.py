@@ -7,10 +7,11 @@ from typing import Annotated, Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from sidecall import Caller, InjectedStore, Store, ToolContext, tool
+from sidecall import Caller, GetOp, InjectedStore, PutOp, SearchOp, Store, ToolContext, tool
 from sidecall.core.invocation import Surroundings, new_invocation
+from sidecall.core.store.checked import StoreWouldBlock
 from sidecall.core.store.items import Item, Namespace, NamespaceSearch, Search
-from sidecall.core.store.tenant import ItemStore, StoreWouldBlock
+from sidecall.core.store.tenant import ItemStore
 from sidecall.ledger.memory.items import MemoryItems
 from tests.kit.calls import write_request
 
@@ -75,6 +76,7 @@ def _use(store: Store) -> list[Any]:
         [item.key for item in store.search(NOTES, filter={"n": 2}, limit=1)],
         [item.key for item in store.search(NOTES, offset=1)],
         store.list_namespaces(suffix=("old",)),
+        [item and item.key for item in store.batch([GetOp(NOTES, "a"), PutOp(NOTES, "d", 1), PutOp(NOTES, "d", None)])],
     ]
 
 
@@ -92,10 +94,14 @@ async def _use_async(store: Store) -> list[Any]:
         [item.key for item in await store.asearch(NOTES, filter={"n": 2}, limit=1)],
         [item.key for item in await store.asearch(NOTES, offset=1)],
         await store.alist_namespaces(suffix=("old",)),
+        [
+            item and item.key
+            for item in await store.abatch([GetOp(NOTES, "a"), PutOp(NOTES, "d", 1), PutOp(NOTES, "d", None)])
+        ],
     ]
 
 
-USED: list[Any] = [{"n": 1}, None, ["a", "b"], ["b"], ["b"], [("notes", "old")]]
+USED: list[Any] = [{"n": 1}, None, ["a", "b"], ["b"], ["b"], [("notes", "old")], ["a", None, None]]
 
 
 @tool
@@ -140,6 +146,7 @@ WAITING: list[Any] = [
     pytest.param("delete", lambda store, at: store.delete(at, "a"), id="delete"),
     pytest.param("search", lambda store, at: store.search(at), id="search"),
     pytest.param("list_namespaces", lambda store, at: store.list_namespaces(prefix=at), id="list_namespaces"),
+    pytest.param("batch", lambda store, at: store.batch([SearchOp(at)])[0], id="batch"),
 ]
 
 
@@ -157,8 +164,30 @@ async def test_a_store_that_would_block_the_event_loop_says_what_to_write(name: 
 
 @pytest.mark.parametrize(("name", "use"), WAITING)
 async def test_what_need_not_be_waited_for_is_served_on_the_event_loop(name: str, use: Any) -> None:
-    """As everything in memory is."""
+    """Where it is a database that need not be asked."""
     assert use(ItemStore(SlowItems()), ("near",)) in (None, [])
+
+
+@pytest.mark.parametrize(("name", "use"), WAITING)
+async def test_memory_is_refused_on_the_event_loop_as_a_database_is(name: str, use: Any) -> None:
+    """So that a tool that works in its tests works on a server, too."""
+    with pytest.raises(StoreWouldBlock, match=rf"^store\.{name}\(\) has to wait here"):
+        use(ItemStore(MemoryItems()), NOTES)
+
+
+@pytest.mark.parametrize("is_slow", [True, False])
+async def test_an_async_tool_that_may_block_takes_the_sync_store(is_slow: bool) -> None:
+    """It has an event loop of its own."""
+    store = ItemStore(SlowItems() if is_slow else MemoryItems())
+
+    @tool(executor="thread")
+    async def block(store: Annotated[Store, InjectedStore]) -> list[str]:
+        """Block."""
+        store.put(NOTES, "a", 1)
+        await asyncio.create_task(asyncio.to_thread(store.put, NOTES, "b", 2))
+        return [item.key for item in store.search(NOTES)]
+
+    assert await block.ainvoke({}, store=store) == ["a", "b"]
 
 
 async def test_each_tenant_has_its_own_items(store: ItemStore) -> None:
@@ -181,12 +210,12 @@ async def test_each_tenant_has_its_own_items(store: ItemStore) -> None:
 async def test_a_tool_gets_the_store_of_its_callers_tenant(tenant: str, found: Any) -> None:
     """It need not know that there are others."""
     store = ItemStore(MemoryItems())
-    store.put(NOTES, "a", "ours")
+    await store.aput(NOTES, "a", "ours")
     request = write_request("use", caller=Caller("ada", tenant))
 
     context = new_invocation(request, use.compiled, None, Surroundings(store)).tool_context
     assert context.store is not None
-    item = context.store.get(NOTES, "a")
+    item = await context.store.aget(NOTES, "a")
 
     assert (item and item.value) == found
 

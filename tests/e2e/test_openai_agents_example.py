@@ -118,6 +118,16 @@ async def test_a_moved_file_of_tools_is_served(make_client: MakeClient) -> None:
     assert large.status_code == 202
 
 
+def test_the_answer_of_a_command_keeps_its_place() -> None:
+    """Among the other messages of its update."""
+    answer = {"content": "sent", "tool_call_id": "c", "type": "tool"}
+    said = {"state_update": {"messages": ["before", "after"]}, "answer_at": 1}
+
+    command = load("agent_langchain").read_answer({**answer, "response_metadata": said})
+
+    assert [getattr(it, "content", it) for it in command.update["messages"]] == ["before", "sent", "after"]
+
+
 def test_sends_of_a_command_are_sends_again() -> None:
     """For LangGraph, which knows nothing of their JSON."""
     read_answer = load("agent_langchain").read_answer

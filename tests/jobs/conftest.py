@@ -1,5 +1,26 @@
-"""The servers of PostgreSQL that tests of remembered calls share."""
+"""The databases that tests of remembered calls share."""
 
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from sidecall.ledger.sql.database import Database
+from sidecall.ledger.sql.postgres import PostgresDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from tests.kit.postgres import cluster, emptied_url, postgres_url
 
 __all__ = ["cluster", "emptied_url", "postgres_url"]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+    """Give a database with nothing in it."""
+    made: Database = (
+        PostgresDatabase(request.getfixturevalue("emptied_url"))
+        if request.param == "postgres"
+        else SqliteDatabase(tmp_path / "ledger.db")
+    )
+    await made.open()
+    yield made
+    await made.close()

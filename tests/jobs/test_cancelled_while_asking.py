@@ -3,33 +3,19 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
-from sidecall import Registry, ToolAnnotations, tool
+from sidecall import ToolAnnotations, tool
 from sidecall.core.approval import ApprovalWanted, Decision
 from sidecall.core.calls.entry import CallEntry
 from sidecall.core.errors import ApprovalConflict
-from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
 from sidecall.jobs.ends import Ends
 from sidecall.jobs.held import HeldCalls
-from sidecall.jobs.jobs import Jobs
-from sidecall.jobs.submission import Submission, entry_of
-from sidecall.ledger.base import Ledger
-from sidecall.ledger.memory.contents import MemoryContents
-from sidecall.ledger.memory.items import MemoryItems
-from sidecall.ledger.sql.approvals import SqlApprovals
-from sidecall.ledger.sql.call_queue import SqlCallQueue
-from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.database import Database
-from sidecall.ledger.sql.postgres import PostgresDatabase
-from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
-from sidecall.pipeline.admission import Admission, Limits
-from tests.jobs.gated import GatedDatabase
-from tests.kit.pipelines import make_pipeline
+from sidecall.pipeline.admission import Limits
+from tests.jobs.servers import Server, make_server
 from tests.kit.waiting import until
 
 RAN: Counter[str] = Counter()
@@ -55,58 +41,18 @@ async def repeat() -> str:
     return await asyncio.Event().wait() and ""
 
 
-@dataclass
-class Server:
-    """The jobs of one server, and how it sees the database."""
-
-    jobs: Jobs
-    ledger: Ledger
-    database: GatedDatabase
-
-    async def submit(self, name: str) -> CallEntry:
-        """Have a call accepted, for whose end nobody waits."""
-        return entry_of(await self.jobs.submit(CallRequest(ToolCall(name=name, args={}, id="1")), Submission()))
-
-    async def cancel_at(self, gate: asyncio.Event, entry: CallEntry, by: str = "") -> CallEntry:
-        """Cancel a call whose server waits at a gate, and open that once the cancel has looked at the call."""
-        cancelling = asyncio.ensure_future(self.jobs.cancel(entry.id, "default", by))
-        await until(lambda: self.database.done["get_call"] > 0)
-        gate.set()
-        return await cancelling
-
-    async def wait_for_person(self, entry: CallEntry) -> CallEntry:
-        """Wait until a call waits."""
-        return await self.jobs.wait(entry, 20, lambda entry: entry.status == "awaiting_approval")
+TOOLS = (pay, ask_for_another, repeat)
 
 
-def make_server(database: Database, limits: Limits | None = None) -> Server:
-    """Make a server."""
-    gated = GatedDatabase(database)
-    calls, queue = SqlCalls(gated), SqlCallQueue(gated)
-    ledger = Ledger(SqlApprovals(gated, "us"), MemoryContents(), MemoryItems(), calls, queue, gated)
-    registry = Registry([pay, ask_for_another, repeat])
-    pipeline = make_pipeline(registry, approvals=ledger.approvals, admission=Admission(limits or Limits()))
-    return Server(Jobs(ledger, pipeline, registry.get), ledger, gated)
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
-    """Give a database with nothing in it."""
+@pytest.fixture(autouse=True)
+def _forget() -> None:
     RAN.clear()
-    made: Database = (
-        PostgresDatabase(request.getfixturevalue("emptied_url"))
-        if request.param == "postgres"
-        else SqliteDatabase(tmp_path / "ledger.db")
-    )
-    await made.open()
-    yield made
-    await made.close()
 
 
 @pytest.fixture
 async def server(database: Database) -> AsyncIterator[Server]:
     """Give a server."""
-    made = make_server(database)
+    made = make_server(database, TOOLS)
     await made.jobs.open()
     yield made
     await made.jobs.close()
@@ -117,7 +63,7 @@ async def another(database: Database, server: Server) -> AsyncIterator[Server]:
     """Give one more on the same database, where several may be."""
     if database.dialect == "sqlite":
         pytest.skip("one process has it to itself")
-    made = make_server(database)
+    made = make_server(database, TOOLS)
     await made.jobs.open()
     yield made
     await made.jobs.close()
@@ -221,7 +167,7 @@ async def test_a_wish_outlives_the_server_that_was_to_follow_it(server: Server, 
 
 async def test_a_call_is_cancelled_that_is_queued_again(database: Database) -> None:
     """There was no room to run it."""
-    server = make_server(database, Limits(concurrency=1, queue=0))
+    server = make_server(database, TOOLS, Limits(concurrency=1, queue=0))
     await server.jobs.open()
     try:
         running = await server.submit("repeat")

@@ -15,7 +15,7 @@ MINUTE = 60.0
 
 
 VALUES: list[Any] = [
-    None, True, 0, -1.5, 10**30, "", "plain", "ü€😀", "a\0b", "\ud800", [], {}, [1, [2, {"a": None}]],
+    True, 0, -1.5, 10**30, "", "plain", "ü€😀", "a\0b", "\ud800", [], {}, [1, [2, {"a": None}]],
     {"": {"a\0": "\0"}, "a.b": 1, "$x": [True]},
 ]  # fmt: skip
 
@@ -31,6 +31,16 @@ async def test_what_was_put_can_be_got(store: ItemStore, clock: Clock, value: An
     assert item.created_at.timestamp() == item.updated_at.timestamp() == clock.now
     assert type(item.value) is type(value)
     assert await store.asearch(("users",)) == [item]
+
+
+async def test_none_forgets_an_item(store: ItemStore) -> None:
+    """As it does in LangGraph's stores, where there is none, too."""
+    await store.aput(USERS, "a", 1)
+    await store.aput(USERS, "a", None)
+    await store.aput(USERS, "b", None)
+
+    assert await store.aget(USERS, "a") is None
+    assert await store.asearch(()) == []
 
 
 PLACES = [
@@ -158,11 +168,31 @@ async def test_a_filter_finds_one_among_many(store: ItemStore) -> None:
     assert found == all_found[90:140]
 
 
+async def test_numbers_may_be_as_large_as_databases_can_count_to(filled: ItemStore) -> None:
+    """Whoever wants all of it may say so, also after the first."""
+    most = 2**63 - 1
+    everything = [item.key for item in await filled.asearch((), limit=most)]
+    filtered = await filled.asearch((), filter={"kind": "drink"}, limit=most, offset=1)
+
+    assert everything == ["tea", "cake", "note", "milk"]
+    assert [item.key for item in await filled.asearch((), limit=most, offset=1)] == ["cake", "note", "milk"]
+    assert await filled.asearch((), limit=most, offset=most) == []
+    assert [item.key for item in filtered] == ["milk"]
+    assert len(await filled.alist_namespaces(limit=most, offset=1, max_depth=most)) == 3
+
+
 REFUSED: list[tuple[str, Callable[[ItemStore], Any], type[Exception], str]] = [
     ("operator", lambda s: s.asearch((), filter={"a": {"$in": [1]}}), ValueError, r"Unsupported operator: \$in"),
     ("query", lambda s: s.asearch((), query="tea"), NotImplementedError, "no embeddings"),
     ("limit", lambda s: s.asearch((), limit=-1), ValueError, "not negative"),
     ("offset", lambda s: s.alist_namespaces(offset=-1), ValueError, "not negative"),
+    ("half", lambda s: s.asearch((), limit=2.5), TypeError, "`limit` is a whole number, and not 2.5"),
+    ("word", lambda s: s.asearch((), offset="3"), TypeError, "`offset` is a whole number, and not '3'"),
+    ("none", lambda s: s.alist_namespaces(limit=None), TypeError, "`limit` is a whole number, and not None"),
+    ("half depth", lambda s: s.alist_namespaces(max_depth=0.5), TypeError, "`max_depth` is a whole number"),
+    ("huge", lambda s: s.asearch((), limit=10**20), ValueError, r"`limit` .* at most 9,223,372,036,8.*"),
+    ("far", lambda s: s.asearch((), offset=10**20), ValueError, r"`offset` .* at most 9,223,372,036,8.*"),
+    ("huge list", lambda s: s.alist_namespaces(limit=10**20), ValueError, r"`limit` .* at most 9,223,372,036,8.*"),
     ("a text", lambda s: s.aput("users", "a", 1), TypeError, r"A namespace is a tuple of texts, .* and not 'users'"),
     ("numbers", lambda s: s.aget((1, 2), "a"), TypeError, "A namespace is a tuple of texts"),
     ("long", lambda s: s.aput(("ü" * 400,), "a", 1), ValueError, "up to 2,000 characters"),

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from sidecall.core.calls.entry import Acceptance, CallEnd, CallFilter
-from sidecall.core.calls.errors import UnknownCall
+from sidecall.core.calls.errors import KeyReused, UnknownCall
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.context import Caller
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
+from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.callbacks import SqlCallbacks
 from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.database import Database
@@ -123,6 +124,56 @@ async def test_a_key_is_free_when_its_call_is_forgotten(calls: SqlCalls, clock: 
     assert found is not None
     assert found.message == DONE.message
     assert await calls.find(key) is None
+
+
+@pytest.mark.parametrize("way", ["runs", "waits for a person", "is queued"])
+async def test_the_time_of_a_key_begins_with_the_end_of_its_call(
+    calls: SqlCalls, database: Database, clock: Clock, way: str
+) -> None:
+    """Its call may run or wait for longer than that, and is not accepted again meanwhile."""
+    key = CallKey("key of a", "same", NOW + 300.0)
+    await begin(calls, "a", key=300.0)
+    if way == "waits for a person":
+        await calls.hold("a", 1, "approval")
+    elif way == "is queued":
+        await calls.release("a", 1)
+
+    clock.now = NOW + 5000.0
+    await begin(calls, "b", key=300.0, of="a")
+    known = await calls.find(key)
+    assert (known is not None and known.id, await list_ids(calls)) == ("a", "a")
+    with pytest.raises(KeyReused):
+        await calls.find(CallKey("key of a", "other", NOW + 300.0))
+
+    if way == "is queued":
+        assert await SqlCallQueue(database).cancel("a", CallEnd("cancelled", "cancelled", ToolMessage("gone")))
+    else:
+        await calls.finish("a", 1 if way == "runs" else None, DONE)
+    ended_at = (await calls.get("a", "default")).ended_at
+    assert ended_at is not None
+    found = {}
+    for second in (299.0, 301.0):
+        clock.now = ended_at.timestamp() + second
+        found[second] = await calls.find(key) is not None
+    await begin(calls, "b", key=300.0, of="a")
+
+    assert found == {299.0: True, 301.0: False}
+    assert await list_ids(calls) == "a b"
+
+
+async def test_a_call_is_kept_as_long_as_its_key_is_known(calls: SqlCalls, clock: Clock) -> None:
+    """Also where it ran for longer than that."""
+    await begin(calls, "a", key=300.0)
+    clock.now = NOW + 5000.0
+    await calls.finish("a", 1, DONE)
+
+    left = {}
+    for second in (5299.0, 5300.0):
+        clock.now = NOW + second
+        await calls.kept.forget()
+        left[second] = await list_ids(calls)
+
+    assert left == {5299.0: "a", 5300.0: ""}
 
 
 async def test_the_oldest_go_where_there_are_too_many(database: Database, clock: Clock) -> None:

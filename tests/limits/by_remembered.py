@@ -2,12 +2,14 @@
 
 import asyncio
 import time
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 import httpx
 
 from sidecall.jobs.webhooks.courier import PAUSES
+from sidecall.jobs.webhooks.places import Places
 from tests.jobs.webhooks.listening import SECRET
 from tests.kit.callers.secrets import SECRETS_KEY
 from tests.kit.clients import MakeClient
@@ -42,8 +44,13 @@ async def _long_url(make_client: MakeClient) -> str:
     return say(await post(await make_client(echo), {**call(), "callback_url": f"https://a/{'x' * 2048}"}))
 
 
-async def _tell_many(make_client: MakeClient, *, hosts: int, most: int) -> str:
-    """Send 25 webhooks to so many hosts."""
+async def _ask_for_webhooks(client: httpx.AsyncClient, urls: Iterable[str]) -> None:
+    for url in urls:
+        await post(client, {**call(), "callback_url": url})
+
+
+async def _tell_many(make_client: MakeClient, *, hosts: int, most: int, are_prompt: bool = True) -> str:
+    """Send 25 webhooks to so many hosts, once they have answered one each where they are to be prompt."""
     open_at_once: list[int] = []
     connections: set[asyncio.StreamWriter] = set()
     go = asyncio.Event()
@@ -60,8 +67,13 @@ async def _tell_many(make_client: MakeClient, *, hosts: int, most: int) -> str:
     servers = [await asyncio.start_server(stall, "127.0.0.1", 0) for _ in range(hosts)]
     names = [f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}" for server in servers]
     client = await make_client(echo, webhook_hosts=tuple(names), webhook_secret=SECRET)
-    for number in range(25):
-        await post(client, {**call(), "callback_url": names[number % hosts]})
+    if are_prompt:
+        go.set()
+        await _ask_for_webhooks(client, names)
+        await until(lambda: len(open_at_once) == hosts and not connections)
+        open_at_once.clear()
+        go.clear()
+    await _ask_for_webhooks(client, [names[number % hosts] for number in range(25)])
     await until(lambda: len(open_at_once) == most)
     await asyncio.sleep(1.5)  # It has looked again meanwhile.
     go.set()
@@ -69,6 +81,14 @@ async def _tell_many(make_client: MakeClient, *, hosts: int, most: int) -> str:
     for server in servers:
         server.close()
     return "they wait" if max(open_at_once) == most else f"{max(open_at_once)} at once"
+
+
+async def _know_many(_: MakeClient) -> str:
+    places = Places()
+    for port in range(1001):
+        places.note(("a.example", port), 0.1)
+    taken = [[places.take(("a.example", port)) for _ in range(2)] for port in (0, 1, 1000)]
+    return "the one known longest is forgotten" if taken == [[True, False], [True, True], [True, True]] else str(taken)
 
 
 async def _tries(_: MakeClient) -> str:
@@ -196,11 +216,16 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "remembered calls": partial(_too_many, max_jobs=1),
     "bytes of remembered calls, with their answers": _too_large,
     "seconds that a remembered call is kept after its end": _old_job,
-    "seconds that a call is known by its key": _send_again,
+    "seconds that a call is known by its key after its end": _send_again,
     "characters of a key": _long_key,
     "characters of a `callback_url`": _long_url,
     "webhooks that are under way at once": partial(_tell_many, hosts=7, most=20),
     "webhooks to one host that are under way at once": partial(_tell_many, hosts=1, most=4),
+    "the same, to one that has answered none yet, or the last one after more than 2 s": partial(
+        _tell_many, hosts=1, most=1, are_prompt=False
+    ),
+    "webhooks to all such hosts that are under way at once": partial(_tell_many, hosts=25, most=15, are_prompt=False),
+    "hosts that are known to answer webhooks soon": _know_many,
     "tries of a webhook": _tries,
     "calls that wait for the answer of another, with those that wait for a place": _share,
     "calls on a page": _calls_page,

@@ -160,7 +160,7 @@ SEEN = Command(update={"seen": [1]})
                 "goto": "next",
                 "commands": [
                     {"state_update": {"seen": [1]}},
-                    {"state_update": {"seen": [2]}, "goto": "next", "graph": "__parent__"},
+                    {"state_update": {"seen": [2]}, "goto": "next", "graph": "__parent__", "answer_at": 0},
                 ],
             },
         ),
@@ -181,6 +181,17 @@ async def test_nothing_of_a_list_is_lost(outputs: Any, content: str, told: dict[
 
 
 KEYS = ("state_update", "goto", "graph", "resume", "commands")
+
+
+async def test_where_the_answer_stood_is_told() -> None:
+    """Among the messages of its command, and among those of all."""
+    other = ToolMessage("other", tool_call_id="x")
+    one = await run(make_give(Command(update={"messages": [other, OK, other]})))
+    two = await run(make_give([Command(update={"messages": [other]}), Command(update={"messages": [other, OK]})]))
+
+    assert (one.content, one.response_metadata["answer_at"]) == ("ok", 1)
+    assert (two.content, two.response_metadata["answer_at"]) == ("ok", 2)
+    assert [it.get("answer_at") for it in two.response_metadata["commands"]] == [None, 1]
 
 
 async def test_an_answer_to_another_call_is_told_too() -> None:

@@ -127,8 +127,8 @@ async def test_a_rejected_output_is_not_shown() -> None:
     assert (len(case.ran), later) == (1, [])
 
 
-@pytest.mark.parametrize(("place", "runs"), [("before", 0), ("after", 1)])
-async def test_a_guardrail_may_refuse_the_request_itself(place: str, runs: int) -> None:
+@pytest.mark.parametrize(("place", "runs", "guards"), [("before", 0, "input"), ("after", 1, "output")])
+async def test_a_guardrail_may_refuse_the_request_itself(place: str, runs: int, guards: str) -> None:
     """The calling program is told, not the model."""
 
     def alarm(data: Any) -> ToolGuardrailFunctionOutput:
@@ -142,6 +142,7 @@ async def test_a_guardrail_may_refuse_the_request_itself(place: str, runs: int) 
     assert caught.value.message == "The guardrail alarm refuses this call of work."
     assert caught.value.members == {
         "call_id": "call_1",
+        "guards": guards,
         "name": "alarm",
         "verdict": "raise_exception",
         "output_info": {"rule": 7},

@@ -235,6 +235,7 @@ async def test_a_failure_may_go_through_to_the_calling_program(
 
     assert caught.value.message == said
     assert len(members.pop("invocation_id")) == 36
+    assert members.pop("timeout_seconds", None) == (0.01 if kind == "timeout" else None)
     assert members == {"tool": "work", "call_id": "call_1", "kind": kind, "retryable": retryable}
 
 

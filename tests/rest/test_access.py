@@ -24,6 +24,7 @@ SCOPES = {
     "boss": ("tools:call", "approvals:decide"),
     "chief": ("tools:call", "approvals:decide", "approvals:decide_own"),
     "operator": ("server:operate",),
+    "keeper": ("calls:read", "server:operate"),
     "root": ("*",),
     "nobody": (),
 }
@@ -210,20 +211,22 @@ _CHANGES = re.compile(r'"(id|instance)":"[^"]*"|"duration_ms":[0-9.]+')
 async def test_the_calls_of_others_are_seen_by_who_may(
     client: httpx.AsyncClient, keys: dict[str, dict[str, str]]
 ) -> None:
-    """One's own by everybody; anybody else's as one that is not there; ended for others by an operator only."""
+    """One's own by everybody; anybody else's as one that is not there; ended for others by who may see and operate."""
     sent = await client.post("/tool_calls", json=write_call("who"), headers={**keys["agent"], "Idempotency-Key": "1"})
     call = f"/tool_calls/{sent.json()['id']}"
 
     seen = {caller: (await client.get(call, headers=keys[caller])).status_code for caller in SCOPES}
     watched = (await client.get(f"{call}/events", headers=keys["clerk"])).status_code
     repeated = [(await client.post(f"{call}/replay", headers=keys[who])).status_code for who in ("clerk", "auditor")]
-    ended = [
-        (await client.post(f"{call}/cancel", headers=keys[who])).status_code for who in ("clerk", "auditor", "root")
-    ]
+    ended = {caller: await client.post(f"{call}/cancel", headers=keys[caller]) for caller in SCOPES}
 
-    assert {caller for caller, status in seen.items() if status == 200} == {"agent", "auditor", "root"}
+    assert {caller for caller, status in seen.items() if status == 200} == {"agent", "auditor", "keeper", "root"}
     assert {status for status in seen.values() if status != 200} == {404}
-    assert (watched, repeated, ended) == (404, [404, 403], [404, 403, 409])
+    assert (watched, repeated) == (404, [404, 403])
+    assert {caller: answer.status_code for caller, answer in ended.items()} == {
+        **dict.fromkeys(SCOPES, 404), "agent": 409, "auditor": 403, "operator": 403, "keeper": 409, "root": 409,
+    }  # fmt: skip
+    assert [ended[who].json()["scope"] for who in ("auditor", "operator")] == ["server:operate", "calls:read"]
 
 
 async def test_who_approves_ones_own_call_needs_the_scope_for_it(

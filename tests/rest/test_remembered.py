@@ -35,6 +35,23 @@ async def test_duplicates_wait_for_the_first(serve: MakeClient) -> None:
     assert {(answer.status_code, answer.json()["content"]) for answer in answers} == {(200, "a went")}
 
 
+async def test_nothing_beside_a_call_is_what_is_empty(serve: MakeClient) -> None:
+    """State and context may be left out, empty or null; with anything in them it is another call."""
+    client = await serve(charge)
+    call = {"name": "charge", "args": {"order": "a"}, "id": "call_1"}
+    ways: list[dict[str, Any]] = [{}, {"state": {}}, {"state": None}, {"context": {}}, {"state": {}, "context": {}}]
+
+    answers = [await client.post("/tool_calls", json={**call, **way}, headers=key("k")) for way in ways]
+    others = [
+        await client.post("/tool_calls", json={**call, **way}, headers=key("k"))
+        for way in ({"state": {"a": 1}}, {"state": []}, {"context": {"a": 1}})
+    ]
+
+    assert [answer.headers.get("Idempotency-Replayed") for answer in answers] == [None, *("true",) * 4]
+    assert [answer.status_code for answer in others] == [422] * 3
+    assert RAN["a"] == 1
+
+
 @pytest.mark.parametrize("again", [{"order": "b"}, {"order": "a", "fails": True}])
 async def test_a_key_stands_for_one_call(serve: MakeClient, again: Any) -> None:
     """With another call it is refused, and its own answer stays."""
@@ -67,6 +84,51 @@ async def test_a_key_expires(serve: MakeClient) -> None:
     await send(client, "charge", headers=key("k"), order="a")
 
     assert RAN["a"] == 2
+
+
+async def test_a_key_does_not_expire_before_its_call_has_ended(serve: MakeClient) -> None:
+    """Whether it runs or waits for a person: it runs once, and its time begins with the end."""
+    client = await serve(wait_for, refund, idempotency_ttl=0.05)
+    sent = [asyncio.ensure_future(send(client, "wait_for", headers=key("k"), name="a"))]
+    await until(lambda: RAN["a"] > 0)
+    held = await send(client, "refund", headers=key("h"), order="b")
+    await asyncio.sleep(0.1)
+
+    sent.append(asyncio.ensure_future(send(client, "wait_for", headers=key("k"), name="a")))
+    held_again = await send(client, "refund", headers=key("h"), order="b")
+    other = await send(client, "wait_for", headers=key("k"), name="c")
+    GO["a"].set()
+    answers = await asyncio.gather(*sent)
+
+    assert (held.status_code, held_again.json()) == (202, held.json())
+    assert (other.status_code, RAN["a"]) == (422, 1)
+    assert answers[0].content == answers[1].content
+
+
+async def test_an_id_stands_for_its_call_until_that_has_ended(serve: MakeClient) -> None:
+    """However soon keys expire."""
+
+    @make_tool(idempotency="tool_call_id")
+    async def deliver(name: str) -> str:
+        """Deliver once somebody says go.
+
+        Args:
+            name: For whom.
+        """
+        RAN[name] += 1
+        await GO.setdefault(name, asyncio.Event()).wait()
+        return f"delivered to {name}"
+
+    client = await serve(deliver, idempotency_ttl=0.05)
+    sent = [asyncio.ensure_future(send(client, "deliver", name="a"))]
+    await until(lambda: RAN["a"] > 0)
+    await asyncio.sleep(0.1)
+    sent.append(asyncio.ensure_future(send(client, "deliver", name="a")))
+    await asyncio.sleep(0.05)
+    GO["a"].set()
+
+    assert {answer.json()["content"] for answer in await asyncio.gather(*sent)} == {"delivered to a"}
+    assert RAN["a"] == 1
 
 
 async def test_a_failure_of_the_tool_is_an_answer(serve: MakeClient) -> None:

@@ -70,7 +70,22 @@ async def test_a_failure_that_goes_through_is_the_end_of_its_call(
     assert [answer.status_code for answer in answers] == [status] * 3
     assert problems[0]["type"] == f"urn:sidecall:problem:{problem}"
     assert problems == [problems[0]] * 3
+    assert [answer.headers.get("Idempotency-Replayed") for answer in answers] == [None, "true", "true"]
     assert [(it["status"], it["kind"]) for it in listed] == [("failed", kind)]
+
+
+@pytest.mark.parametrize(("failing", "status", "problem", "kind"), THROUGH)
+async def test_a_client_of_openapi_is_told_the_same_again(
+    serve: MakeClient, failing: Any, status: int, problem: str, kind: str
+) -> None:
+    """And that it is told again."""
+    client = await serve(failing)
+
+    path = f"/tools/{failing.name}/call"
+    answers = [await client.post(path, json={"order": "a"}, headers=key("k")) for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [status] * 2
+    assert [answer.headers.get("Idempotency-Replayed") for answer in answers] == [None, "true"]
 
 
 @pytest.mark.parametrize(("failing", "status", "problem", "kind"), THROUGH)

@@ -176,6 +176,9 @@ async def test_calls_are_listed_page_by_page(serve: MakeClient) -> None:
         "limit=0",
         "limit=5_0",
         "cursor=1",
+        pytest.param(f"cursor={'-' * 36}", id="a cursor of dashes"),
+        pytest.param(f"cursor={'f' * 36}", id="a cursor without dashes"),
+        pytest.param("cursor=01A202D4-88DD-7581-A083-33B48C8D6BB5", id="a cursor in capitals"),
     ],
 )
 async def test_what_a_list_cannot_know_is_refused(serve: MakeClient, query: str) -> None:

@@ -61,6 +61,19 @@ async def test_the_end_of_a_call_is_told(serve: MakeClient) -> None:
     assert verify(message)
 
 
+async def test_a_host_with_a_dot_at_its_end_is_told(serve: MakeClient) -> None:
+    """It is the one that the operator names."""
+    async with listen() as receiver:
+        named = receiver.host.replace("127.0.0.1", "localhost")
+        client = await serve_with(serve, receiver, webhook_hosts=(named,))
+
+        accepted = await send(client, f"{named.replace('localhost', 'localhost.')}/ended")
+        message = await hear(receiver)
+
+    assert (accepted.status_code, message.path) == (202, "/ended")
+    assert f"http://{message.headers['host']}" == named
+
+
 async def test_a_failure_is_told(serve: MakeClient) -> None:
     """Its program may wait all the same."""
     async with listen() as receiver:

@@ -10,7 +10,7 @@ import schemathesis
 _KEY = "Idempotency-Key"
 # What stands in all that is another tenant's.
 _FOREIGN = os.environ.get("FOREIGN", "").encode()
-_BARE = re.compile(r"[!#-~][ -~]{0,200}")
+_BARE, _QUOTED = re.compile(r"[!#-~][ -~]{0,200}"), re.compile(r'".{1,200}"')
 
 
 @schemathesis.hook
@@ -26,6 +26,8 @@ def before_call(_context: Any, case: Any, _kwargs: dict[str, Any]) -> None:
     key = (case.headers or {}).get(_KEY)
     if isinstance(key, str) and _BARE.fullmatch(key):
         case.headers[_KEY] = f"{key}-{uuid4()}"
+    elif isinstance(key, str) and _QUOTED.fullmatch(key):
+        case.headers[_KEY] = f'{key[:-1]}-{uuid4()}"'
 
 
 @schemathesis.check

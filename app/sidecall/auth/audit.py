@@ -17,7 +17,7 @@ from sidecall.core.context import Caller
 from sidecall.core.decisions.audit import AuditAction, AuditEntry, AuditTrail
 from sidecall.core.errors import RequestError
 from sidecall.core.overload import StoreUnavailable
-from sidecall.core.store.tenant import DEFAULT_TENANT
+from sidecall.core.store.checked import DEFAULT_TENANT
 from sidecall.dataclasses import dataclass
 
 if TYPE_CHECKING:

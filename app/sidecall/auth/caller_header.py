@@ -10,7 +10,7 @@ from sidecall.auth.methods import values_of
 from sidecall.auth.passes import HEADERS
 from sidecall.core.context import ANONYMOUS, EVERYTHING, Caller
 from sidecall.core.errors import RequestError
-from sidecall.core.store.tenant import DEFAULT_TENANT
+from sidecall.core.store.checked import DEFAULT_TENANT
 from sidecall.dataclasses import dataclass
 
 # Who has sent a request, where a proxy on the way to this server says that it was somebody else.

@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 from sidecall.core.context import Caller
-from sidecall.core.store.tenant import DEFAULT_TENANT
+from sidecall.core.store.checked import DEFAULT_TENANT
 
 # By which a key that lies somewhere is known for one, by people and by scanners of repositories.
 PREFIX = "sidecall_"

@@ -14,7 +14,7 @@ from starlette.types import Scope
 from sidecall.auth.key_sets import IssuerKeys
 from sidecall.auth.methods import REFUSE, BadCredential, read_bearer
 from sidecall.core.context import Caller
-from sidecall.core.store.tenant import DEFAULT_TENANT
+from sidecall.core.store.checked import DEFAULT_TENANT
 from sidecall.dataclasses import dataclass
 
 logger = logging.getLogger("sidecall")

@@ -6,7 +6,7 @@ import typer
 from pydantic_core import from_json
 from rich.console import Console
 
-from sidecall.cli.call_rows import print_approvals, print_rules
+from sidecall.cli.call_rows import print_approval, print_approvals, print_rules
 from sidecall.cli.calls import refuse_misplaced
 from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, list_pages, place_of, reach, require, require_id
 from sidecall.core.approval import ApprovalStatus
@@ -36,6 +36,17 @@ def list_approvals(
         Console().print_json(data=found)
     else:
         print_approvals(found)
+
+
+@approvals.command()
+def show(approval_id: WhichApproval, as_json: AsJson = False, url: Url = DEFAULT_URL) -> None:
+    """Show one approval: the call, what a person made of it, and its answer once there is one."""
+    with reach(url) as client:
+        found = ask(client, "GET", place_of("approvals", approval_id))
+    if as_json:
+        Console().print_json(data=found)
+    else:
+        print_approval(found)
 
 
 @approvals.command()

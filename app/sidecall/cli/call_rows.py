@@ -13,6 +13,9 @@ from rich.text import Text
 
 _COLORS = {"succeeded": "green", "failed": "red", "outcome_unknown": "red", "running": "cyan", "pending": "yellow"}
 
+# How the times of an approval are called, in their order.
+_TIMES = {"asked": "created_at", "decided": "decided_at", "expires": "expires_at"}
+
 # Columns of the terminal: between two of ours, for a tool's name, and below which the last is left out.
 _GAP = 2
 _WIDEST_NAME = 24
@@ -40,6 +43,38 @@ def print_approvals(approvals: Iterable[dict[str, Any]]) -> None:
         status = approval["status"] if sign_in is None else f"sign in: {sign_in['url']}"
         rows.append((approval["id"], asked["name"], status, write_time(approval["created_at"]), args))
     _print_table(("id", "tool", "status", "asked", "arguments"), rows)
+
+
+def print_approval(approval: dict[str, Any]) -> None:
+    """Print all of one approval, a line or more for each of its members that says something."""
+    asked, message, sign_in = approval["tool_call"], approval["message"] or {}, approval["sign_in"] or {}
+    rows = {
+        "id": approval["id"],
+        "status": approval["status"],
+        "tool": asked["name"],
+        "call": asked["id"],
+        "arguments": asked["args"],
+        "model's arguments": approval["asked_args"],
+        "question": approval["description"],
+        "preview": approval["preview"],
+        "no preview": approval["preview_error"],
+        "payload": approval["payload"],
+        "sign in": sign_in.get("url"),
+        "conversation": approval["conversation_id"],
+        "asked by": approval["requested_by"],
+        **{name: approval[key] and write_time(approval[key]) for name, key in _TIMES.items()},
+        "decided by": approval["decided_by"],
+        "reason": approval["reason"],
+        "for good": "yes" if approval["always"] else None,
+        "failure" if message.get("status") == "error" else "answer": message.get("content"),
+    }
+    table = Table(box=None, show_header=False, padding=(0, _GAP, 0, 0), pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows.items():
+        if value is not None:
+            table.add_row(name, Text(_write_whole(value), _COLORS.get(str(value), "")))
+    Console(highlight=False).print(table)
 
 
 def print_rules(rules: Iterable[dict[str, Any]]) -> None:
@@ -121,6 +156,11 @@ def _what(call: dict[str, Any]) -> str:
     """Write why a call failed, and its arguments."""
     kind = "" if call["kind"] in (None, call["status"]) else f"{call['kind']} "
     return kind + ("" if call["args"] is None else _write(call["args"]))
+
+
+def _write_whole(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    return "\n".join(map(clean, text.split("\n")))
 
 
 def _write(args: Any) -> str:

@@ -17,7 +17,7 @@ from sidecall.auth.scopes import CALL, SERVER_SCOPES
 from sidecall.cli.starting.given import read_settings
 from sidecall.core.context import ANY_SCOPE
 from sidecall.core.errors import SidecallError
-from sidecall.core.store.tenant import DEFAULT_TENANT
+from sidecall.core.store.checked import DEFAULT_TENANT
 
 keys = typer.Typer(
     help="Make, list and revoke keys of callers; of each the file has a hash only.", no_args_is_help=True

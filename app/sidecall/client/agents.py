@@ -5,7 +5,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import Any, TypedDict, Unpack, cast
 
-from agents import FunctionTool, RunContextWrapper
+from agents import (
+    FunctionTool,
+    RunContextWrapper,
+    ToolGuardrailFunctionOutput,
+    ToolInputGuardrail,
+    ToolInputGuardrailTripwireTriggered,
+    ToolOutputGuardrail,
+    ToolOutputGuardrailTripwireTriggered,
+    ToolTimeoutError,
+)
 from agents.tool import FunctionToolCustomDataContext
 from agents.tool_context import ToolContext
 from agents.tracing import SpanError, get_current_span
@@ -15,7 +24,7 @@ from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.blocks import MediaBlock, read_blocks
-from sidecall.client.failures import ApprovalNeeded
+from sidecall.client.failures import ApprovalNeeded, RequestRefused
 from sidecall.client.options import AskPerson, CallOptions, ToolFilters, require_options
 from sidecall.dataclasses import dataclass
 
@@ -151,9 +160,34 @@ async def _run(remote: _Remote, call: Any, supplied: CallOptions, context: ToolC
         # The SDK interrupts a run before a call alone, and shows its arguments: so the model passes the link on.
         remote.waiting[_name(call)] = call["id"]
         return needed.approvals[0].question
+    except RequestRefused as refused:
+        own = _find_own_error(call["function"]["name"], refused)
+        if own is refused:
+            raise
+        raise own from refused
     remote.waiting.pop(_name(call), None)
     _show_failure(answer, context)
     return _show(answer)
+
+
+def _find_own_error(name: str, refused: RequestRefused) -> Exception:
+    """Return what the SDK raises where a tool of its own fails so; what it has no exception for stays as it is."""
+    said = refused.document
+    error: Exception = refused
+    if refused.slug == "tool-call-failed" and said.get("kind") == "timeout":
+        error = ToolTimeoutError(name, float(said.get("timeout_seconds", 0)))
+    elif refused.slug == "guardrail-tripped":
+        output = ToolGuardrailFunctionOutput.raise_exception(said.get("output_info"))
+        if said.get("guards") == "output":
+            error = ToolOutputGuardrailTripwireTriggered(ToolOutputGuardrail(_judge_there, said.get("name")), output)
+        else:
+            error = ToolInputGuardrailTripwireTriggered(ToolInputGuardrail(_judge_there, said.get("name")), output)
+    return error
+
+
+def _judge_there(_: Any) -> ToolGuardrailFunctionOutput:
+    """Stand for a guardrail, which the server has asked."""
+    return ToolGuardrailFunctionOutput.allow()
 
 
 def _name(call: Mapping[str, Any]) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import httpx
 
 from sidecall.client.answers import CallApproval, CallEvent, CallState, PersonVerdict, ToolAnswer
 from sidecall.client.connection import ClientOptions, arrange, make_operations, prepare_request
+from sidecall.client.loops import LoopClients
 from sidecall.client.operations import Operations, name_call
 from sidecall.client.options import CallOptions, ToolFilters
 from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
@@ -31,8 +32,8 @@ class AsyncOpenStream:
 class AsyncPerformer:
     """Do what steps say."""
 
-    def __init__(self, client: httpx.AsyncClient) -> None:
-        self.client = client
+    def __init__(self, clients: LoopClients) -> None:
+        self.clients = clients
 
     async def run(self, steps: Steps[T]) -> T:
         """Do them to their end, and return what comes of them."""
@@ -74,7 +75,8 @@ class AsyncPerformer:
         raise TypeError(step)
 
     async def _send(self, sending: Sending, streams: AsyncExitStack | None) -> Any:
-        response = await self.client.send(prepare_request(self.client, sending), stream=sending.is_stream)
+        client = self.clients.find()
+        response = await client.send(prepare_request(client, sending), stream=sending.is_stream)
         if streams is None:
             return response
         streams.push_async_callback(response.aclose)
@@ -84,11 +86,14 @@ class AsyncPerformer:
 
 
 class AsyncSidecall:
-    """A server of tools, for `async with`; what is not said is in `SIDECALL_URL` and `SIDECALL_API_KEY`."""
+    """A server of tools, for `async with`; what is not said is in `SIDECALL_URL` and `SIDECALL_API_KEY`.
+
+    Several event loops may use one, each with connections of its own.
+    """
 
     def __init__(self, url: str | None = None, **options: Unpack[ClientOptions]) -> None:
         self._operations = make_operations(options)
-        self._performer = AsyncPerformer(httpx.AsyncClient(**arrange(url, options)))
+        self._performer = AsyncPerformer(LoopClients(arrange(url, options)))
         self.approvals = AsyncApprovalDesk(self._operations, self._performer)
 
     async def tools(self, format: str = "openai", **filters: Unpack[ToolFilters]) -> list[Any]:
@@ -163,8 +168,8 @@ class AsyncSidecall:
         return AsyncJob(call_id, self._operations, self._performer)
 
     async def close(self) -> None:
-        """Close the connections."""
-        await self._performer.client.aclose()
+        """Close the connections of this event loop."""
+        await self._performer.clients.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar, Unpack
 import httpx
 
 from sidecall.client.answers import CallApproval, CallEvent, CallState, PersonVerdict, ToolAnswer
-from sidecall.client.connection import ClientOptions, arrange, make_operations, prepare_request
+from sidecall.client.connection import ClientOptions, arrange, make_operations, make_transport, prepare_request
 from sidecall.client.operations import Operations, name_call
 from sidecall.client.options import CallOptions, ToolFilters
 from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
@@ -86,7 +86,7 @@ class Sidecall:
 
     def __init__(self, url: str | None = None, **options: Unpack[ClientOptions]) -> None:
         self._operations = make_operations(options)
-        self._performer = Performer(httpx.Client(**arrange(url, options)))
+        self._performer = Performer(httpx.Client(**make_transport(arrange(url, options))))
         self.approvals = ApprovalDesk(self._operations, self._performer)
 
     def tools(self, format: str = "openai", **filters: Unpack[ToolFilters]) -> list[Any]:

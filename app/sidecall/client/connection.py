@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 import httpx
 
+from sidecall.client.conversations import HEADER
 from sidecall.client.operations import Operations
 from sidecall.client.steps import Persistence, Sending
 from sidecall.version import __version__
@@ -22,7 +23,8 @@ class ClientOptions(TypedDict, total=False):
     `api_key` or `token` (a bearer token, or a function that gives the one of now) say who calls. `timeout` is how many
     seconds may pass in silence (600). Requests that were refused for want of room are sent again `retries` times (4),
     unless the server wants more than `longest_wait` seconds (60) to pass. With `makes_keys` each call has an
-    `Idempotency-Key`, so that one whose connection is lost is sent again too, and never runs twice.
+    `Idempotency-Key`, so that one whose connection is lost is sent again too, and never runs twice. `transport` is
+    httpx's, or a function that makes one.
     """
 
     api_key: str
@@ -63,10 +65,17 @@ def arrange(url: str | None, options: ClientOptions) -> dict[str, Any]:
     return {**arranged, "transport": options["transport"]} if "transport" in options else arranged
 
 
+def make_transport(arranged: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was arranged, with a transport where there was a function that makes one."""
+    made = arranged.get("transport")
+    return {**arranged, "transport": made()} if callable(made) else dict(arranged)
+
+
 def make_operations(options: ClientOptions) -> Operations:
     """Return what both clients ask with."""
     persistence = Persistence(options.get("retries", 4), options.get("longest_wait", 60.0))
-    return Operations(persistence, options.get("makes_keys", False))
+    names_conversation = any(name.lower() == HEADER.lower() for name in options.get("headers", {}))
+    return Operations(persistence, options.get("makes_keys", False), names_conversation)
 
 
 def prepare_request(client: httpx.Client | httpx.AsyncClient, sending: Sending) -> httpx.Request:

@@ -1,62 +1,65 @@
 """The tools of a server as tools of LangChain: `create_agent(model, load_tools(server), checkpointer=...)`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolRuntime
-from langgraph.types import Command, Send, interrupt
 from pydantic import BaseModel, ConfigDict
-from pydantic_core import to_jsonable_python
 
-from sidecall.client.answers import CallApproval, ToolAnswer
+from sidecall.client.answers import ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
-from sidecall.client.failures import ApprovalNeeded
+from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit
+from sidecall.client.graphs.commands import read_graph_output
+from sidecall.client.graphs.interrupts import GraphStep, Resumption
+from sidecall.client.graphs.sendable import make_sendable
 from sidecall.client.options import CallOptions, ToolFilters
 
-# An answer as graphs take it.
-GraphOutput: TypeAlias = ToolMessage | Command[Any] | list[Command[Any] | ToolMessage]
+# What tools get beside their arguments: the same for all calls, or what a function makes of a run of the graph.
+GraphContext: TypeAlias = Mapping[str, Any] | Callable[[ToolRuntime[Any, Any]], Any] | None
 
 
-def load_tools(
-    server: Sidecall, *, context: Mapping[str, Any] | None = None, filters: ToolFilters | None = None
-) -> list[BaseTool]:
+def load_tools(server: Sidecall, *, context: GraphContext = None, filters: ToolFilters | None = None) -> list[BaseTool]:
     """Return the server's tools, for agents that are invoked either way.
 
-    Tools read the graph's state, and `context`, as their authors have said. A call that a person has to approve
-    interrupts the graph; it goes on with `Command(resume=True)`, False, or `{"decision": "approve", "args": ...}`. So
-    does one whose person has to sign in first, at the `url` of the interrupt's `sign_in`.
+    Tools read the graph's state, and `context`, as their authors have said; it may be a function of the ToolRuntime,
+    which has the `context` and the `config` of the run. A call that a person has to approve interrupts the graph; it
+    goes on with `Command(resume=True)`, False, or `{"decision": "approve", "args": ...}`. So does one whose person has
+    to sign in first, at the `url` of the interrupt's `sign_in`.
     """
     return [_make_tool(it, context, blocking=server) for it in server.show_tools(**_see(context, filters))]
 
 
 async def aload_tools(
-    server: AsyncSidecall, *, context: Mapping[str, Any] | None = None, filters: ToolFilters | None = None
+    server: AsyncSidecall, *, context: GraphContext = None, filters: ToolFilters | None = None
 ) -> list[BaseTool]:
     """Return the server's tools, for agents that are invoked with `ainvoke` and `astream`."""
     return [_make_tool(it, context, awaited=server) for it in await server.show_tools(**_see(context, filters))]
 
 
-def _see(context: Mapping[str, Any] | None, filters: ToolFilters | None) -> ToolFilters:
-    return {**({} if context is None else {"context": context}), **(filters or {})}
+def _see(context: GraphContext, filters: ToolFilters | None) -> ToolFilters:
+    return {**({"context": context} if isinstance(context, Mapping) else {}), **(filters or {})}
 
 
 class _Injected(BaseModel):
-    """What LangGraph is to fill in."""
+    """What LangGraph is to fill in, by its type, under a name that no tool's parameter has."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    runtime: ToolRuntime
+    runtime_of_the_graph: ToolRuntime
+
+
+(_RUNTIME,) = _Injected.model_fields
 
 
 class ServerTool(BaseTool):
     """A tool that runs in a server."""
 
     args_schema: Any = None
-    context: Mapping[str, Any] | None = None
+    context: Any = None
+    reads_state: bool = True
     blocking: Any = None
     awaited: Any = None
 
@@ -68,47 +71,63 @@ class ServerTool(BaseTool):
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
         """Keep what the model wrote in one piece, lest its names meet those of LangChain's own parameters."""
-        if isinstance(tool_input, str):
+        runtime = tool_input.get(_RUNTIME) if isinstance(tool_input, dict) else None
+        if isinstance(tool_input, str) or not isinstance(runtime, ToolRuntime):
             return (), {"written": tool_input, "runtime": None, "call_id": tool_call_id}
-        runtime = tool_input.get("runtime")
-        if not isinstance(runtime, ToolRuntime):
-            return (), {"written": tool_input, "runtime": None, "call_id": tool_call_id}
-        written = {key: value for key, value in tool_input.items() if key != "runtime"}
+        written = {key: value for key, value in tool_input.items() if key != _RUNTIME}
         return (), {"written": written, "runtime": runtime, "call_id": tool_call_id}
 
     def _run(self, written: Any, runtime: Any, call_id: str | None, **_: Any) -> Any:
         if self.blocking is None:
             raise TypeError("these tools were loaded with AsyncSidecall: use ainvoke, or load them with Sidecall")
         call, options = self._write_call(written, runtime, call_id)
+        said = self._recall(runtime)
         while True:
             try:
-                return _finish(self.blocking.call(call, **options), call_id)
-            except ApprovalNeeded:
-                # It was resumed without a decision, and nobody else has decided: the graph stops here again.
-                if runtime is None:
+                return _finish(self.blocking.call(call, **_ask(said), **options), call_id)
+            except (ApprovalNeeded, RequestUnfit, Conflicting) as stopped:
+                if said is None:
                     raise
+                said.go_on(stopped)
 
     async def _arun(self, written: Any, runtime: Any, call_id: str | None, **details: Any) -> Any:
         if self.awaited is None:
             return await super()._arun(written, runtime, call_id, **details)
         call, options = self._write_call(written, runtime, call_id)
+        said = await self._arecall(runtime)
         while True:
             try:
-                return _finish(await self.awaited.call(call, **options), call_id)
-            except ApprovalNeeded:
-                if runtime is None:
+                return _finish(await self.awaited.call(call, **_ask(said), **options), call_id)
+            except (ApprovalNeeded, RequestUnfit, Conflicting) as stopped:
+                if said is None:
                     raise
+                said.go_on(stopped)
+
+    def _recall(self, runtime: Any) -> Resumption | None:
+        step = GraphStep.find(runtime)
+        saved = step.saver.get_tuple(step.place) if step is not None and step.is_resumed else None
+        return None if step is None else step.read(saved)
+
+    async def _arecall(self, runtime: Any) -> Resumption | None:
+        step = GraphStep.find(runtime)
+        saved = await step.saver.aget_tuple(step.place) if step is not None and step.is_resumed else None
+        return None if step is None else step.read(saved)
 
     def _write_call(self, written: Any, runtime: Any, call_id: str | None) -> tuple[dict[str, Any], CallOptions]:
-        options: CallOptions = {"ask": _interrupt} if runtime is not None else {}
+        options: CallOptions = {}
         if runtime is not None:
-            options["state"] = to_jsonable_python(runtime.state, fallback=str)
-        if self.context is not None:
+            options |= {"state": make_sendable(runtime.state)} if self.reads_state else {}
+            # The ids of calls come again in other threads, of models that only count them.
+            thread = runtime.config.get("configurable", {}).get("thread_id")
+            options |= {} if thread is None else {"conversation": str(thread)}
+        if isinstance(self.context, Mapping):
             options["context"] = self.context
+        elif self.context is not None and runtime is not None:
+            options["context"] = make_sendable(self.context(runtime))
         return {"type": "tool_call", "name": self.name, "args": written, "id": call_id}, options
 
 
-def _make_tool(listed: Mapping[str, Any], context: Mapping[str, Any] | None, **servers: Any) -> BaseTool:
+def _make_tool(listed: Mapping[str, Any], context: GraphContext, **servers: Any) -> BaseTool:
     return ServerTool(
         name=listed["name"],
         description=listed["description"],
@@ -117,39 +136,18 @@ def _make_tool(listed: Mapping[str, Any], context: Mapping[str, Any] | None, **s
         tags=listed["tags"] or None,
         metadata=listed["metadata"] or None,
         extras=listed["extras"] or None,
+        # Older servers do not say it.
+        reads_state=listed.get("reads_state", True),
         context=context,
         **servers,
     )
 
 
-def _interrupt(approval: CallApproval) -> Any:
-    """Stop the graph, and return what it is resumed with."""
-    return interrupt(approval.document)
+def _ask(said: Resumption | None) -> CallOptions:
+    """Return whom the client asks about approvals."""
+    return {} if said is None else {"ask": said.decide}
 
 
 def _finish(answer: ToolAnswer, call_id: str | None) -> Any:
     """Return what graphs take; who has not sent a whole call gets the content alone, as of every tool."""
     return answer.content if call_id is None else read_graph_output(answer)
-
-
-def read_graph_output(answer: ToolAnswer) -> GraphOutput:
-    """Return the message of an answer, or the Command that the tool has returned, which brings the message along."""
-    message = ToolMessage(**answer.message)
-    asked = answer.response_metadata
-    if "commands" in asked:
-        first, *others = asked["commands"]
-        return [_make_command(first, [message]), *(_make_command(other, []) for other in others)]
-    return _make_command(asked, [message]) if "state_update" in asked else message
-
-
-def _make_command(asked: Mapping[str, Any], messages: list[ToolMessage]) -> Command[Any]:
-    update = asked.get("state_update") or {}
-    goto = asked.get("goto") or []
-    steps = [Send(**step) if isinstance(step, dict) else step for step in (goto if isinstance(goto, list) else [goto])]
-    said = [*messages, *update.get("messages", [])]
-    return Command(
-        update={**update, **({"messages": said} if said else {})},
-        goto=steps,
-        graph=asked.get("graph"),
-        resume=asked.get("resume"),
-    )

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import httpx
 
 from sidecall.client.answers import CallApproval, CallState, ToolAnswer
+from sidecall.client.conversations import write_conversation
 from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
 from sidecall.client.options import (
     BESIDE,
@@ -35,10 +36,12 @@ _UNREAD = re.compile(r"\*=\d+")
 class Operations(Remembered):
     """Ask for tools, and run them.
 
-    With `makes_keys` each call gets a key of its own, so that one whose connection is lost is sent again.
+    With `makes_keys` each call gets a key of its own, so that one whose connection is lost is sent again. Where
+    `names_conversation`, the client's headers do for all calls.
     """
 
     makes_keys: bool = False
+    names_conversation: bool = False
     listings: dict[str, tuple[str, list[Any]]] = field(default_factory=dict)
 
     def list_tools(self, form: str, filters: ToolFilters) -> Steps[list[Any]]:
@@ -107,6 +110,7 @@ class Operations(Remembered):
             **JSON_BODY,
             **({} if key is None else {"Idempotency-Key": _write_key(key)}),
             **({"Prefer": prefer} if prefer else {}),
+            **({} if self.names_conversation else write_conversation(options)),
         }
         body = write_body({**make_plain(call), **beside(options)})
         params = [("format", "langchain"), *limit_time(options)]

@@ -9,7 +9,7 @@ AskPerson = Callable[[CallApproval], Any]
 # Which options each way to call takes.
 BESIDE = frozenset(("state", "context"))
 OF_MANY = BESIDE | {"timeout"}
-OF_JOBS = OF_MANY | {"key"}
+OF_JOBS = OF_MANY | {"key", "conversation"}
 OF_TURNS = OF_MANY | {"ask", "approval_wait"}
 OF_CALLS = OF_JOBS | OF_TURNS
 
@@ -34,13 +34,15 @@ class CallOptions(TypedDict, total=False):
     `state` and `context` are what the program, never the model, supplies. `timeout` is in how many seconds the answer
     has to be there. With `key` the server runs the call once, however often it is sent. `ask` is a function of an
     approval that returns a `PersonVerdict`, True, False, or None where somebody else has decided; who has none gets
-    `ApprovalNeeded`, unless somebody decides within `approval_wait` seconds.
+    `ApprovalNeeded`, unless somebody decides within `approval_wait` seconds. `conversation` is which one a call belongs
+    to, where neither the client's headers nor its `context` name one.
     """
 
     state: Any
     context: Mapping[str, Any]
     timeout: float
     key: str
+    conversation: str
     ask: AskPerson
     approval_wait: float
 

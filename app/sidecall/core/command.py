@@ -59,7 +59,8 @@ class MessageParts:
 class CommandParts:
     """The parts of a command; `goto` is empty when the graph goes on as it would.
 
-    Of several commands they are what these ask for together, and `each` has what every one asks for.
+    `place` is where among the messages of the update the answer stood, None where it is of another command. Of several
+    commands they are what these ask for together, and `each` has what every one asks for.
     """
 
     answer: MessageParts
@@ -68,6 +69,7 @@ class CommandParts:
     graph: str | None = None
     resume: Any = None
     each: tuple["CommandParts", ...] = ()
+    place: int | None = None
 
 
 def is_command(value: Any) -> bool:
@@ -136,8 +138,8 @@ def read_series(tool: str, outputs: Sequence[Any], call_id: str) -> CommandParts
     answer = MessageParts(None) if place is None else read_message(messages[place[0]].pop(place[1]))
     kept = [_put_messages(update, left) for update, left in zip(updates, messages, strict=True)]
     parts = [
-        CommandParts(answer, update, write_goto(_get(it, "goto", ())), _get(it, "graph"), _get(it, "resume"))
-        for it, update in zip(outputs, kept, strict=True)
+        CommandParts(answer, update, write_goto(_get(it, "goto", ())), _get(it, "graph"), _get(it, "resume"), (), at)
+        for it, update, at in zip(outputs, kept, _list_places(place, len(outputs)), strict=True)
     ]
     return parts[0] if len(parts) == 1 else _join(tool, answer, parts, list(map(is_command, outputs)))
 
@@ -150,6 +152,21 @@ def _find_answer(messages: list[list[Any]], call_id: str, *, any_id: bool) -> tu
     nameless = [place[:2] for place in places if place[2] in ("", None)]
     others = [place[:2] for place in places] if any_id else []
     return next(iter([*named, *nameless, *others]), None)
+
+
+def _list_places(place: tuple[int, int] | None, count: int) -> list[int | None]:
+    """List for each output where among its messages the answer stood."""
+    return [place[1] if place is not None and place[0] == index else None for index in range(count)]
+
+
+def _find_joined(parts: list[CommandParts]) -> int | None:
+    """Find where the answer stood among the messages of all."""
+    before = 0
+    for part in parts:
+        if part.place is not None:
+            return before + part.place
+        before += len(part.update.get("messages", ()))
+    return None
 
 
 def _wants_answer(output: Any, messages: list[Any]) -> bool:
@@ -184,7 +201,7 @@ def _join(tool: str, answer: MessageParts, parts: list[CommandParts], are_comman
     each = tuple(part for part, is_one in zip(parts, are_commands, strict=True) if is_one)
     graph = next(iter(graphs)) if len(graphs) == 1 else None
     goto = gotos[0] if len(gotos) == 1 else gotos
-    return CommandParts(answer, update, goto, graph, resume, each if len(each) > 1 else ())
+    return CommandParts(answer, update, goto, graph, resume, each if len(each) > 1 else (), _find_joined(parts))
 
 
 def _read_update(tool: str, update: Any) -> Mapping[str, Any]:

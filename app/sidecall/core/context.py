@@ -14,8 +14,8 @@ from sidecall.core.results.own_contents import ContentBody, OwnContents
 from sidecall.core.run.passages import OwnPassages
 from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.run.usage import Usage
+from sidecall.core.store.checked import DEFAULT_TENANT
 from sidecall.core.store.protocol import Store
-from sidecall.core.store.tenant import DEFAULT_TENANT
 from sidecall.dataclasses import dataclass
 
 # The scope that stands for all scopes.

@@ -9,8 +9,7 @@
     + UnknownParameter, InvalidParameter
     + MalformedJSON, UnsupportedMediaType, BodyTooLarge
     + NotAToolCall, BatchTooLarge
-    + UnknownTool
-    + MissingContext
+    + UnknownTool, MissingContext
     + GuardrailTripped
     + ToolCallFailed           for tools whose failures are not the model's: 500
     + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownContent
@@ -94,6 +93,7 @@ class RequestError(SidecallError):
     """The request cannot be served."""
 
     quotas: tuple[Quota, ...] = ()  # What the caller has left, where its calls are counted.
+    is_replayed = False  # Whether it is what became of an earlier call with the same key.
 
     def __init__(self, message: str | None = None, **members: Any) -> None:
         super().__init__(message)

@@ -161,6 +161,7 @@ class Invocation:
         """What the tool, and whoever stands around it, may ask about this call."""
         if self._context is None:
             contents, passages = self.surroundings.contents, self.surroundings.passages
+            args = self.call.args
             self._context = ToolContext(
                 tool_name=self.tool.name,
                 tool_call_id=self.call.id,
@@ -179,7 +180,7 @@ class Invocation:
                 rejection=self.request.rejection,
                 resumed=self.request.resumed,
                 reply=self.request.reply,
-                args=self.call.args,
+                args=args if isinstance(args, str) else dict(args),  # Whatever is done to them.
                 signals=Signals(listener=self.request.listener, presence=self.request.presence),
             )
         return self._context

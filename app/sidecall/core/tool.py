@@ -26,6 +26,8 @@ STRUCTURE = "structured_content"
 
 # What the parameters of a tool that are filled so need a sandbox for.
 _SANDBOX_USES: Mapping[Callable[[Supply], Any] | None, SandboxUse] = {find_commands: "commands", find_python: "python"}
+# How parameters are filled that may have something of the caller's state.
+_OF_STATE = frozenset(("state", "caller", "tool_context"))
 
 
 class ArgsSchema(Protocol):
@@ -107,6 +109,17 @@ class CompiledTool:
             return "functions" if self.options.command is None else "commands"
         return next((_SANDBOX_USES[it.make] for it in self.injections if it.make in _SANDBOX_USES), None)
 
+    @property
+    def reads_state(self) -> bool:
+        """Whether it may read the caller's state: by a parameter, or in a function that is told of the call."""
+        options = self.options
+        told = (options.requires_approval, options.is_enabled, options.failure_error_function)
+        return (
+            bool(options.tool_input_guardrails or options.tool_output_guardrails)
+            or any(map(callable, (*told, options.timeout_error_function)))
+            or any(it.source in _OF_STATE or _may_read(it.make) for it in self.injections)
+        )
+
     def bind(self, values: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """Sort values by parameter name into positional and keyword arguments of the function."""
         if not self.takes_positional:
@@ -155,3 +168,8 @@ class Compilable(Protocol):
     @property
     def compiled(self) -> CompiledTool:
         """The tool made ready to run."""
+
+
+def _may_read(make: Callable[[Supply], Any] | None) -> bool:
+    """Return whether what fills a parameter may show it the caller's state, as a ToolRuntime does."""
+    return make is not None and make not in _SANDBOX_USES

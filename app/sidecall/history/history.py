@@ -21,7 +21,7 @@ from sidecall.history.packing import Packer
 from sidecall.history.places import Blocks
 from sidecall.history.sums import HOUR, CallSummary, SummaryPart, find_without_kind, summarize
 from sidecall.ledger.sql.database import Database
-from sidecall.telemetry.calls import Note
+from sidecall.telemetry.calls import CallNotes
 
 logger = logging.getLogger("sidecall")
 
@@ -41,6 +41,7 @@ class History:
     def __init__(self, notes: NotedCalls, packer: Packer, blocks: Blocks, ttl: float) -> None:
         """Join what it takes; calls are kept for `ttl` seconds."""
         self._notes = notes
+        self.notes: CallNotes = notes
         self._packer = packer
         self._blocks = blocks
         self._ttl = ttl
@@ -49,7 +50,6 @@ class History:
         self._writing: asyncio.Task[None] | None = None
         self._rounds: list[asyncio.Task[None]] = []
         self._told = 0
-        self.note: Note = notes.note
         notes.when_many = self._pack_all
 
     @property

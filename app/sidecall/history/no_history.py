@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from sidecall.core.calls.entry import CallEntry, CallFilter, CallPage
 from sidecall.core.calls.errors import HistoryOff, UnknownCall
 from sidecall.core.record import CallRecord
-from sidecall.telemetry.calls import Note
+from sidecall.telemetry.calls import CallNotes
 
 if TYPE_CHECKING:
     from sidecall.history import sums as _sums
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class NoHistory:
     """Keep nothing."""
 
-    note: Note | None = None
+    notes: CallNotes | None = None
     dropped = 0
     database = None
 

@@ -2,15 +2,21 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sidecall.core.context import Caller, cut_id
-from sidecall.core.invocation import Invocation
+from sidecall.core.invocation import CallRequest, Invocation
 from sidecall.core.messages import Content
 from sidecall.core.observer import Outcome
 from sidecall.core.tool import CompiledTool
 from sidecall.history.decided import KeptDecision, keep_decision
-from sidecall.history.showing import Showing
+from sidecall.history.showing import Showing, ShownArgs
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.schema.repair import text as _text
+else:
+    _text = Later("sidecall.schema.repair.text")
 
 # As many are packed before more have come.
 MANY = 256
@@ -18,6 +24,8 @@ MANY = 256
 _BESIDE = 512
 # With what JSON begins that has fields; white space is looked behind.
 _MAY_BE_JSON = frozenset("{[ \t\n\r")
+# What a tool may change that is given it.
+_CONTAINERS = frozenset((dict, list))
 # A tuple is made past its constructor, which takes as long as all else that is done here.
 _new = tuple.__new__
 
@@ -64,8 +72,20 @@ class NotedCalls:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def note(self, invocation: Invocation, outcome: Outcome, seconds: float) -> None:
-        """Note a call that has ended, on the event loop."""
+    def begin(self, invocation: Invocation) -> ShownArgs | None:
+        """Copy arguments in which something may be changed until the call has ended; None where there is no need."""
+        request, showing = invocation.request, self._showing
+        args = request.call.args
+        if type(args) is dict:  # A text stays what it is.
+            for value in args.values():
+                if type(value) in _CONTAINERS:
+                    if showing is None or request.is_remembered:
+                        return None
+                    return showing.show_args(args, invocation.tool.hidden_names)
+        return None
+
+    def note(self, invocation: Invocation, outcome: Outcome, seconds: float, copied: ShownArgs | None = None) -> None:
+        """Note a call that has ended, on the event loop; `copied` are its arguments as it began."""
         if outcome == "approval_required":  # It ends later, under the same id.
             return
         if self._size + self.held >= self._most:
@@ -77,7 +97,7 @@ class NotedCalls:
             call_id = cut_id(call_id)
         kept = None
         if self._showing is not None and not request.is_remembered:
-            kept = self._keep(self._showing, invocation, outcome)
+            kept = self._keep(self._showing, invocation, outcome, copied)
         self._size += _BESIDE
         tool, moment, caller = invocation.tool, invocation.started + seconds, request.caller
         secrets = () if invocation.mask is None else invocation.mask.spellings
@@ -101,7 +121,7 @@ class NotedCalls:
         self._size = 0
         return taken
 
-    def _keep(self, showing: Showing, invocation: Invocation, outcome: Outcome) -> KeptValues:
+    def _keep(self, showing: Showing, invocation: Invocation, outcome: Outcome, copied: ShownArgs | None) -> KeptValues:
         message, request, tool = invocation.message, invocation.request, invocation.tool
         content: Content = ""
         error = None
@@ -114,14 +134,19 @@ class NotedCalls:
             if error is not None:
                 error = showing.show_error(error)
             self._size += len(content)
-        size = None if tool.hidden_names else showing.measure_if_plain(invocation.args)
-        args: Mapping[str, Any] | None = invocation.args or {}
+        sent, args = invocation.args, None if outcome == "malformed_arguments" else invocation.args or {}
         is_whole = request.state is None and not request.context
-        if outcome == "malformed_arguments":
-            args = None
-        elif size is None:
-            args, is_same = showing.show_args(invocation.args, tool.hidden_names)
+        size = None if tool.hidden_names or copied is not None else showing.measure_if_plain(sent)
+        if args is not None and size is None:
+            args, is_same = copied or showing.show_args(_read_again(request, sent), tool.hidden_names)
             is_whole = is_whole and is_same
             size = 0 if args is None else showing.most
         self._size += size or 0
         return args, is_whole and args is not None, content, error
+
+
+def _read_again(request: CallRequest, args: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return arguments as they were sent: what was made of a text may have been changed since."""
+    sent = request.call.args
+    read: Mapping[str, Any] = _text.parse_arguments(sent, []) if args and isinstance(sent, str) else args
+    return read

@@ -11,19 +11,23 @@ from sidecall.core.errors import RequestError
 from sidecall.dataclasses import dataclass
 
 # The draft has a quoted string; most clients send it bare.
-_KEY = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"|([\x21\x23-\x7e][\x20-\x7e]{0,254})')
+_QUOTED, _BARE = r'(?:[ !#-\[\]-~]|\\["\\]){1,255}', r"[!#-~][ -~]{0,254}"
+_KEY = re.compile(f'"({_QUOTED})"|({_BARE})')
 # What stands between commas that are in no quoted string.
 _PART = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*")+')
-_WAIT = re.compile(r"[0-9]{1,9}")
+_WAIT = re.compile(r"[0-9]+")
+REPLAYED: dict[str, dict[str, Any]] = {
+    "Idempotency-Replayed": {
+        "description": "`true` where this is the answer to an earlier call with the same `Idempotency-Key`.",
+        "schema": {"type": "string"},
+    },
+}
 DOCUMENTED: dict[str, dict[str, Any]] = {
     "Preference-Applied": {
         "description": "What of `Prefer` was heeded.",
         "schema": {"type": "string"},
     },
-    "Idempotency-Replayed": {
-        "description": "`true` where this is the answer to an earlier call with the same `Idempotency-Key`.",
-        "schema": {"type": "string"},
-    },
+    **REPLAYED,
 }
 
 
@@ -170,7 +174,7 @@ PARAMETERS: list[dict[str, Any]] = [
         "in": "header",
         "description": "1 to 255 characters of your own, such as `order-4711-refund`: the call runs once, however "
         "often it is sent with them; they may stand in double quotes.",
-        "schema": {"type": "string", "pattern": "^[!#-~][ -~]{0,254}$"},
+        "schema": {"type": "string", "pattern": f'^("{_QUOTED}"|{_BARE})$'},
     },
 ]
 

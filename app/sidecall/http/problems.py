@@ -237,6 +237,8 @@ async def _answer_request_error(request: Request, error: Exception) -> Response:
         response.headers["Content-Range"] = f"bytes */{error.size}"
     if isinstance(error, Overloaded):
         response.headers["Retry-After"] = str(error.retry_after)
+    if error.is_replayed:
+        response.headers["Idempotency-Replayed"] = "true"
     response.headers.update(quota_headers(error.quotas) | challenge(request.scope, error))
     return response
 

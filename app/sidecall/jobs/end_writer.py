@@ -73,10 +73,14 @@ class EndWriter:
             await self._held.call_off_new(running.record, running.cancelled_by)
         self._ends.tell(running.id)
 
-    async def call_off(self, running: RunningCall) -> None:
-        """End a call that was broken off since nobody wants it, and what it may just have asked of a person."""
+    async def end_unless_asked(self, running: RunningCall) -> None:
+        """End a call that was broken off; one that has just asked a person waits, or is cancelled as one that does."""
+        await self.hold_if_asked(running, partial(self._finish, running))
+
+    async def hold_if_asked(self, running: RunningCall, otherwise: Write) -> None:
+        """Note that a call waits whose question to a person was written down, though nobody here heard of that."""
         asked = await self._held.find_asked(running.record)
-        await (self._finish(running) if asked is None else self.hold(running, asked))
+        await (otherwise() if asked is None else self.hold(running, asked))
 
     async def release(self, running: RunningCall) -> None:
         """Queue a call again, unless it was cancelled meanwhile."""

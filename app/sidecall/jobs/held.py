@@ -2,7 +2,7 @@
 
 from sidecall.core.approval import Approval, Decision
 from sidecall.core.calls.decision import CallDecision
-from sidecall.core.calls.entry import CallEntry
+from sidecall.core.calls.entry import CallEntry, LostCall
 from sidecall.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.core.messages import ToolMessage
 from sidecall.core.record import CallRecord
@@ -83,6 +83,15 @@ class HeldCalls:
         """Do the same of a call that was just queued again, and may have begun since."""
         await self._queue.cancel(record.id, end_cancelled(record.tool_call, record.id))
         self._ends.tell(record.id)
+
+    async def hold_lost(self, lost: LostCall) -> bool:
+        """Let a call wait that has asked a person, though its server did not note that; False where it has not."""
+        asked = await self.find_asked(lost.record)
+        if asked is None:
+            return False
+        if await self._calls.hold(lost.id, lost.attempt, asked):
+            await self.call_off_new(lost.record, "")
+        return True
 
     async def is_rejected(self, entry: CallEntry) -> bool:
         """Return whether a call that waits is about to end, since somebody has rejected or cancelled it."""

@@ -81,13 +81,13 @@ class Jobs:
         self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running)
         self.waits = SignInWaits(pipeline, ledger.approvals, self.notice)
         self._keeping = Keeping(ledger.calls.kept)
-        self._upkeep = Upkeep(ledger, self._runner, find, self._ends, self.limits.attempts)
+        self._upkeep = Upkeep(ledger, self._runner, self._held, find, self._ends, self.limits.attempts)
         self.load = JobLoad(self._runner, self._upkeep, self.limits)
 
     async def open(self) -> None:
         """Take up what a server before this one has left behind, and begin to run what is queued."""
         self._runner.open()
-        await self._upkeep.open(self._held.settle_all)
+        await self._upkeep.open()
         await self._keeping.open()
 
     async def close(self, patience: float = 0.0) -> None:

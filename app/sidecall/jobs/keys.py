@@ -6,6 +6,7 @@ from dataclasses import replace
 from sidecall.core.calls.keys import CallKey, make_key
 from sidecall.core.context import cut_id
 from sidecall.core.invocation import CallRequest
+from sidecall.core.native.items import CUT_OFF
 from sidecall.core.run.workspaces import HEADER, find_conversation
 from sidecall.core.tool import CompiledTool
 
@@ -23,15 +24,20 @@ _USED = (
 def make_call_key(request: CallRequest, tool: CompiledTool, sent: str | None, ttl: float) -> CallKey | None:
     """Make the key of a call: the one that its program sent, or the id that the model gave it, if its tool says so.
 
+    None for a call that has none, and for one that was cut off: the key is for the whole of it.
+
     Args:
         request: The call.
         tool: Its tool.
         sent: The program's key.
-        ttl: Seconds for which the call is known by it.
+        ttl: Seconds for which the call is known by it after its end.
     """
+    if request.call.item is not None and CUT_OFF in request.call.item:
+        return None
     expires_at = time.time() + ttl
     if sent is not None:
-        beside = [request.state, dict(request.context)]
+        # As no context is the same as an empty one.
+        beside = [None if request.state == {} else request.state, dict(request.context)]
         if HEADER.lower() in request.headers:
             beside.append(request.headers[HEADER.lower()])
         return replace(make_key("header", request.caller, sent, request.call, beside, expires_at), reused=_SENT)

@@ -15,6 +15,7 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import Overloaded, StoreUnavailable
 from sidecall.core.record import CallRecord
+from sidecall.jobs.call_task import CallTask
 from sidecall.jobs.chronicles import Chronicles, Teller
 from sidecall.jobs.end_writer import EndWriter, Write
 from sidecall.jobs.endings import end_cancelled, end_unknown, end_with, may_repeat
@@ -41,7 +42,7 @@ class Runner:
         self._most = most
         self._running: dict[str, RunningCall] = {}
         self.chronicles = Chronicles()
-        self._expected: dict[str, asyncio.Task[None]] = {}
+        self._expected: dict[str, CallTask] = {}
         self._dropped: set[str] = set()
         self.freed: Callable[[], None] = lambda: None
 
@@ -73,11 +74,11 @@ class Runner:
         if runs_first:
             running = self._running[call.id] = RunningCall(call.id, call, 1, None, how.waits)
             work = self._carry_out_first(running, acceptance, accepted, loop)
-            running.task = asyncio.Task(work, loop=loop, name=_NAME)
+            running.task = CallTask(work, loop=loop, name=_NAME)
         else:
             # Others count it as this server's while it is written down that it is.
             work = self._carry_out_new(call, acceptance, accepted, how, loop)
-            self._expected[call.id] = asyncio.Task(work, loop=loop, name=_NAME)
+            self._expected[call.id] = CallTask(work, loop=loop, name=_NAME)
         return accepted
 
     async def _carry_out_first(
@@ -90,13 +91,13 @@ class Runner:
             try:
                 awaited = work.send(None)
             except StopIteration as done:
-                running.has_ended = True
+                running.note_end()
                 await self._write_first(running, acceptance, accepted, done.value)
             else:
                 # Meanwhile it goes on.
                 accepting = loop.create_task(self._accept_late(running, acceptance, accepted))
                 write = await await_rest(work, awaited)
-                running.has_ended = True
+                running.note_end()
                 if await accepting:
                     await self.writer.write_down(running, write)
         except BaseException as error:
@@ -157,7 +158,7 @@ class Runner:
         record, loop = claimed.record, asyncio.get_running_loop()
         running = RunningCall(record.id, record, claimed.attempt, None, waits=False, describe=claimed.describe)
         self._running[running.id] = running
-        running.task = loop.create_task(self._carry_out(running, loop))
+        running.task = CallTask(self._carry_out(running, loop), loop=loop, name=_NAME)
 
     def cancel(self, call_id: str, by: str = "") -> bool:
         """Cancel a call, also one that begins to wait for a person; False where it does not run here."""
@@ -204,7 +205,7 @@ class Runner:
             else:
                 answer_sender(running.sender, running.accepted)
                 write = await await_rest(work, awaited)
-            running.has_ended = True
+            running.note_end()
             await self.writer.write_down(running, write)
         except BaseException as error:
             self._drop(running, error)
@@ -247,12 +248,14 @@ class Runner:
         if is_end(error):
             running.end = end_with(end_by_problem(request, error).model_copy(update={"id": running.id}))
             return None
+        is_unsure = isinstance(error, StoreUnavailable)  # What it asks a person may have been written down.
         if running.waits:
             running.refusal = error
-            return partial(self.writer.forget, running, error)
+            forget = partial(self.writer.forget, running, error)
+            return partial(self.writer.hold_if_asked, running, forget) if is_unsure else forget
         if (request.deadline and request.deadline.is_past) or not isinstance(error, Overloaded):
             running.end = end_with(answer_for(request, error).model_copy(update={"id": running.id}))
-            return None
+            return partial(self.writer.end_unless_asked, running) if is_unsure else None
         try:
             await asyncio.sleep(min(error.retry_after, 5))
         except asyncio.CancelledError:
@@ -260,16 +263,15 @@ class Runner:
                 return self._break_off(running)
         return partial(self.writer.release, running)
 
-    def _break_off(self, running: RunningCall) -> Write | None:
+    def _break_off(self, running: RunningCall) -> Write:
         """Decide what becomes of a call whose task is cancelled: by whoever wants that, or since the server ends."""
         call = running.record.tool_call
         if running.is_unwanted:
             running.end = end_cancelled(call, running.id)
-            return partial(self.writer.call_off, running)
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            self.writer.is_closing = True  # Nobody else cancels calls.
-        if may_repeat(self._find(call.name)):
-            return partial(self.writer.release, running)
+            return partial(self.writer.end_unless_asked, running)
+        if running.task is not None and running.task.is_broken_off:
+            self.writer.is_closing = True  # Nobody else cancels calls, but what their own tools have left behind.
+            if may_repeat(self._find(call.name)):
+                return partial(self.writer.release, running)
         running.end = end_unknown(call, running.id)
-        return None
+        return partial(self.writer.end_unless_asked, running)

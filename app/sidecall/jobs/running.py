@@ -8,6 +8,7 @@ from sidecall.core.calls.entry import CallEnd, CallEntry, end_entry
 from sidecall.core.errors import RequestError
 from sidecall.core.record import CallRecord
 from sidecall.dataclasses import dataclass
+from sidecall.jobs.call_task import CallTask
 
 # A call as soon as it is durable; None where one with its key is remembered already.
 Accepted = asyncio.Future[AcceptedCall | None]
@@ -29,13 +30,19 @@ class RunningCall:
     accepted: AcceptedCall | None
     waits: bool
     describe: Callable[[], CallEntry] | None = None
-    task: asyncio.Task[None] | None = None
+    task: CallTask | None = None
     is_unwanted: bool = False
     cancelled_by: str = ""
     has_ended: bool = False
     end: CallEnd | None = None
     refusal: RequestError | None = None
     sender: Accepted | None = None
+
+    def note_end(self) -> None:
+        """Note that only what became of it has to be written down."""
+        self.has_ended = True
+        if self.task is not None:
+            self.task.is_over = True
 
     def describe_end(self, end: CallEnd, at: float) -> CallEntry | None:
         """Return what is known of it once it has ended then, in seconds since 1970."""

@@ -21,7 +21,7 @@ class JobSettings(BaseSettings, defer_build=True):
         gt=0,
         le=31_536_000,
         allow_inf_nan=False,
-        description="Seconds that a call is known by its `Idempotency-Key`.",
+        description="Seconds that a call is known by its `Idempotency-Key` after its end.",
     )
     job_ttl: float = Field(
         default=604_800.0,

@@ -20,7 +20,7 @@ def show_nothing(_call: ToolCall) -> None:
 class JobLimits:
     """How many calls run at once and may be queued, and how often one is begun.
 
-    `key_ttl` is for how many seconds a key is known, `wait` for how many a client may wait.
+    `key_ttl` is for how many seconds a key is known after the end of its call, `wait` for how many a client may wait.
     """
 
     running: int = 100

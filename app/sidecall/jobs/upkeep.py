@@ -5,13 +5,13 @@ import contextlib
 import logging
 import math
 import time
-from collections.abc import Awaitable, Callable
 
 from sidecall.core.calls.entry import LostCall
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
 from sidecall.jobs.endings import end_unknown, may_repeat
 from sidecall.jobs.ends import Ends
+from sidecall.jobs.held import HeldCalls
 from sidecall.jobs.runner import Runner
 from sidecall.ledger.base import Ledger
 from sidecall.pipeline.batch import Find
@@ -30,12 +30,13 @@ class Upkeep:
     `queued` is about how many calls are queued; other servers may have changed it since.
     """
 
-    def __init__(self, ledger: Ledger, runner: Runner, find: Find, ends: Ends, attempts: int) -> None:
+    def __init__(self, ledger: Ledger, runner: Runner, held: HeldCalls, find: Find, ends: Ends, attempts: int) -> None:
         """Join what it takes; no call is begun more often than `attempts` times."""
         self._ledger = ledger
         self._calls = ledger.calls
         self._queue = ledger.queue
         self._runner = runner
+        self._held = held
         self._find = find
         self._ends = ends
         self._attempts = attempts
@@ -53,18 +54,14 @@ class Upkeep:
         """Whether it has begun."""
         return self._loop is not None
 
-    async def open(self, settle_held: Callable[[], Awaitable[None]]) -> None:
-        """Take up what a server before this one has left behind, and look after it from then on.
-
-        Args:
-            settle_held: Ends the calls whose approvals were answered or have expired.
-        """
+    async def open(self) -> None:
+        """Take up what a server before this one has left behind, and look after it from then on."""
         self._own.clear()
         try:
             await self._catch_up()
         except StoreUnavailable:  # Which is no reason not to start: the round tries again.
             self._wait()
-        self._loop = asyncio.get_running_loop().create_task(self._go_round(settle_held))
+        self._loop = asyncio.get_running_loop().create_task(self._go_round())
 
     async def _catch_up(self) -> None:
         """Take up what is left behind, once."""
@@ -110,7 +107,7 @@ class Upkeep:
         if self.queued > 0:
             self._awake.set()
 
-    async def _go_round(self, settle_held: Callable[[], Awaitable[None]]) -> None:
+    async def _go_round(self) -> None:
         looked = settled = time.monotonic()
         while True:
             now = time.monotonic()
@@ -123,7 +120,7 @@ class Upkeep:
                 await self._claim()
                 if now - settled >= _LOOK_AT_HELD:
                     settled = now
-                    await settle_held()
+                    await self._held.settle_all()
                 self._go_on()
             except StoreUnavailable:
                 self._wait()
@@ -186,16 +183,19 @@ class Upkeep:
             await self._take_up(lost, was_begun=self._runner.take_dropped(lost.id))
 
     async def _recover(self, silent_since: float) -> None:
-        """Queue the calls of ended servers again that may run twice, and end the others."""
+        """Queue the calls of ended servers again that may run twice, and end the others, but those that have asked."""
         for lost in await self._queue.list_lost(silent_since, self._ledger.owner):
             if lost.id not in self._runner:
                 await self._take_up(lost, was_begun=True)
 
     async def _take_up(self, lost: LostCall, *, was_begun: bool) -> None:
-        may_run = not was_begun or may_repeat(self._find(lost.name))
+        if not (was_begun and await self._held.hold_lost(lost)):
+            await self._release_or_end(lost, may_run=not was_begun or may_repeat(self._find(lost.name)))
+        self._ends.tell(lost.id)
+
+    async def _release_or_end(self, lost: LostCall, *, may_run: bool) -> None:
         if may_run and lost.attempt < self._attempts:
             await self._calls.release(lost.id, lost.attempt)
             self.add()
         else:
-            await self._calls.finish(lost.id, lost.attempt, end_unknown(lost.call, lost.id))
-        self._ends.tell(lost.id)
+            await self._calls.finish(lost.id, lost.attempt, end_unknown(lost.record.tool_call, lost.id))

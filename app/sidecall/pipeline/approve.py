@@ -3,23 +3,23 @@
 import asyncio
 from collections.abc import Awaitable, Coroutine, Mapping
 from dataclasses import replace
-from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_jsonable_python
 
 from sidecall.core.approval import AnsweredBefore, ApprovalRecord, ApprovalRequired, ApprovalWanted, Preview
 from sidecall.core.decisions.places import ApprovalRules, Approvals
+from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.decisions.rules import ApprovedByRule
 from sidecall.core.errors import CallRejected, ToolExecutionError
 from sidecall.core.invocation import Invocation
 from sidecall.core.messages import ToolCall
 from sidecall.core.native.items import CHECKS, DECISION, wants_acknowledgement
+from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
 from sidecall.core.tool import CompiledTool
 from sidecall.later import Later
 from sidecall.pipeline.hooks import HookFailed, call_hook, patience
-from sidecall.schema.signature import unwrap
 from sidecall.telemetry import log_hook_failure
 
 if TYPE_CHECKING:
@@ -47,25 +47,15 @@ def wants_approval(tool: CompiledTool) -> bool:
 def may_ask(tool: CompiledTool) -> bool:
     """Return whether calls of this tool may wait for a person.
 
-    That a tool asks while it runs is seen by what its module knows: whoever raises an exception has it at hand. One
-    that lets other modules ask is run until it asks when its call comes again.
+    That a tool asks while it runs is seen in its code. One that lets other modules ask is run until it asks when its
+    call comes again.
     """
-    if wants_approval(tool) or takes_user_tokens(tool):
-        return True
-    function = unwrap(tool.function)
-    function = getattr(function, "__func__", function)
-    known = getattr(function, "__globals__", {}).values()
-    code = getattr(function, "__code__", None)
-    return any(map(_is_question, known)) or (code is not None and _names_question(code))
+    return is_asked_about(tool) or asks_inside(tool.function)
 
 
-def _is_question(value: Any) -> bool:
-    return isinstance(value, type) and issubclass(value, ApprovalRequired)
-
-
-def _names_question(code: CodeType) -> bool:
-    inner = (const for const in code.co_consts if isinstance(const, CodeType))
-    return ApprovalRequired.__name__ in code.co_names or any(map(_names_question, inner))
+def is_asked_about(tool: CompiledTool) -> bool:
+    """Return whether calls of this tool may wait for a person before it runs."""
+    return wants_approval(tool) or takes_user_tokens(tool)
 
 
 class Recall:
@@ -82,12 +72,20 @@ class Recall:
         Raises:
             ApprovalRequired: It waits, or it was approved and still runs.
             AnsweredBefore: It has its answer.
+            StoreUnavailable: A person may have to be asked before it runs, and nobody knows whether that was done.
         """
-        if not invocation.request.approved and invocation.request.resumes is None:
+        if invocation.request.approved or invocation.request.resumes is not None:
+            return
+        try:
             known = await self._approvals.find(CallRecord.of(invocation.request, invocation.id))
-            if known is not None:
-                await self._look_again(invocation, known)
-                raise known.as_error()
+        except StoreUnavailable:
+            # Most calls of one that asks while it runs ask nobody, and those that do find out then.
+            if is_asked_about(invocation.tool):
+                raise
+            return
+        if known is not None:
+            await self._look_again(invocation, known)
+            raise known.as_error()
 
     async def _look_again(self, invocation: Invocation, known: ApprovalRecord) -> None:
         """Let a call go on that nobody has told that its person has signed in, since a server ended just then."""

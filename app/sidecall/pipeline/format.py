@@ -188,8 +188,15 @@ def _describe_failure(failure: ToolFailure, text: str) -> dict[str, Any]:
 
 def _describe_commands(name: str, asked: CommandParts, lost: LostNumbers) -> dict[str, Any]:
     """Write down what the caller is asked to do; of several commands, what each asks for as well."""
-    each = [_describe_command(name, part, lose_silently) for part in asked.each]
-    return {**_describe_command(name, asked, lost.of("state update")), **({"commands": each} if each else {})}
+    each = [{**_describe_command(name, part, lose_silently), **_describe_place(part, asked)} for part in asked.each]
+    told = {**_describe_command(name, asked, lost.of("state update")), **({"commands": each} if each else {})}
+    return {**told, "answer_at": asked.place} if asked.place else told
+
+
+def _describe_place(part: CommandParts, asked: CommandParts) -> dict[str, int]:
+    """Write down where the answer stood, unless it was the first message of the first command."""
+    is_plain = part is asked.each[0] and not part.place
+    return {} if is_plain or part.place is None else {"answer_at": part.place}
 
 
 def _describe_command(name: str, command: CommandParts, lose: Lose) -> dict[str, Any]:

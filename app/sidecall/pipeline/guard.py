@@ -96,7 +96,8 @@ async def _ask(
         raise CallDenied(verdict.message)
     if verdict.verdict == "raise_exception":
         text = f"The guardrail {guardrail.name} refuses this call of {invocation.tool.name}."
-        raise GuardrailTripped(text, call_id=invocation.call.id, **said)
+        guards = "output" if isinstance(judged, ToolOutputGuardrailData) else "input"
+        raise GuardrailTripped(text, call_id=invocation.call.id, guards=guards, **said)
     return verdict
 
 

@@ -74,7 +74,9 @@ def _goes_through(invocation: Invocation, failure: ToolFailure) -> bool:
 async def _make_problem(invocation: Invocation, failure: ToolFailure) -> ToolCallFailed:
     """Make what the calling program gets; what the tool said has passed the output guardrails."""
     said = await guard_text(invocation, failure, render_failure(failure))
-    call = {"tool": invocation.tool.name, "call_id": invocation.call.id, "invocation_id": invocation.id}
+    call: dict[str, Any] = {"tool": invocation.tool.name, "call_id": invocation.call.id, "invocation_id": invocation.id}
+    if isinstance(failure, ToolTimeout):
+        call["timeout_seconds"] = failure.seconds
     text = replace_surrogates(said if isinstance(said, str) else to_text(said))
     return ToolCallFailed(text, kind=failure.kind, retryable=failure.retryable, **call)
 

@@ -42,28 +42,34 @@ async def find_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
     Raises:
         UnknownCall: There is none, or it is not kept any more.
     """
-    try:
-        entry = await parts.jobs.get(call_id, caller.tenant)
-    except UnknownCall:
-        entry = await parts.history.get(call_id, caller.tenant)
-    else:
-        entry = parts.add_tags(entry)
+    entry = await _find_of_tenant(parts, call_id, caller.tenant)
     if entry.caller != caller.subject and not caller.may(READ):
         raise UnknownCall
     return entry
+
+
+async def _find_of_tenant(parts: Parts, call_id: str, tenant: str) -> CallEntry:
+    try:
+        entry = await parts.jobs.get(call_id, tenant)
+    except UnknownCall:
+        return await parts.history.get(call_id, tenant)
+    return parts.add_tags(entry)
 
 
 async def cancel_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
     """Cancel a call that goes on without its client.
 
     Raises:
-        UnknownCall: There is none that the caller may see.
-        MissingScope: It is another's, and the caller may not cancel those.
+        UnknownCall: There is none that the caller may see or, if it could see it, cancel.
+        MissingScope: It is another's, and the caller may not cancel those, or not see them.
         CallEnded: It has ended.
     """
-    entry = await find_call(parts, call_id, caller)
+    entry = await _find_of_tenant(parts, call_id, caller.tenant)
     if entry.caller != caller.subject:
+        if not (caller.may(READ) or caller.may(OPERATE)):
+            raise UnknownCall
         parts.auditor.require(caller, OPERATE)
+        parts.auditor.require(caller, READ)  # The answer shows the call, and what watches a server has the other.
     try:
         return parts.add_tags(await parts.jobs.cancel(call_id, caller.tenant, caller.subject))
     except UnknownCall:

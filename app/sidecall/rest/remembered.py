@@ -73,11 +73,11 @@ async def answer_remembered(
     how = _choose_how(parts, request, tool, preferences, is_async, callback_url)
     submitted = await parts.jobs.submit(request, how)
     if isinstance(submitted, AcceptedCall) and submitted.end is not None:
-        _let_through(submitted.end.message, how)
+        _let_through(submitted.end.message, how, submitted)
         return _write_end(submitted.end, form, _make_headers(parts, submitted, request, tool, preferences))
     waiting = _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
     entry = await context.while_present(waiting)
-    _let_through(entry.message, how)
+    _let_through(entry.message, how, submitted)
     return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
 
 
@@ -94,7 +94,7 @@ async def accept_call(
     how = _choose_how(parts, request, tool, preferences, is_async)
     submitted = await parts.jobs.submit(request, how)
     entry = await _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
-    _let_through(entry.message, how)
+    _let_through(entry.message, how, submitted)
     return entry, _make_headers(parts, submitted, request, tool, preferences)
 
 
@@ -154,11 +154,12 @@ async def answer_replay(
     return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
 
 
-def _let_through(message: ToolMessage | None, how: Submission) -> None:
+def _let_through(message: ToolMessage | None, how: Submission, submitted: Submitted) -> None:
     """Raise what its author lets through to a client that waits for the end of a call, the first time and later."""
     if how.waits and message is not None and message.status == "error":
         problem = find_problem(message)
         if problem is not None:
+            problem.is_replayed = isinstance(submitted, CallEntry)
             raise problem
 
 

@@ -1,8 +1,7 @@
 """Watch every call from its beginning to its end."""
 
 import time
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from sidecall.core.invocation import CallRequest, Invocation
 from sidecall.core.observer import Outcome
@@ -13,22 +12,35 @@ from sidecall.telemetry.metrics import UNKNOWN, Metrics
 from sidecall.telemetry.protocol import Tracing
 from sidecall.telemetry.tally import Tally
 
-Note = Callable[[Invocation, Outcome, float], None]
-# Where a call is counted, within which other call it runs, and its span.
-_Begun = tuple[Tally, Invocation | None, Any]
+# Where a call is counted, within which other call it runs, its span, and what was noted of it.
+_Begun = tuple[Tally, Invocation | None, Any, Any]
+
+
+class CallNotes(Protocol):
+    """Where it is noted what became of calls."""
+
+    def begin(self, invocation: Invocation) -> Any:
+        """Note what the call may change; what this returns is handed to `note`."""
+
+    def note(self, invocation: Invocation, outcome: Outcome, seconds: float, begun: Any) -> None:
+        """Note how it ended, and the seconds that it took."""
 
 
 class CallTelemetry:
     """Count calls, log them, and follow them with spans."""
 
     def __init__(
-        self, metrics: Metrics, lines: CallLines | None = None, tracing: Tracing | None = None, note: Note | None = None
+        self,
+        metrics: Metrics,
+        lines: CallLines | None = None,
+        tracing: Tracing | None = None,
+        notes: CallNotes | None = None,
     ) -> None:
-        """Watch calls; `note` is told of each that has ended, and of the seconds that it took."""
+        """Watch calls."""
         self._metrics = metrics
         self._lines = lines or CallLines()
         self._tracing = tracing
-        self._note = note
+        self._notes = notes
 
     @property
     def spans_dropped(self) -> int | None:
@@ -41,18 +53,19 @@ class CallTelemetry:
         tally.begun += 1
         outer = CALL.get()
         CALL.set(invocation)
-        return tally, outer, None if self._tracing is None else self._tracing.begin(invocation)
+        traced = None if self._tracing is None else self._tracing.begin(invocation)
+        return tally, outer, traced, None if self._notes is None else self._notes.begin(invocation)
 
     def end(self, invocation: Invocation, begun: _Begun, outcome: Outcome) -> None:
         """Stop watching a call, however it ended."""
-        tally, outer, traced = begun
+        tally, outer, traced, noted = begun
         seconds = time.monotonic() - invocation.started
         tally.end(outcome, seconds, invocation.waited)
         if self._tracing is not None:
             self._tracing.end(invocation, traced, outcome)
         self._lines.log_end(invocation, outcome)
-        if self._note is not None:
-            self._note(invocation, outcome, seconds)
+        if self._notes is not None:
+            self._notes.note(invocation, outcome, seconds, noted)
         # Set rather than reset, which fails when a call that was never finished is thrown away somewhere else.
         CALL.set(outer)
 

@@ -157,15 +157,15 @@ test("a job runs on, is found by its id, and is cancelled", async () => {
 
 test("a job is waited for as long as was said, also for parts of a second", async () => {
   const running = () => Response.json({ id: "c", status: "running" });
-  const done = () => Response.json({ id: "c", status: "succeeded" });
-  const [client, asked] = script([running(), running(), running(), running(), running(), done()]);
+  const [client, asked] = script(Array.from({ length: 20 }, running));
 
   const began = performance.now();
   const state = await client.findJob("c").wait(0.5);
 
   assert.equal(state.status, "running");
-  assert.ok(performance.now() - began > 490);
-  assert.ok(asked.length > 1 && asked.length <= 4);
+  assert.ok(performance.now() - began >= 499);
+  // How soon a timer rings is not exact.
+  assert.ok(asked.length > 1 && asked.length < 10, `${asked.length}`);
   assert.equal(asked[0].headers.Prefer, undefined);
 });
 

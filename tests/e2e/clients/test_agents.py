@@ -45,6 +45,15 @@ def test_a_tool_that_takes_a_text_is_a_function_of_one(told: Any) -> None:
     assert (output, data) == ("noted: tea", {"status": "success"})
 
 
+def test_failures_that_go_through_are_the_sdks_own(told: Any) -> None:
+    """As of tools that the agent has itself, with what the server says of them."""
+    assert told["failed"] == [
+        ["ToolTimeoutError", "linger", 0.05, "ServerFailed"],
+        ["ToolInputGuardrailTripwireTriggered", "no_order", {"asked": "order"}, "raise_exception", "NotAllowed"],
+        ["ToolOutputGuardrailTripwireTriggered", "no_secret", "a secret", "raise_exception", "NotAllowed"],
+    ]
+
+
 def test_state_artifacts_images_and_repaired_failures_come_across(told: Any) -> None:
     """What the model reads, and what the program gets as `custom_data`."""
     answered, said = told["work"]

@@ -7,7 +7,17 @@ import sys
 from typing import Any
 from uuid import uuid4
 
-from agents import Agent, ModelResponse, Runner, RunState, ToolCallOutputItem, Usage, UserError, trace
+from agents import (
+    Agent,
+    AgentsException,
+    ModelResponse,
+    Runner,
+    RunState,
+    ToolCallOutputItem,
+    Usage,
+    UserError,
+    trace,
+)
 from agents.models.interface import Model
 from agents.tracing import TracingProcessor, set_trace_processors
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
@@ -100,6 +110,24 @@ async def decide(tools: Any, decision: str) -> Any:
     return [interruption.name, json.loads(interruption.arguments), outputs(result), result.final_output]
 
 
+def describe(error: Any) -> list[Any]:
+    """Return what a span says of its error."""
+    return [error["message"], error["data"]["tool_name"], error["data"]["kind"]]
+
+
+async def fail(tools: Any, name: str, args: dict[str, Any]) -> list[Any]:
+    """Run into what a tool lets through, and say what the program gets of it."""
+    try:
+        await work(tools, {name: args})
+    except AgentsException as error:
+        about = vars(error)
+        guardrail, output = about.get("guardrail"), about.get("output")
+        said = [about.get("tool_name"), about.get("timeout_seconds")]
+        said += [guardrail.get_name(), output.output_info, output.behavior["type"]] if guardrail else []
+        return [type(error).__name__, *[it for it in said if it is not None], type(error.__cause__).__name__]
+    return []
+
+
 async def main() -> None:
     """Try all."""
     spans, told = Spans(), {}
@@ -112,9 +140,7 @@ async def main() -> None:
         with trace("tried"):
             _, result = await work(tools, first, {"double": {"number": 4}})
         told["work"] = [outputs(result), result.final_output]
-        told["spans"] = [
-            [error["message"], error["data"]["tool_name"], error["data"]["kind"]] for error in spans.errors
-        ]
+        told["spans"] = [describe(error) for error in spans.errors]
         told["approved"] = await decide(tools, "approve")
         told["rejected"] = await decide(tools, "reject")
         waiting = [it.tool_call["id"] for it in await server.approvals.list()]
@@ -129,6 +155,8 @@ async def main() -> None:
         asked = await aload_tools(server, **kinds, ask=lambda approval: approval.tool_call["args"]["amount"] == 5)
         _, result = await work(asked, {"pay_out": {"amount": 5}, "jot": {"text": "tea"}})
         told["asked"], told["text"] = ([it] for it in outputs(result))
+        failing = ("linger", {}), ("repeat", {"text": "an order"}), ("repeat", {"text": "a secret"})
+        told["failed"] = [await fail(tools, name, args) for name, args in failing]
         strict = await aload_tools(server, filters={"names": ["double"], "strict": True})
         told["strict"] = [[it.name, it.strict_json_schema] for it in strict]
     print(json.dumps(told))

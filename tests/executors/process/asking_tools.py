@@ -5,7 +5,7 @@ import os
 import threading
 from typing import Annotated, Any
 
-from sidecall import ApprovalRequired, InjectedStore, Store, ToolContext, tool
+from sidecall import ApprovalRequired, GetOp, InjectedStore, PutOp, Store, ToolContext, tool
 
 
 @tool(executor="process")
@@ -28,7 +28,7 @@ def use_store(store: Annotated[Store, InjectedStore]) -> Any:
     store.delete(("a",), "none")
     found = store.search(("a",), filter={"n": {"$gt": 0}}, limit=5)
     item = store.get(("a",), "two")
-    gone = store.get(("a",), "three")
+    [gone, _] = store.batch([GetOp(("a",), "three"), PutOp(("a",), "none", None)])
     assert item is not None
     return [item.value, item.created_at.tzinfo is not None, gone, [it.key for it in found], store.list_namespaces()]
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -167,24 +167,65 @@ async def test_each_message_is_one_servers(tmp_path: Path) -> None:
 
 
 async def test_a_host_that_never_answers_holds_up_no_others(tmp_path: Path) -> None:
-    """It has four places, however many are due to it before, and whoever is told of them."""
+    """It has one place, however many are due to it before, and whoever is told of them."""
     async with listen() as quick, listen() as gone, keep(tmp_path) as ledger:
         gone.go = asyncio.Event()
         for number in range(30):
             await end(ledger, f"{gone.host}/{number}", f"gone {number}")
         async with carry(ledger, gone.host, quick.host):
-            await until(lambda: len(gone.heard) == 4)
+            await until(lambda: len(gone.heard) == 1)
             for number in range(6):
                 await end(ledger, quick.host, f"quick {number}")
             await until(lambda: len(quick.heard) == 6)
             await end(ledger, quick.host, "quick 6")
             await until(lambda: len(quick.heard) == 7)
-            assert len(gone.heard) == 4
+            assert len(gone.heard) == 1
 
             gone.go.set()
             await settle_all(ledger)
 
     assert len(gone.heard) == 30
+
+
+async def test_many_hosts_that_never_answer_hold_up_no_others(tmp_path: Path) -> None:
+    """Five of them took all places."""
+    async with AsyncExitStack() as stack, keep(tmp_path) as ledger:
+        quick, *gone = [await stack.enter_async_context(listen()) for _ in range(6)]
+        for number, host in enumerate(gone):
+            host.go = asyncio.Event()
+            for again in range(4):
+                await end(ledger, host.host, f"gone {number} {again}")
+        async with carry(ledger, quick.host, *(host.host for host in gone)):
+            await until(lambda: all(host.heard for host in gone))
+            for number in range(6):
+                await end(ledger, quick.host, f"quick {number}")
+            await until(lambda: len(quick.heard) == 6)
+            assert [len(host.heard) for host in gone] == [1, 1, 1, 1, 1]
+
+            for host in gone:
+                assert host.go is not None
+                host.go.set()
+            await settle_all(ledger)
+
+    assert [len(host.heard) for host in gone] == [4, 4, 4, 4, 4]
+
+
+async def test_a_prompt_host_is_told_of_four_calls_at_once(tmp_path: Path) -> None:
+    """Once it has answered the first."""
+    async with listen() as receiver, keep(tmp_path) as ledger:
+        await end(ledger, receiver.host, "first")
+        async with carry(ledger, receiver.host):
+            await until(lambda: len(receiver.heard) == 1)
+            await settle_all(ledger)
+            receiver.go = asyncio.Event()
+            for number in range(6):
+                await end(ledger, receiver.host, f"call {number}")
+            await until(lambda: len(receiver.heard) == 5)
+
+            receiver.go.set()
+            await settle_all(ledger)
+
+    assert len(receiver.heard) == 7
 
 
 async def test_whoever_has_lost_its_lease_changes_nothing(tmp_path: Path) -> None:

@@ -26,6 +26,21 @@ def test_who_is_told(url: str, host: str, port: int, is_private: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("http://localhost.:9000/x?a=%2F", "http://localhost:9000/x?a=%2F"),
+        ("https://hooks.example.com./", "https://hooks.example.com/"),
+        ("https://HOOKS.example.com/a%20b", "https://hooks.example.com/a%20b"),
+        ("https://a.example.org.:8443", "https://a.example.org:8443"),
+        ("https://[::1]/", "https://[::1]/"),
+    ],
+)
+def test_the_host_is_told_by_the_name_that_the_operator_gave(url: str, told: str) -> None:
+    """Without the dot at its end that not everybody understands; the rest of the URL is as it came."""
+    assert str(HOSTS.find(url).url) == told
+
+
+@pytest.mark.parametrize(
     "url",
     [
         "", "hooks.example.com", "//hooks.example.com", "ftp://hooks.example.com", "file:///etc/passwd", "https://",

@@ -76,7 +76,7 @@ def test_small_items_are_counted_with_what_they_cost() -> None:
     store = ItemStore(MemoryItems(100_000))
 
     with suppress(StoreFull):
-        [store.put((str(number),), "", None) for number in range(1000)]
+        [store.put((str(number),), "", "") for number in range(1000)]
 
     assert 50 < len(store.search((), limit=1000)) < 200
 

@@ -28,6 +28,13 @@ async def pay(order: int = 0) -> str:
     return "paid"
 
 
+@tool("ship", idempotency="tool_call_id")
+async def ship(order: int) -> str:
+    """Ship an order."""
+    RAN.append(order)
+    return f"shipped {order}"
+
+
 SAID = "The call was cut off before its end, so nothing has run. Send it again as a whole."
 CUSTOM = {"type": "custom_tool_call", "call_id": "c1", "name": "add", "input": "1 + "}
 FUNCTION = {"type": "function_call", "call_id": "c1", "name": "pay", "arguments": ""}
@@ -111,3 +118,24 @@ async def test_a_call_that_is_whole_runs(make_client: MakeClient, status: str | 
     client = await make_client(*TOOLS)
     answer = (await client.post("/tool_calls", json={**CUSTOM, "input": "1 + 2", "status": status})).json()
     assert answer["output"] == "3"
+
+
+@pytest.mark.parametrize("headers", [{"Idempotency-Key": "k"}, {"Idempotency-Key": "k", "Prefer": "wait=20"}, {}])
+@pytest.mark.parametrize("in_batch", [False, True])
+async def test_nothing_is_kept_under_its_key(make_client: MakeClient, headers: dict[str, str], in_batch: bool) -> None:
+    """Neither that which its program sent nor its id: they are for the whole call, which runs once, when it comes."""
+    client = await make_client(ship)
+    RAN.clear()
+    whole = {"type": "function_call", "call_id": "c1", "name": "ship", "arguments": '{"order": 7}'}
+
+    if in_batch:
+        [half] = (await client.post("/tool_calls/batch", json=[{**whole, **HALF}])).json()
+    else:
+        half = (await client.post("/tool_calls", json={**whole, **HALF}, headers=headers)).json()
+    answers = [await client.post("/tool_calls", json=whole, headers=headers) for _ in range(2)]
+    late = await client.post("/tool_calls", json={**whole, **HALF}, headers=headers)
+
+    assert SAID in half["output"]
+    assert [answer.json()["output"] for answer in answers] == ["shipped 7"] * 2
+    assert [answer.headers.get("Idempotency-Replayed") for answer in (*answers, late)] == [None, "true", None]
+    assert (SAID in late.json()["output"], RAN) == (True, [7])

@@ -1,11 +1,21 @@
 """Everything about one tool is shown under its name."""
 
 import re
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
-from sidecall import tool
+from sidecall import (
+    BaseStore,
+    CommandSandbox,
+    InjectedState,
+    InjectedStore,
+    InjectedToolArg,
+    InjectedToolCallId,
+    ToolContext,
+    ToolRuntime,
+    tool,
+)
 from tests.kit.clients import MakeClient
 from tests.kit.problems import read_problem
 from tests.kit.tools import ping
@@ -33,12 +43,11 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
         "sandbox": None,
         "timeout_behavior": "error_as_result",
         "requires_approval": False,
-        "has_preview": False,
+        **dict.fromkeys(("has_preview", "reads_state", "hosted"), False),
         "cache": None,
         "unknown_args": "ignore",
         "hash": shown["hash"],
         "deprecated": None,
-        "hosted": False,
         "strict": True,
         "strict_obstacles": [],
         "notes": [],
@@ -58,6 +67,54 @@ async def test_a_tool_shows_why_it_cannot_be_strict(make_client: MakeClient) -> 
         "warning: `options` is an object with free keys, which Gemini refuses; use a model",
         "note: cannot be strict: options: strict mode has no objects with free keys (dict, **kwargs)",
     ]
+
+
+async def test_a_tool_shows_whether_it_reads_state(make_client: MakeClient) -> None:
+    """By a parameter, or in one of its functions; who calls it sends none else."""
+    client = await make_client(*STATELESS, *STATEFUL)
+
+    shown = {it.name: (await client.get(f"/tools/{it.name}")).json()["reads_state"] for it in [*STATELESS, *STATEFUL]}
+
+    assert shown == {**dict.fromkeys(["one", "two"], False), **dict.fromkeys(["three", "four", "five", "six"], True)}
+
+
+@tool
+def one(of_context: Annotated[str, InjectedToolArg], call_id: Annotated[str, InjectedToolCallId]) -> str:
+    """Read what is no state."""
+    return of_context + call_id
+
+
+@tool
+def two(commands: CommandSandbox, store: Annotated[BaseStore, InjectedStore]) -> str:
+    """Use what the server has."""
+    return f"{commands} {store}"
+
+
+@tool
+def three(field: Annotated[str, InjectedState("field")]) -> str:
+    """Read the state."""
+    return field
+
+
+@tool
+def four(context: ToolContext) -> str:
+    """Read it by the context of the call."""
+    return str(context.state)
+
+
+@tool
+def five(runtime: ToolRuntime) -> str:
+    """Read it by the runtime."""
+    return str(runtime.state)
+
+
+@tool(requires_approval=lambda context, args, _: bool(context.state and args))
+def six(number: int) -> str:
+    """Let a policy read it."""
+    return str(number)
+
+
+STATELESS, STATEFUL = [one, two], [three, four, five, six]
 
 
 async def test_a_tool_shows_where_and_how_it_runs(make_client: MakeClient) -> None:

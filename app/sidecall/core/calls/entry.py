@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.core.calls.decision import CallDecision
 from sidecall.core.calls.keys import CallKey
-from sidecall.core.messages import ToolCall, ToolMessage, make_unchecked
+from sidecall.core.messages import ToolMessage, make_unchecked
 from sidecall.core.record import CallRecord
 from sidecall.dataclasses import dataclass
 
@@ -110,7 +110,7 @@ class LostCall:
     id: str
     name: str
     attempt: int
-    call: ToolCall
+    record: CallRecord
 
 
 @dataclass(slots=True)

@@ -16,7 +16,8 @@ from sidecall.dataclasses import dataclass
 class CallKey:
     """By what a call is known again when it comes twice.
 
-    `expires_at` is in seconds since 1970; `reused` says what is wrong where the key stands for another call.
+    `expires_at`, in seconds since 1970, is until when it is known if its call ends at once; with any later end its time
+    begins anew. `reused` says what is wrong where the key stands for another call.
     """
 
     text: str
@@ -34,7 +35,7 @@ def make_key(kind: str, caller: Caller, text: str, call: ToolCall, beside: Seque
         text: What it sent.
         call: What the key stands for.
         beside: What came with the call and makes it another one: state and context.
-        expires_at: Until when the key is known, in seconds since 1970.
+        expires_at: Until when the key is known if the call ends at once, in seconds since 1970.
     """
     whose = ", ".join(map(quote_text, (kind, caller.tenant, caller.subject, text)))
     # Not its id, which programs that send none get anew each time.

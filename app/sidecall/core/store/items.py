@@ -10,7 +10,10 @@ from sidecall.dataclasses import dataclass
 Namespace = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+_Members = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Item:
     """One remembered value, and when it was made and changed."""
 
@@ -19,6 +22,34 @@ class Item:
     value: Any
     created_at: datetime
     updated_at: datetime
+
+    def dict(self) -> _Members:
+        """Return its members as JSON can say them."""
+        return {
+            "namespace": list(self.namespace),
+            "key": self.key,
+            "value": self.value,
+            "created_at": self.created_at.isoformat(),
+            "updated_at": self.updated_at.isoformat(),
+        }
+
+    # As of LangGraph's: one that was found is the same as the one that was got, and values need not be hashable.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Item) and Item.dict(self) == Item.dict(other)
+
+    def __hash__(self) -> int:
+        return hash((self.namespace, self.key))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchItem(Item):
+    """One that a search has found, and how well it fits; None where that was not weighed."""
+
+    score: float | None = None
+
+    def dict(self) -> _Members:
+        """Return its members as JSON can say them."""
+        return {**Item.dict(self), "score": self.score}
 
 
 @dataclass(frozen=True, slots=True)

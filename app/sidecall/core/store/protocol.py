@@ -1,9 +1,9 @@
 """What tools see of what they remember from call to call."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, cast, runtime_checkable
 
-from sidecall.core.store.items import Item, Namespace
+from sidecall.core.store.items import Item, Namespace, SearchItem
 from sidecall.core.store.tenant import ItemStore
 
 
@@ -21,7 +21,7 @@ class SyncStore(Protocol):
 
     def search(
         self, namespace: Namespace, /, *, filter: Mapping[str, Any] | None = None, limit: int = 10, offset: int = 0
-    ) -> list[Item]:
+    ) -> Sequence[Item]:
         """List the items at and below a namespace, oldest first, whose value has these members."""
 
 
@@ -56,7 +56,7 @@ class Store(SyncStore, Protocol):
         limit: int = 10,
         offset: int = 0,
         refresh_ttl: bool | None = None,
-    ) -> list[Item]:
+    ) -> list[SearchItem]:
         """List the items at and below a namespace, oldest first, whose value passes the filter."""
 
     def list_namespaces(
@@ -69,6 +69,9 @@ class Store(SyncStore, Protocol):
         offset: int = 0,
     ) -> list[Namespace]:
         """List the namespaces that have items, by their first and last parts, in which `*` stands for any."""
+
+    def batch(self, ops: Iterable[Any]) -> list[Any]:
+        """Do several things at once, first what reads, then what writes, and answer each in its place."""
 
     async def aget(self, namespace: Namespace, key: str, *, refresh_ttl: bool | None = None) -> Item | None:
         """Do what `get` does."""
@@ -89,7 +92,7 @@ class Store(SyncStore, Protocol):
         limit: int = 10,
         offset: int = 0,
         refresh_ttl: bool | None = None,
-    ) -> list[Item]:
+    ) -> list[SearchItem]:
         """Do what `search` does."""
 
     async def alist_namespaces(
@@ -102,6 +105,9 @@ class Store(SyncStore, Protocol):
         offset: int = 0,
     ) -> list[Namespace]:
         """Do what `list_namespaces` does."""
+
+    async def abatch(self, ops: Iterable[Any]) -> list[Any]:
+        """Do what `batch` does."""
 
 
 def pick_tenant(store: Store | SyncStore | None, tenant: str) -> Store | None:

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import random
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -13,7 +12,8 @@ from sidecall.core.calls.callbacks import DueCallback
 from sidecall.core.calls.entry import CallEntry
 from sidecall.core.calls.errors import CallbackRefused, UnknownCall
 from sidecall.core.overload import StoreUnavailable
-from sidecall.jobs.webhooks.receivers import AllowedHosts
+from sidecall.jobs.webhooks.places import MOST_OF_HOST, Host, Places
+from sidecall.jobs.webhooks.receivers import AllowedHosts, Receiver
 from sidecall.later import Later
 from sidecall.ledger.base import Ledger
 
@@ -24,8 +24,6 @@ else:
 
 logger = logging.getLogger("sidecall")
 
-# A host and its port, None for one that may not be told.
-_Host = tuple[str, int] | None
 # Writes what `GET /tool_calls/{id}` shows.
 ShowEntry = Callable[[CallEntry], bytes]
 
@@ -36,9 +34,6 @@ _LOOK = 1.0
 _BREATH = 0.1
 # Seconds for which a server has a message to itself; when it has ended meanwhile, another one sends it.
 _LEASE = 60.0
-# Messages that are under way at once, and those of them to one host: one that never answers holds up no others.
-_MOST = 20
-_MOST_OF_HOST = 4
 # Messages that are looked at: those to hosts that have enough of them, in whatever words, hide none to others.
 _MOST_LISTED = 200
 # Seconds that those have at the end of the server.
@@ -71,7 +66,8 @@ class Courier:
         self._keys = keys
         self._show = show
         self._pauses = pauses
-        self._sending: dict[asyncio.Task[None], _Host] = {}
+        self._sending: dict[asyncio.Task[None], Host] = {}
+        self._places = Places()
         self._ended = asyncio.Event()
         self._sender: _sender.Sender | None = None
         self._loop: asyncio.Task[None] | None = None
@@ -127,25 +123,29 @@ class Courier:
 
     async def _send_due(self, sender: "_sender.Sender") -> bool:
         """Send what there is a place for, and return whether there may be more."""
-        if len(self._sending) >= _MOST:
+        if self._places.are_taken:
             return True
-        due = await self._callbacks.list_due(time.time(), _MOST_LISTED, _MOST_OF_HOST)
-        busy = Counter(self._sending.values())
+        due = await self._callbacks.list_due(time.time(), _MOST_LISTED, MOST_OF_HOST)
         for callback in due:
             host = self._find_host(callback)
-            if busy[host] >= _MOST_OF_HOST:
-                continue
-            claimed = await self._callbacks.claim(callback, time.time() + _LEASE)
-            if claimed is not None:
-                busy[host] += 1
-                task = asyncio.create_task(self._carry(sender, claimed))
-                self._sending[task] = host
-                task.add_done_callback(self._note_end)
-                if len(self._sending) >= _MOST:
-                    break
+            if self._places.take(host):
+                await self._begin(sender, callback, host)
         return bool(due)
 
-    def _find_host(self, callback: DueCallback) -> _Host:
+    async def _begin(self, sender: "_sender.Sender", callback: DueCallback, host: Host) -> None:
+        """Begin to send a message that has a place, which it gives back where another server was quicker."""
+        claimed = None
+        try:
+            claimed = await self._callbacks.claim(callback, time.time() + _LEASE)
+        finally:
+            if claimed is None:
+                self._places.leave(host)
+        if claimed is not None:
+            task = asyncio.create_task(self._carry(sender, claimed))
+            self._sending[task] = host
+            task.add_done_callback(self._note_end)
+
+    def _find_host(self, callback: DueCallback) -> Host:
         try:
             receiver = self._hosts.find(callback.url)
         except CallbackRefused:
@@ -153,7 +153,7 @@ class Courier:
         return receiver.host, receiver.port
 
     def _note_end(self, task: asyncio.Task[None]) -> None:
-        del self._sending[task]
+        self._places.leave(self._sending.pop(task))
         self._ended.set()
 
     async def _carry(self, sender: "_sender.Sender", callback: DueCallback) -> None:
@@ -171,7 +171,7 @@ class Courier:
             receiver = self._hosts.find(callback.url)
             # Its answer may be large.
             body = await asyncio.to_thread(self._write, entry)
-            await sender.send(receiver, f"msg_{entry.id}", body)
+            await self._post(sender, receiver, f"msg_{entry.id}", body)
         except CallbackRefused as error:
             _give_up(callback, error.message)
             return None
@@ -184,6 +184,13 @@ class Courier:
             return time.time() + pause
         logger.debug("webhook of call %s was heard", callback.call_id)
         return None
+
+    async def _post(self, sender: "_sender.Sender", receiver: Receiver, message_id: str, body: bytes) -> None:
+        began = time.monotonic()
+        try:
+            await sender.send(receiver, message_id, body)
+        finally:
+            self._places.note((receiver.host, receiver.port), time.monotonic() - began)
 
     def _write(self, entry: CallEntry) -> bytes:
         ended = (entry.ended_at or entry.created_at).isoformat().replace("+00:00", "Z")

@@ -67,6 +67,8 @@ class AllowedHosts:
                 f"This server does not tell {url.scheme}://{host}:{port} that calls have ended. Its operator names the "
                 "hosts where it may with SIDECALL_WEBHOOK_HOSTS."
             )
+        if url.host.endswith("."):  # Not every resolver knows such names, and no certificate has one.
+            url = url.copy_with(host=host)
         return Receiver(url, host, port, allowed.is_address)
 
 

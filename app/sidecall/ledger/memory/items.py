@@ -109,7 +109,7 @@ class MemoryItems:
             now = self._clock()
             living = self._list(tenant, namespace, now)
             wanted = ((place, entry) for place, entry in living if passes is None or passes(json.loads(entry.text)))
-            found = list(islice(wanted, search.offset, search.offset + search.limit))
+            found = list(islice(islice(wanted, search.offset, None), search.limit))  # Their sum may be too much for it.
             if search.refresh:
                 for _, entry in found:
                     entry.use(now)

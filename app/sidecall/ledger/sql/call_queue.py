@@ -128,4 +128,4 @@ def _to_claimed(row: Row) -> ClaimedCall:
 
 def _to_lost(row: Row) -> LostCall:
     call_id, name, attempt, record = row
-    return LostCall(call_id, name, attempt, CallRecord.from_json(record).tool_call)
+    return LostCall(call_id, name, attempt, CallRecord.from_json(record))

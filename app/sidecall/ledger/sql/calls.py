@@ -28,6 +28,7 @@ else:
 # As many columns as an entry has, in the order of the statements that read one.
 _COLUMNS = 17
 ATTEMPT = 8
+_ENDED = 11
 # What a row takes beside its texts.
 _BESIDE = 256
 
@@ -79,7 +80,8 @@ class SqlCalls:
         free_at = self._kept.keep_until(now, was_held=False)
         known: Row = (None, None, None, free_at)
         if key is not None:
-            known = (key.text, key.fingerprint, key.expires_at, max(free_at, key.expires_at))
+            expires_at = key.expires_at + now - created  # As the end of others begins its time anew.
+            known = (key.text, key.fingerprint, expires_at, max(free_at, expires_at))
         size = _measure(record) + _measure(acceptance.args or "") + _measure(message) + _BESIDE
         texts = (acceptance.args, record, message)
         row: Row | None = None
@@ -106,7 +108,7 @@ class SqlCalls:
             return None
         fingerprint, expires_at = rows[0][_COLUMNS:]
         now = self._clock()
-        if expires_at <= now:
+        if rows[0][_ENDED] is not None and expires_at <= now:
             await self._database.write("free_key", rows[0][0], now)
             return None
         if fingerprint != key.fingerprint:

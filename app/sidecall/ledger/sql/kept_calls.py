@@ -23,7 +23,7 @@ _TELLING = 604_800.0
 class CallBounds:
     """For how many seconds calls are kept that have ended, and how many calls are, of how many bytes.
 
-    `key_ttl` and `approval_ttl` are for how long a call is known by its key and its approval.
+    `key_ttl` and `approval_ttl` are for how long an ended call is known by its key and its approval.
     """
 
     ttl: float = 604_800.0

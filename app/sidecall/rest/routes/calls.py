@@ -34,7 +34,7 @@ from sidecall.rest.wire import AnsweredCall
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
-_CURSOR = r"^[0-9a-f-]{36}$"
+_CURSOR = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 CallId = Annotated[UUID, Path(description="The invocation's id: `id` of a ToolMessage, or the end of `Location`.")]
 SummedBy = Annotated[SummaryPart, Query(description="What the calls of one group have in common.")]
 AnswerForm = Annotated[DialectName, Query(alias="format", description="The form of `message`.")]

@@ -19,7 +19,7 @@ from sidecall.http.cache import PARAMETER as CACHE_CONTROL
 from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED as PREFERENCES
-from sidecall.http.preferences import PARAMETERS, read_preferences
+from sidecall.http.preferences import PARAMETERS, REPLAYED, read_preferences
 from sidecall.http.problems import Problem
 from sidecall.http.quota import DOCUMENTED
 from sidecall.pipeline.visible import is_permitted
@@ -117,7 +117,11 @@ async def get_tools_document(  # noqa: PLR0913  each parameter is one of the req
             },
         },
         400: {"model": Problem, "description": "The tool says that it cannot do this, or the body is not JSON."},
-        403: {"model": Problem, "description": "A guardrail or a person refuses the call, or you may not make it."},
+        403: {
+            "model": Problem,
+            "description": "A guardrail or a person refuses the call, or you may not make it.",
+            "headers": REPLAYED,
+        },
         404: {"model": Problem, "description": "There is no such tool."},
         409: {
             "model": Problem,
@@ -131,7 +135,7 @@ async def get_tools_document(  # noqa: PLR0913  each parameter is one of the req
             "description": "You run as many calls as one caller may, or have made as many as one may in this time.",
             "headers": {**DOCUMENTED, **_RETRY_AFTER},
         },
-        500: {"model": Problem, "description": "The tool failed."},
+        500: {"model": Problem, "description": "The tool failed.", "headers": REPLAYED},
         503: {"model": Problem, "description": "There is no room for the call.", "headers": _RETRY_AFTER},
         504: {"model": Problem, "description": "The tool did not answer in time."},
     },

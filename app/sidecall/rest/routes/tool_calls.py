@@ -16,7 +16,7 @@ from sidecall.http.events import wants_events
 from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED as PREFERENCES
-from sidecall.http.preferences import PARAMETERS, PINS, read_preferences, refuse_for_batch, refuse_for_events
+from sidecall.http.preferences import PARAMETERS, PINS, REPLAYED, read_preferences, refuse_for_batch, refuse_for_events
 from sidecall.http.problems import Problem
 from sidecall.http.quota import DOCUMENTED
 from sidecall.registry import Registry
@@ -78,9 +78,14 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         403: {
             "model": Problem,
             "description": "A guardrail of the tool refuses it, or a web page sends it that may not use this server.",
+            "headers": REPLAYED,
         },
         409: {"model": Problem, "description": "The tool is not what the call is pinned to any more."},
-        500: {"model": Problem, "description": "The tool failed, and its author lets such failures through."},
+        500: {
+            "model": Problem,
+            "description": "The tool failed, and its author lets such failures through.",
+            "headers": REPLAYED,
+        },
         429: {
             "model": Problem,
             "description": "You run as many calls as one caller may, or have made as many as one may in this time.",

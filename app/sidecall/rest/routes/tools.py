@@ -65,6 +65,7 @@ class ToolDetail(BaseModel, defer_build=True):
     timeout_behavior: str = Field(description="`raise`: the request fails with 500 when the time is up.")
     requires_approval: bool | None = Field(description="Whether a person approves each call; null: it depends.")
     has_preview: bool = Field(description="Whether a dry run, and who approves a call, are told what it would do.")
+    reads_state: bool = Field(description="Whether it may read the `state` beside a call; else none has to be sent.")
     cache: Cache | None = Field(description="For how many seconds an answer is given again, and to whom.")
     unknown_args: str = Field(description="What happens to an argument that no parameter takes.")
     hash: str = Field(description="SHA-256 of the definition; it changes when the contract does.")
@@ -171,12 +172,11 @@ def _unknown(name: str, alike: list[str]) -> str:
 
 
 def _detail(tool: CompiledTool, sandbox: SandboxStatus | None) -> ToolDetail:
-    definition = render_definition(tool)
     obstacles = find_strict_obstacles(tool.args_schema.flat)
     return ToolDetail(
         name=tool.name,
         description=tool.description,
-        definition=definition,
+        definition=render_definition(tool),
         args_schema=tool.args_schema.json_schema,
         output_schema=tool.output_schema,
         tags=list(tool.options.tags),
@@ -191,6 +191,7 @@ def _detail(tool: CompiledTool, sandbox: SandboxStatus | None) -> ToolDetail:
         timeout_behavior=tool.options.timeout_behavior,
         requires_approval=_or_none(tool.options.requires_approval),
         has_preview=tool.preview is not None,
+        reads_state=tool.reads_state,
         cache=tool.options.cache,
         unknown_args=tool.options.unknown_args,
         hash=hash_definition(tool),

@@ -1,0 +1,27 @@
+"""Write what a graph has of its own as JSON can say it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+
+def make_sendable(value: Any) -> Any:
+    """Return it as JSON can say it.
+
+    Bytes are base64url, NaN and Infinity null, and what has no form in JSON is its text.
+
+    Raises:
+        ValueError: It contains itself.
+    """
+    said = to_jsonable_python(value, fallback=str, bytes_mode="base64", inf_nan_mode="null")
+    return _replace_surrogates(said)
+
+
+def _replace_surrogates(value: Any) -> Any:
+    """Replace halves of characters, which no UTF-8 has; programs get them from file names and broken JSON."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode(errors="replace").decode()
+    if isinstance(value, Mapping):
+        return {_replace_surrogates(key): _replace_surrogates(inner) for key, inner in value.items()}
+    return [_replace_surrogates(inner) for inner in value] if isinstance(value, list) else value
