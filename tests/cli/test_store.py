@@ -84,8 +84,9 @@ def test_a_file_that_is_named_is_not_for_several_workers() -> None:
         choose_store(Settings(store="sqlite:///ledger.db", workers=2))
 
     assert refused.value.message == (
-        "SIDECALL_STORE is sqlite:///ledger.db, a file for one process, and there are 2 workers: leave out --workers, "
-        "or write memory://, with which each worker remembers for itself."
+        "SIDECALL_STORE is sqlite:///ledger.db, a file for one process, and there are 2 workers: name a database that "
+        "they share, postgresql://user@host/database, or leave out --workers; with memory:// each worker remembers for "
+        "itself."
     )
 
 

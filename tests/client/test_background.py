@@ -8,8 +8,9 @@ from pydantic_ai import DeferredToolRequests, DeferredToolResults
 from pydantic_ai.messages import ToolCallPart, ToolReturnPart
 
 from sidecall import ApprovalRequired, ToolContext, tool
-from sidecall.client import ApprovalNeeded
+from sidecall.client import ApprovalNeeded, CallApproval
 from tests.client.conftest import OpenApp, OpenTwin
+from tests.client.desk import empty
 from tests.client.test_langchain import QUESTION, THREAD, answers, run, say
 from tests.client.test_pydantic_ai import DEPS, make_agent, parts, script
 from tests.client.twins import make_twin
@@ -33,6 +34,12 @@ def clear(disk: str, context: ToolContext) -> str:
     return f"Cleared {disk}."
 
 
+@tool
+def nag() -> str:
+    """Ask again and again."""
+    raise ApprovalRequired("Really?", state="asked")
+
+
 @pytest.mark.parametrize(("name", "done"), [("wipe", "Wiped a."), ("clear", "Cleared a.")])
 async def test_a_person_is_asked_about_a_call_in_the_background(open_twin: OpenTwin, name: str, done: str) -> None:
     """Or the program is told that one has to be."""
@@ -48,6 +55,42 @@ async def test_a_person_is_asked_about_a_call_in_the_background(open_twin: OpenT
 
     assert needed.value.approvals[0].tool_call["args"] == {"disk": "b"}
     assert (approved.content, rejected.failure.kind) == (done, "rejected")
+
+
+async def test_a_tool_that_asks_twice_is_answered_twice(open_twin: OpenTwin) -> None:
+    """Each of its questions once, also one that nobody here answers."""
+    twin = await open_twin(empty)
+    asked: list[str] = []
+
+    def say_yes(approval: CallApproval) -> bool:
+        asked.append(approval.description or "")
+        return True
+
+    def say_yes_once(approval: CallApproval) -> bool | None:
+        asked.append(approval.description or "")
+        return True if approval.description == "Read it?" else None
+
+    answer = await twin.ask("call", "empty", {"folder": "mail"}, ask=say_yes)
+    with pytest.raises(ApprovalNeeded):
+        await twin.ask("call", "empty", {"folder": "post"}, ask=say_yes_once, approval_wait=1)
+
+    assert answer.content == "mail is empty."
+    assert asked == ["Read it?", "Delete it?"] * 2
+
+
+async def test_a_tool_that_asks_without_end_is_not_answered_for_ever(open_twin: OpenTwin) -> None:
+    """A hundred times are enough, also of the same words."""
+    twin = await open_twin(nag)
+    asked: list[str] = []
+
+    def say_yes(approval: CallApproval) -> bool:
+        asked.append(approval.id)
+        return True
+
+    with pytest.raises(ApprovalNeeded):
+        await twin.ask("call", "nag", {}, ask=say_yes)
+
+    assert (len(asked), len(set(asked))) == (100, 1)
 
 
 async def test_somebody_else_decides_about_it_meanwhile(open_app: OpenApp) -> None:

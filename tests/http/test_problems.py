@@ -6,9 +6,12 @@ from uuid import UUID
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from sidecall import InjectedToolArg, Registry, ToolException, ToolGuardrailFunctionOutput, tool
+from sidecall.core.overload import StoreUnavailable
 from sidecall.http.body import Bounds
+from sidecall.http.problems import install
 from sidecall.jobs.jobs import Jobs
 from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.memory.approvals import MemoryApprovals
@@ -272,3 +275,22 @@ async def test_a_server_with_a_defect_goes_on_answering(crashing: httpx.AsyncCli
     response = await crashing.get("/healthz")
 
     assert response.status_code == 200
+
+
+async def test_what_cannot_be_read_is_said_so() -> None:
+    """What is not accepted is nothing to those who only read."""
+    app = FastAPI()
+    install(app)
+
+    @app.api_route("/", methods=["GET", "POST"])
+    async def refuse_all() -> None:
+        raise StoreUnavailable
+
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        read, sent = (await client.get("/")).json(), (await client.post("/")).json()
+
+    assert read["detail"] == "What this server remembers cannot be read just now."
+    assert sent["detail"] == (
+        "What this server remembers cannot be reached just now, so it accepts nothing that has to be remembered."
+    )
+    assert read["type"] == sent["type"] == "urn:sidecall:problem:store-unavailable"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sidecall import PutOp
 from sidecall.core.store.items import ItemTooLarge
 from sidecall.core.store.tenant import ItemStore
 from tests.kit.ledgers import Clock
@@ -49,6 +50,9 @@ PLACES = [
     ("a", ""),
     ("", "a"),
     ("a\0",),
+    ("a.b",),
+    ("a", "b"),
+    ("langgraph",),
     ('"',),
     ('a"', "b"),
     ("a,b",),
@@ -60,12 +64,12 @@ PLACES = [
 
 
 async def test_names_of_all_kinds_stay_apart(store: ItemStore) -> None:
-    """In keys, namespaces and tenants."""
+    """In keys, namespaces and tenants; a batch puts them where `put` does not."""
     keys = ["", "a", "a\0", "\ud800", "ü", '"', "%", "_", "x" * 5000]
     for number, place in enumerate(PLACES):
         for key in keys:
-            await store.of(f"t{number}\0").aput(place, key, [number, key])
-            await store.aput(place, key, [list(place), key])
+            await store.of(f"t{number}\0").abatch([PutOp(place, key, [number, key])])
+            await store.abatch([PutOp(place, key, [list(place), key])])
 
     for number, place in enumerate(PLACES):
         other = store.of(f"t{number}\0")
@@ -193,14 +197,17 @@ REFUSED: list[tuple[str, Callable[[ItemStore], Any], type[Exception], str]] = [
     ("huge", lambda s: s.asearch((), limit=10**20), ValueError, r"`limit` .* at most 9,223,372,036,8.*"),
     ("far", lambda s: s.asearch((), offset=10**20), ValueError, r"`offset` .* at most 9,223,372,036,8.*"),
     ("huge list", lambda s: s.alist_namespaces(limit=10**20), ValueError, r"`limit` .* at most 9,223,372,036,8.*"),
+    ("nowhere", lambda s: s.aput((), "a", 1), ValueError, r"one part at least, .* and is not \(\)"),
+    ("an empty part", lambda s: s.aput(("a", ""), "a", 1), ValueError, r"and is not \('a', ''\)"),
+    ("a part with a NUL", lambda s: s.aput(("a\0",), "a", 1), ValueError, r"none that is empty or has a NUL"),
     ("a text", lambda s: s.aput("users", "a", 1), TypeError, r"A namespace is a tuple of texts, .* and not 'users'"),
     ("numbers", lambda s: s.aget((1, 2), "a"), TypeError, "A namespace is a tuple of texts"),
     ("long", lambda s: s.aput(("ü" * 400,), "a", 1), ValueError, "up to 2,000 characters"),
-    ("object", lambda s: s.aput((), "a", object()), TypeError, "what JSON can say: Object of type object"),
-    ("nan", lambda s: s.aput((), "a", float("nan")), ValueError, "not JSON compliant"),
-    ("large", lambda s: s.aput((), "a", "x" * 1024 * 1024), ItemTooLarge, "1,048,578 bytes .* up to 1,048,576"),
-    ("ttl", lambda s: s.aput((), "a", 1, ttl=-1), ValueError, "minutes above 0"),
-    ("no ttl", lambda s: s.aput((), "a", 1, ttl=0), ValueError, "minutes above 0"),
+    ("object", lambda s: s.aput(USERS, "a", object()), TypeError, "what JSON can say: Object of type object"),
+    ("nan", lambda s: s.aput(USERS, "a", float("nan")), ValueError, "not JSON compliant"),
+    ("large", lambda s: s.aput(USERS, "a", "x" * 1024 * 1024), ItemTooLarge, "1,048,578 bytes .* up to 1,048,576"),
+    ("ttl", lambda s: s.aput(USERS, "a", 1, ttl=-1), ValueError, "minutes above 0"),
+    ("no ttl", lambda s: s.aput(USERS, "a", 1, ttl=0), ValueError, "minutes above 0"),
 ]  # fmt: skip
 
 

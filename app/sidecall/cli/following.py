@@ -11,7 +11,7 @@ from pydantic_core import to_json
 
 from sidecall.cli.call_filters import CallerOption, KindOption, NameOption, StatusOption, TagOption, make_query
 from sidecall.cli.call_rows import open_console, write_line
-from sidecall.cli.remote import DEFAULT_URL, Url, ask, list_pages, place_of, reach
+from sidecall.cli.remote import DEFAULT_URL, RefusedByServer, Url, ask, list_pages, place_of, reach
 
 # Seconds between two looks.
 _PAUSE = 1.0
@@ -55,10 +55,21 @@ class Follower:
     def _ask_for_open(self) -> list[ShownCall]:
         """Ask for some of those that had not ended, each time for others."""
         open_ids = [call_id for call_id, call in self._seen.items() if call["status"] in _OPEN][:_MOST_OPEN]
-        asked = [ask(self._client, "GET", place_of("tool_calls", call_id)) for call_id in open_ids]
-        for call in asked:
-            self._seen[call["id"]] = {**self._seen.pop(call["id"]), "status": call["status"]}
-        return asked
+        asked = {call_id: self._ask_for(call_id) for call_id in open_ids}
+        for call_id, call in asked.items():
+            seen = self._seen.pop(call_id)
+            if call is not None:
+                self._seen[call_id] = {**seen, "status": call["status"]}
+        return [call for call in asked.values() if call is not None]
+
+    def _ask_for(self, call_id: str) -> ShownCall | None:
+        """Ask for a call; None where the server does not know it any more, such as one that has begun anew."""
+        try:
+            return dict(ask(self._client, "GET", place_of("tool_calls", call_id)))
+        except RefusedByServer as error:
+            if error.status == httpx.codes.NOT_FOUND:
+                return None
+            raise
 
     def _note(self, calls: list[ShownCall]) -> None:
         for call in calls:
@@ -83,15 +94,36 @@ def follow(
     as_json: Annotated[bool, typer.Option("--json", help="Print one call a line, as JSON.")] = False,
     url: Url = DEFAULT_URL,
 ) -> None:
-    """Print calls as they come, and again when they have ended, until Ctrl+C."""
+    """Print calls as they come, and again when they have ended, until Ctrl+C; also while no server answers at times."""
     query = make_query(name=name, tag=tag, status=status, kind=kind, caller=caller)
     console = open_console()
     with suppress(KeyboardInterrupt), reach(url) as client:
         follower = Follower(client, query)
         while True:
-            for call in follower.find_news():
+            for call in _insist(follower, url):
                 if as_json:
                     typer.echo(to_json({**call, "message": None}))
                 else:
                     console.print(write_line(call), no_wrap=True, overflow="ellipsis", crop=True)
             time.sleep(_PAUSE)
+
+
+def _insist(follower: Follower, url: str) -> list[ShownCall]:
+    """Look for news until the server answers, and say once that it does not, and that it does again."""
+    is_away = False
+    while True:
+        try:
+            news = follower.find_news()
+        # What is no JSON is the word of a gateway, whose server begins anew.
+        except (httpx.TransportError, RefusedByServer, ValueError) as error:
+            if isinstance(error, RefusedByServer) and not error.may_pass:
+                raise
+            if not is_away:
+                why = str(error).rstrip(".") or type(error).__name__
+                typer.echo(f"{url} cannot be asked just now, and is tried again until Ctrl+C: {why}.", err=True)
+            is_away = True
+            time.sleep(_PAUSE)
+        else:
+            if is_away:
+                typer.echo(f"{url} answers again.", err=True)
+            return news

@@ -31,6 +31,15 @@ class NoServer(SidecallError):
 class RefusedByServer(SidecallError):
     """The server refuses what was asked of it."""
 
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the same may be asked again later."""
+        return self.status == httpx.codes.TOO_MANY_REQUESTS or self.status >= httpx.codes.INTERNAL_SERVER_ERROR
+
 
 @contextmanager
 def reach(url: str) -> Iterator[httpx.Client]:
@@ -79,7 +88,7 @@ def require(response: httpx.Response) -> httpx.Response:
     """
     if response.is_success:
         return response
-    raise RefusedByServer(word_problem(response))
+    raise RefusedByServer(word_problem(response), response.status_code)
 
 
 def word_problem(response: httpx.Response) -> str:

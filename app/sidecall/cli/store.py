@@ -54,8 +54,9 @@ def _require_fit(url: str, workers: int) -> None:
         return
     if workers > 1:
         raise StoreUnfit(
-            f"SIDECALL_STORE is {url}, a file for one process, and there are {workers} workers: leave out --workers, "
-            f"or write memory://, with which each worker remembers for itself."
+            f"SIDECALL_STORE is {url}, a file for one process, and there are {workers} workers: name a database that "
+            "they share, postgresql://user@host/database, or leave out --workers; with memory:// each worker remembers "
+            "for itself."
         )
     _opened.try_file(path)
 

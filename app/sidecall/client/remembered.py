@@ -20,6 +20,8 @@ _LONG_POLL = 30.0
 # A request that waits for the end of a call does not hear that a person is waited for, so these are shorter.
 _SHORT_POLL = 5.0
 _PAUSE = 0.2
+# Of one call, which might ask without end.
+_MOST_QUESTIONS = 100
 JSON_BODY = {"Content-Type": "application/json"}
 
 
@@ -96,17 +98,19 @@ class Remembered:
         """
         approval = yield from self.show_approval(approval_id, form)
         ask, left, pause = options.get("ask"), options.get("approval_wait", 0.0), 0.25
-        # A call may wait for a person's signing in, and then for a decision.
-        asked: set[bool] = set()
+        # A call may wait for a person's signing in, and then for a decision; its tool may ask several times.
+        unanswered, most = None, _MOST_QUESTIONS
         while approval.document.get("message") is None:
-            kind = approval.sign_in is not None
-            if approval.status == "pending" and ask is not None and kind not in asked:
-                asked.add(kind)
+            question = _read_question(approval)
+            if approval.status == "pending" and ask is not None and most and question != unanswered:
+                most -= 1
                 verdict = read_verdict((yield Asking(ask, approval)))
-                if verdict is None or (kind and verdict.decision == "approve"):
+                if verdict is None or (approval.sign_in is not None and verdict.decision == "approve"):
                     # Nobody can say it in the person's place: that they have signed in is seen by the call.
+                    unanswered = question
                     approval = yield from self.show_approval(approval_id, form)
                 else:
+                    unanswered = None
                     approval = yield from self.decide(approval_id, verdict, form)
                 continue
             # One that is approved runs, and has its answer soon.
@@ -123,6 +127,12 @@ class Remembered:
 
     def _send(self, request: Sending) -> Steps[Any]:
         return (yield from send(request, self.persistence))
+
+
+def _read_question(approval: CallApproval) -> tuple[Any, ...]:
+    """Return what a person is asked; the same while it is the same question."""
+    provider = None if approval.sign_in is None else approval.sign_in.provider
+    return (provider, approval.description, approval.preview, approval.document.get("payload"))
 
 
 def read_verdict(said: Any) -> PersonVerdict | None:

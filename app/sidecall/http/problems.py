@@ -145,6 +145,10 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
 }
 
 
+_READING = frozenset(("GET", "HEAD"))
+_NOT_READ = "What this server remembers cannot be read just now."
+
+
 class Problem(BaseModel, defer_build=True):
     """What is wrong with a request, and what would be right, for the client program."""
 
@@ -222,7 +226,10 @@ async def _answer_request_error(request: Request, error: Exception) -> Response:
     kind = nearest_known(type(error))
     status, slug = _STATUS[kind]
     title = (kind.__doc__ or "").strip()
-    response = problem(request, status, slug, title, error.message, **error.members)
+    detail = error.message
+    if kind is StoreUnavailable and detail == title and request.method in _READING:
+        detail = _NOT_READ
+    response = problem(request, status, slug, title, detail, **error.members)
     if isinstance(error, BodyTooLarge):
         # The rest of the body is not read, so the connection cannot be used again.
         response.headers["Connection"] = "close"

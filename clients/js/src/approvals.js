@@ -3,6 +3,9 @@
 import { ApprovalNeeded } from "./failures.js";
 import { pause, readJson } from "./connection.js";
 
+// Of one call, which might ask without end.
+const MOST_QUESTIONS = 100;
+
 /** Approvals: list, show and decide. */
 export class ApprovalDesk {
   #connection;
@@ -48,15 +51,16 @@ export class ApprovalDesk {
   /** Ask whoever is to decide, or wait, and return the answer in a dialect. */
   async settle(id, format, { ask, approvalWait = 0, signal } = {}) {
     let approval = await this.show(id, format, signal);
-    // A call may wait for a person's signing in, and then for a decision.
-    const asked = new Set();
+    // A call may wait for a person's signing in, and then for a decision; its tool may ask several times.
+    let unanswered, most = MOST_QUESTIONS;
     for (let left = approvalWait, wait = 0.25; approval.message == null; ) {
-      const kind = approval.sign_in != null;
-      if (approval.status === "pending" && ask && !asked.has(kind)) {
-        asked.add(kind);
+      const question = readQuestion(approval);
+      if (approval.status === "pending" && ask && most > 0 && question !== unanswered) {
+        most -= 1;
         const verdict = readVerdict(await ask(approval));
         // Nobody can say in the person's place that they have signed in.
-        const isSeen = !verdict || (kind && verdict.decision === "approve");
+        const isSeen = !verdict || (approval.sign_in != null && verdict.decision === "approve");
+        unanswered = isSeen ? question : undefined;
         approval = isSeen ? await this.show(id, format, signal) : await this.decide(id, verdict, format, signal);
         continue;
       }
@@ -69,6 +73,11 @@ export class ApprovalDesk {
     }
     return approval.message;
   }
+}
+
+/** What a person is asked, the same while it is the same question. */
+function readQuestion({ sign_in: signIn, description, preview, payload }) {
+  return JSON.stringify([signIn?.provider, description, preview, payload]);
 }
 
 function readVerdict(said) {

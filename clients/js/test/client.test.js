@@ -178,6 +178,22 @@ test("a job that was refused has its answer", async () => {
   assert.deepEqual(await job.show(), state);
 });
 
+test("a tool that asks several times is answered each time", async () => {
+  const running = () => Response.json({ id: "c" }, { status: 202, headers: { Location: "/approvals/p" } });
+  const pending = (description) =>
+    Response.json({ id: "p", status: "pending", tool_call: { name: "wipe" }, description });
+  const decided = Response.json({ id: "p", status: "approved", tool_call: { name: "wipe" }, message: ANSWER });
+  const [client] = script([running(), pending("Read it?"), pending("Read it?"), pending("Delete it?"), decided]);
+  const [silent] = script([running(), pending("Read it?"), pending("Delete it?"), pending("Delete it?")]);
+  const said = [];
+
+  const answer = await client.call("wipe", {}, { ask: ({ description }) => said.push(description) > 0 });
+  await assert.rejects(silent.call("wipe", {}, { ask: ({ description }) => void said.push(description) }), ApprovalNeeded);
+
+  assert.deepEqual(answer, ANSWER);
+  assert.deepEqual(said, ["Read it?", "Read it?", "Delete it?", "Read it?", "Delete it?"]);
+});
+
 test("a person is asked about a call in the background, or the program is told that one has to be", async () => {
   const running = () => Response.json({ id: "c" }, { status: 202, headers: { Location: "/tool_calls/c" } });
   const held = () => Response.json({ id: "c", status: "awaiting_approval", approval_id: "p" });

@@ -127,6 +127,24 @@ def _check(namespace: Any) -> Namespace:
     return parts
 
 
+def name_place(namespace: Any) -> Namespace:
+    """Return a namespace in which something new may be put.
+
+    Operations of a batch go past this, as in LangGraph's stores; so what stands elsewhere from before can be moved.
+
+    Raises:
+        TypeError: It is no tuple of texts.
+        ValueError: It is empty, or one of its parts is, or has a NUL.
+    """
+    parts = _check(namespace)
+    if not parts or not all(parts) or any("\0" in part for part in parts):
+        raise ValueError(
+            "A namespace has one part at least, and none that is empty or has a NUL, as in ('users', 'ada'), and is"
+            f" not {namespace!r}."
+        )
+    return parts
+
+
 def _wish(op: ListNamespacesOp) -> NamespaceSearch:
     depth = None if op.max_depth is None else _count("max_depth", op.max_depth)
     limit, offset = _count("limit", op.limit), _count("offset", op.offset)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sidecall.core.store.checked import CheckedStore
+from sidecall.core.store.checked import CheckedStore, name_place
 from sidecall.core.store.items import Item, Namespace, SearchItem
 from sidecall.core.store.operations import ListNamespacesOp, MatchCondition, SearchOp
 
@@ -35,7 +35,7 @@ class ItemStore(CheckedStore):
             TypeError: JSON cannot say it.
             ValueError: JSON cannot say it, or the namespace is too long.
         """
-        self._finish("put", self._put(namespace, key, value, ttl))
+        self._finish("put", self._put(name_place(namespace), key, value, ttl))
 
     def delete(self, namespace: Namespace, key: str) -> None:
         """Forget the item; nothing happens if there is none."""
@@ -101,7 +101,7 @@ class ItemStore(CheckedStore):
 
     async def aput(self, namespace: Namespace, key: str, value: Any, index: Any = None, *, ttl: Any = None) -> None:  # noqa: ARG002
         """Do what `put` does."""
-        await self._wait(self._put(namespace, key, value, ttl))
+        await self._wait(self._put(name_place(namespace), key, value, ttl))
 
     async def adelete(self, namespace: Namespace, key: str) -> None:
         """Do what `delete` does."""
