@@ -7,13 +7,15 @@ from typing import Any
 
 import httpx
 
+from sidecall.core.calls.entry import CallFilter
 from sidecall.jobs.webhooks.courier import PAUSES
+from sidecall.rest.lines import export_calls
 from tests.jobs.webhooks.listening import SECRET
 from tests.kit.callers.secrets import SECRETS_KEY
 from tests.kit.clients import MakeClient
 from tests.kit.waiting import until
 from tests.limits.by_request import Provoke, call, post, say
-from tests.limits.offered import ask, echo, look_up_slowly, wait
+from tests.limits.offered import ask, echo, look_up_slowly, repeat, wait
 
 
 async def _begin_two(make_client: MakeClient, **settings: Any) -> str:
@@ -86,6 +88,28 @@ async def _share(make_client: MakeClient) -> str:
 
 async def _calls_page(make_client: MakeClient) -> str:
     return say(await (await make_client()).get("/tool_calls?limit=1001"))
+
+
+async def _read_ahead(make_client: MakeClient) -> str:
+    client = await make_client(repeat)
+    for number in range(3):
+        await post(client, call("repeat", times=600_000), **_key(number))
+    sizes = []
+    for number in range(33):
+        await post(client, call("repeat", times=1), **_key(3 + number))
+        sizes.append(await _count_page(client))
+    return "it waits for its reader" if (sizes[0], max(sizes)) == (3, 32) else str(sizes)
+
+
+async def _count_page(client: httpx.AsyncClient) -> int:
+    """Return how many calls an export reads at first."""
+    assert isinstance(client._transport, httpx.ASGITransport)
+    app: Any = client._transport.app
+    lines = export_calls(app.state.parts, CallFilter("default"), "langchain")
+    await anext(lines)
+    page = lines.ag_frame.f_locals["page"]
+    await lines.aclose()
+    return len(page.calls)
 
 
 async def _approvals(make_client: MakeClient, **settings: Any) -> str:
@@ -204,6 +228,7 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "tries of a webhook": _tries,
     "calls that wait for the answer of another, with those that wait for a place": _share,
     "calls on a page": _calls_page,
+    "calls that an export reads ahead of its reader": _read_ahead,
     "approvals": partial(_approvals, max_approvals=1),
     "bytes of approvals, with their calls and answers, and 4 KiB beside each": partial(
         _approvals, max_waiting_bytes=20_000

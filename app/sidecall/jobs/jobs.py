@@ -229,9 +229,9 @@ class Jobs:
             raise CallNotKept
         return record
 
-    async def list(self, wanted: CallFilter, limit: int, cursor: str | None) -> CallPage:
-        """List calls, newest first."""
-        return await self._calls.list(wanted, limit, cursor)
+    async def list(self, wanted: CallFilter, limit: int, cursor: str | None, *, is_whole: bool = False) -> CallPage:
+        """List calls, newest first, with their answers where they are wanted whole."""
+        return await self._calls.list(wanted, limit, cursor, is_whole=is_whole)
 
     async def _find_known(self, key: CallKey | None) -> CallEntry | None:
         known = None if key is None else await self._calls.find(key)

@@ -18,6 +18,7 @@ from sidecall.core.record import CallRecord
 from sidecall.later import Later
 from sidecall.ledger.sql.database import Database, Row
 from sidecall.ledger.sql.kept_calls import CallBounds, KeptCalls
+from sidecall.ledger.sql.listing import read_page
 
 if TYPE_CHECKING:
     from sidecall.ledger.sql import clauses as _clauses
@@ -128,8 +129,13 @@ class SqlCalls:
         rows = await self._database.read("get_call_record", call_id)
         return None if not rows or rows[0][0] is None else CallRecord.from_json(rows[0][0])
 
-    async def list(self, wanted: CallFilter, limit: int = 100, cursor: str | None = None) -> CallPage:
-        """List calls, newest first, no more than `limit`, after the one that the page before names."""
+    async def list(
+        self, wanted: CallFilter, limit: int = 100, cursor: str | None = None, *, is_whole: bool = False
+    ) -> CallPage:
+        """List calls, newest first, no more than `limit`, and fewer where they are large, with or without answers."""
+        if is_whole:
+            page = await read_page(self._database, wanted, limit, cursor)
+            return CallPage([to_entry(row) for row in page.rows], page.cursor)
         where, values = _clauses.write_where(wanted, cursor)
         values.append(limit + 1)
         rows = await self._database.read("list_calls", *values, where=f"{where} ORDER BY id DESC LIMIT ${len(values)}")

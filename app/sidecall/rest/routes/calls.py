@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
-from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime, BeforeValidator
 from pydantic_core import to_json
 
@@ -22,8 +21,9 @@ from sidecall.http.parameters import WHOLE_NUMBER, must_be_of_link, refuse_unkno
 from sidecall.http.preferences import PREFER, read_preferences
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
+from sidecall.http.streaming import PieceStream
 from sidecall.rest.call_events import EVENT, LAST, read_last, write_call_events
-from sidecall.rest.lines import LINES, export_calls, wait_for_first
+from sidecall.rest.lines import LINES, export_calls
 from sidecall.rest.native.received import DialectName
 from sidecall.rest.native.writing import name_failure
 from sidecall.rest.openapi import CALLER_PROBLEM
@@ -172,7 +172,7 @@ async def summarize_tool_calls(
     "/tool_calls/export",
     operation_id="export_tool_calls",
     summary="Write all calls out",
-    response_class=StreamingResponse,
+    response_class=Response,
     response_model=None,
     responses={
         200: {
@@ -189,7 +189,8 @@ async def export_tool_calls(parts: PartsDep, wanted: WantedCalls, format: Answer
     Where the lines end early because the store fails, the connection is broken off before its proper end.
     """
     lines = export_calls(parts, wanted, format)
-    return StreamingResponse(await wait_for_first(lines), media_type=LINES)
+    # An error before the first line can be answered with a status.
+    return PieceStream(lines, await anext(lines, b""), media_type=LINES)
 
 
 @router.get(
@@ -215,7 +216,7 @@ async def get_tool_call(
     "/tool_calls/{call_id:uuid}/events",
     operation_id="watch_tool_call",
     summary="Watch a call",
-    response_class=StreamingResponse,
+    response_class=Response,
     response_model=None,
     responses={
         200: {
@@ -244,9 +245,7 @@ async def watch_tool_call(
     if entry.has_ended and entry.message is None:
         raise CallNotKept("The call has ended, and its answer is not kept: SIDECALL_HISTORY is meta.")
     events = write_call_events(parts, request, entry, 0 if after == LAST else after, format)
-    return StreamingResponse(
-        events, media_type=MEDIA_TYPE, headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-    )
+    return PieceStream(events, media_type=MEDIA_TYPE, headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
 
 
 @router.post(
