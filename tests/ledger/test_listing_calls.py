@@ -1,5 +1,6 @@
 """A page of calls ends where it becomes large, and what is long is read only for it."""
 
+import tracemalloc
 from datetime import UTC, datetime
 
 import pytest
@@ -58,3 +59,33 @@ async def test_a_page_with_answers_ends_where_it_is_large(calls: SqlCalls) -> No
         [("b", HALF, None), ("a", 1, 2 * HALF)],
     ]
     assert [len(page) for page in await read_pages(calls, 2, is_whole=True)] == [2, 2, 1]
+
+
+async def test_a_page_without_answers_ends_where_arguments_are_large(calls: SqlCalls) -> None:
+    """However large their answers are."""
+    await keep(calls, "a", args=3 * HALF)
+    await keep(calls, "b", answer=3 * HALF)
+    await keep(calls, "c", args=HALF, answer=HALF)
+    await keep(calls, "d", args=HALF, answer=None)
+    await keep(calls, "e", answer=HALF)
+
+    assert await read_pages(calls, 10, is_whole=False) == [
+        [("e", 1, None), ("d", HALF, None), ("c", HALF, None)],
+        [("b", 1, None), ("a", 3 * HALF, None)],
+    ]
+    assert [len(page) for page in await read_pages(calls, 4, is_whole=False)] == [3, 2]
+
+
+async def test_what_a_list_does_not_show_is_not_read(calls: SqlCalls) -> None:
+    """Answers, and arguments for which its page has no room."""
+    for number in range(12):
+        await keep(calls, str(number), args=500_000, answer=900_000)
+
+    tracemalloc.start()
+    try:
+        await calls.list(CallFilter("default"), 100)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 5_000_000

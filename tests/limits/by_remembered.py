@@ -15,7 +15,7 @@ from tests.kit.callers.secrets import SECRETS_KEY
 from tests.kit.clients import MakeClient
 from tests.kit.waiting import until
 from tests.limits.by_request import Provoke, call, post, say
-from tests.limits.offered import ask, echo, look_up_slowly, repeat, wait
+from tests.limits.offered import ask, echo, look_up_slowly, note, repeat, wait
 
 
 async def _begin_two(make_client: MakeClient, **settings: Any) -> str:
@@ -87,7 +87,14 @@ async def _share(make_client: MakeClient) -> str:
 
 
 async def _calls_page(make_client: MakeClient) -> str:
-    return say(await (await make_client()).get("/tool_calls?limit=1001"))
+    client = await make_client(note)
+    for number in range(25):
+        await post(client, call("note", names=["x" * 1000] * 50), **_key(number))
+    page = await client.get("/tool_calls")
+    rest = await client.get(page.links["next"]["url"])
+    are_all = (len(page.json()), len(rest.json()), "next" in rest.links) == (21, 4, False)
+    further = "where they are large, the next page" if are_all else f"{len(page.json())}, {len(rest.json())}"
+    return f"{say(await client.get('/tool_calls?limit=1001'))}; {further}"
 
 
 async def _read_ahead(make_client: MakeClient) -> str:

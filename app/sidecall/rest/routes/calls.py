@@ -133,7 +133,8 @@ async def list_tool_calls(
 ) -> Response:
     """List calls, newest first, without their answers; a call itself has its answer.
 
-    These are the calls that are remembered, and those that have ended, as far as the history has them.
+    These are the calls that are remembered, and those that have ended, as far as the history has them. A page holds
+    `limit` of them, and fewer when they are large; the header `Link` leads to the next, if there is one.
     """
     page = await list_calls(parts, wanted, limit, cursor)
     shown = [entry.model_dump(mode="json", exclude={"message"}) for entry in page.calls]
