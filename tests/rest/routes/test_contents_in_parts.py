@@ -139,3 +139,15 @@ async def test_another_callers_content_has_no_parts(make_client: MakeClient) -> 
     url = await _cut(client, LOG)
 
     assert (await client.get(url, params={"lines": "1"}, headers={"X-Name": "bob"})).status_code == 404
+
+
+async def test_a_part_is_waited_for_as_long_as_its_client_says(make_client: MakeClient) -> None:
+    """However long it takes to find it."""
+    client = await make_client()
+    url = (await client.post("/contents", content="[" * 150 + "]" * 150)).json()["url"]
+
+    answer = await client.get(url, params={"path": "$" + "..*" * 6 + ".x", "timeout": "0.05"})
+
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
+    assert answer.json()["type"] == "urn:sidecall:problem:overloaded"
+    assert answer.json()["detail"] == "The request for a part of a content waited 0.05 seconds in vain."
