@@ -241,6 +241,7 @@ def _make_jobs(
         queued=settings.max_queued_jobs,
         key_ttl=settings.idempotency_ttl,
         wait=settings.max_wait,
+        listening=settings.max_queue,
     )
     return Jobs(ledger, pipeline, registry.get, limits, show_with(redaction))
 

@@ -15,7 +15,7 @@ from tests.kit.callers.secrets import SECRETS_KEY
 from tests.kit.clients import MakeClient
 from tests.kit.waiting import until
 from tests.limits.by_request import Provoke, call, post, say
-from tests.limits.offered import ask, echo, look_up_slowly, note, repeat, wait
+from tests.limits.offered import ask, echo, note, repeat, wait
 
 
 async def _begin_two(make_client: MakeClient, **settings: Any) -> str:
@@ -79,10 +79,12 @@ async def _tries(_: MakeClient) -> str:
     return "it is given up" if (len(PAUSES), round(in_hours)) == (8, 18) else f"{len(PAUSES)} pauses, {in_hours} h"
 
 
-async def _share(make_client: MakeClient) -> str:
-    client = await make_client(look_up_slowly, max_concurrency=1, max_queue=1)
-    answers = await asyncio.gather(*(client.post("/tool_calls", json=call("look_up_slowly")) for _ in range(3)))
-    [refused, *_] = [answer for answer in answers if answer.status_code != 200]
+async def _repeat(make_client: MakeClient) -> str:
+    client = await make_client(wait, max_queue=2, drain_timeout=0)
+    first = await post(client, call("wait", seconds=0.5), Prefer="respond-async", **_key(1))
+    waiting = [post(client, call("wait", seconds=0.5), **_key(1)) for _ in range(2)]
+    answers = await asyncio.gather(*waiting, client.get(first.headers["Location"], headers={"Prefer": "wait=5"}))
+    [refused] = [answer for answer in answers if answer.status_code != 200]
     return say(refused)
 
 
@@ -233,7 +235,7 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "webhooks that are under way at once": partial(_tell_many, hosts=7, most=20),
     "webhooks to one host that are under way at once": partial(_tell_many, hosts=1, most=4),
     "tries of a webhook": _tries,
-    "calls that wait for the answer of another, with those that wait for a place": _share,
+    "requests that wait for the end of a call which was sent before": _repeat,
     "calls on a page": _calls_page,
     "calls that an export reads ahead of its reader": _read_ahead,
     "approvals": partial(_approvals, max_approvals=1),

@@ -199,7 +199,7 @@ async def export_tool_calls(parts: PartsDep, wanted: WantedCalls, format: Answer
     operation_id="get_tool_call",
     summary="Ask what became of a call",
     response_model=None,
-    responses=_ONE,
+    responses={**_ONE, 503: {"model": Problem, "description": "So many wait for ends of calls that you cannot."}},
     openapi_extra={"parameters": [PREFER]},
 )
 async def get_tool_call(
@@ -209,7 +209,7 @@ async def get_tool_call(
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
     entry = await find_call(parts, str(call_id), context.caller)
     if preferences.wait is not None:
-        entry = await context.while_present(parts.jobs.wait(entry, preferences.wait))
+        entry = await context.while_present(parts.jobs.wait_for_known(entry, preferences.wait))
     return _respond(entry, format, preferences.applied)
 
 
