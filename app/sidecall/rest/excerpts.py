@@ -41,8 +41,13 @@ Lines = Annotated[
 Word = Annotated[
     str | None,
     Query(
-        alias="grep", min_length=1, max_length=200, description="Only lines that hold this text, with their numbers."
+        alias="grep",
+        min_length=1,
+        max_length=200,
+        pattern=r"^[^\n]*$",
+        description="Only lines that hold this text, with their numbers.",
     ),
+    must_be(r"^[^\n]*\Z", "Leave out the line feed: no line holds one"),
 ]
 IgnoreCase = Annotated[bool, Query(description="Whether `grep` takes large letters and small ones for the same.")]
 JsonPath = Annotated[

@@ -109,6 +109,8 @@ async def test_lines_of_values_can_be_had(make_client: MakeClient) -> None:
         (LOG, {"lines": "-"}, "lines: Write it as `10`, `10-20`, `10-`, or `-20` for the last twenty lines"),
         (LOG, {"grep": ""}, "grep: String should have at least 1 character"),
         (LOG, {"grep": "a" * 201}, "grep: String should have at most 200 characters"),
+        (LOG, {"grep": "line 1\nline 2"}, "grep: Leave out the line feed: no line holds one"),
+        (LOG, {"grep": "line 1\n"}, "grep: Leave out the line feed: no line holds one"),
         (LOG, {"ignore_case": "true"}, "`ignore_case` goes with `grep`."),
         (LOG, {"path": "$"}, "`path`: the content is not JSON"),
         (json.dumps(ROWS), {"path": "items"}, "`path`: a path begins with $, as in $.items[0].name."),
