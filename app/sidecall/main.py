@@ -50,6 +50,7 @@ from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
 from sidecall.rest.answers import content_url
 from sidecall.rest.app import Pages, build_api
+from sidecall.rest.excerpts import Excerpts
 from sidecall.rest.listing import Listings
 from sidecall.rest.parts import Parts
 from sidecall.rest.status.operation import Operation
@@ -144,20 +145,21 @@ def create_app(
 def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry, OpenAPIDocuments]:
     """Log as the settings say, and find the tools that they name, unless there are some, and those of documents."""
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
-    found = _discover(settings) if registry is None else registry
+    if registry is None:
+        registry = Registry(discover(settings.places, use_entry_points=settings.entry_points))
     named = settings.openapi_services
     services = {} if named is None else _services.read_services(named, os.environ)
     documents = OpenAPIDocuments(settings.openapi, settings.openapi_approval, services=services)
-    documents.read_files(found)
-    found.put_unlisted([*make_search_tools(found), make_provider_approval()])
-    found.contracts.learn(read_locked())
-    return settings, found, documents
+    documents.read_files(registry)
+    registry.put_unlisted([*make_search_tools(registry), make_provider_approval()])
+    registry.contracts.learn(read_locked())
+    return settings, registry, documents
 
 
 def _build_api(
     settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry
 ) -> Application:
-    parts = replace(parts, receivers=AllowedHosts(settings.webhook_hosts))
+    parts = replace(parts, receivers=AllowedHosts(settings.webhook_hosts), excerpts=Excerpts(settings.queue_timeout))
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
     changes = ListChanges(is_fed=is_fed)
     lifespan = build_lifespan(settings, parts, ledger, executors, watch, changes)
@@ -218,10 +220,6 @@ def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str
     return secrets
 
 
-def _discover(settings: Settings) -> Registry:
-    return Registry(discover(settings.places, use_entry_points=settings.entry_points))
-
-
 def _budget(settings: Settings, contents: Contents, results: ResultRoom) -> Budget:
     async def keep(body: str | bytes, caller: Caller) -> str | None:
         return content_url(await contents.keep(body, caller, TEXT if isinstance(body, str) else JSON))
@@ -243,6 +241,7 @@ def _make_jobs(
         queued=settings.max_queued_jobs,
         key_ttl=settings.idempotency_ttl,
         wait=settings.max_wait,
+        listening=settings.max_queue,
     )
     return Jobs(ledger, pipeline, registry.get, limits, show_with(redaction))
 

@@ -1,5 +1,6 @@
 """Go beyond bounds with requests for parts of contents, as `by_request` does with calls."""
 
+import asyncio
 from functools import partial
 from typing import Any
 
@@ -8,6 +9,9 @@ from sidecall.executors.process.questions import encode_body
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke, call, post, say
 from tests.limits.offered import look_up, repeat
+
+# JSON, and a path for which all of it is visited again and again.
+_NESTED, _FAR = "[" * 150 + "]" * 150, "$" + "..*" * 6 + ".x"
 
 
 async def _find(body: str, path: str, make_client: MakeClient) -> str:
@@ -56,6 +60,15 @@ async def _cross(_: MakeClient) -> str:
     return "it crosses"
 
 
+async def _ask_at_once(make_client: MakeClient, count: int, why: str) -> str:
+    """Ask for so many parts at once, of which the first takes a while."""
+    client = await make_client(queue_timeout=0.1)
+    kept = (await client.post("/contents", content=_NESTED)).json()
+    answers = await asyncio.gather(*(client.get(kept["url"], params={"path": _FAR}) for _ in range(count)))
+    refused = [answer for answer in answers if answer.status_code == 503 and why in answer.json()["detail"]]
+    return say(refused[0]) if len(refused) == 1 else f"{len(refused)} were refused"
+
+
 async def _look(make_client: MakeClient) -> str:
     client = await make_client()
     said = {say(await client.get("/contents/a", params=it)) for it in ({"grep": "x" * 201}, {"path": "$" * 1001})}
@@ -64,9 +77,11 @@ async def _look(make_client: MakeClient) -> str:
 
 BY_CONTENT: dict[str, Provoke] = {
     "characters of a part of a content": _lines,
+    "requests for parts of contents that wait": partial(_ask_at_once, count=102, why="wait already: 100."),
+    "seconds that such a request waits": partial(_ask_at_once, count=2, why="waited 0.1 seconds in vain"),
     "values of JSON that a path finds": partial(_find, "[" + "0," * 1000 + "0]", "$.*"),
     "bytes of JSON that a path is looked for in": partial(_find, f'["{"x" * 16 * 1024 * 1024}"]', "$"),
-    "places that a path visits": partial(_find, "[" * 150 + "]" * 150, "$" + "..*" * 6 + ".x"),
+    "places that a path visits": partial(_find, _NESTED, _FAR),
     "bytes of answers that are given again": partial(_ask_again, max_cache_bytes=3500),
     "bytes of an upload": partial(_upload, max_body_bytes=1024),
     "bytes of what one caller has uploaded, with what was cut": partial(_upload, max_artifact_bytes_per_caller=2000),

@@ -8,14 +8,16 @@ from typing import Any
 
 import httpx
 
+from sidecall.core.calls.entry import CallFilter
 from sidecall.jobs.webhooks.courier import PAUSES
 from sidecall.jobs.webhooks.places import Places
+from sidecall.rest.lines import export_calls
 from tests.jobs.webhooks.listening import SECRET
 from tests.kit.callers.secrets import SECRETS_KEY
 from tests.kit.clients import MakeClient
 from tests.kit.waiting import until
 from tests.limits.by_request import Provoke, call, post, say
-from tests.limits.offered import ask, echo, look_up_slowly, wait
+from tests.limits.offered import ask, echo, note, repeat, wait
 
 
 async def _begin_two(make_client: MakeClient, **settings: Any) -> str:
@@ -97,15 +99,46 @@ async def _tries(_: MakeClient) -> str:
     return "it is given up" if (len(PAUSES), round(in_hours)) == (8, 18) else f"{len(PAUSES)} pauses, {in_hours} h"
 
 
-async def _share(make_client: MakeClient) -> str:
-    client = await make_client(look_up_slowly, max_concurrency=1, max_queue=1)
-    answers = await asyncio.gather(*(client.post("/tool_calls", json=call("look_up_slowly")) for _ in range(3)))
-    [refused, *_] = [answer for answer in answers if answer.status_code != 200]
+async def _repeat(make_client: MakeClient) -> str:
+    client = await make_client(wait, max_queue=2, drain_timeout=0)
+    first = await post(client, call("wait", seconds=0.5), Prefer="respond-async", **_key(1))
+    waiting = [post(client, call("wait", seconds=0.5), **_key(1)) for _ in range(2)]
+    answers = await asyncio.gather(*waiting, client.get(first.headers["Location"], headers={"Prefer": "wait=5"}))
+    [refused] = [answer for answer in answers if answer.status_code != 200]
     return say(refused)
 
 
 async def _calls_page(make_client: MakeClient) -> str:
-    return say(await (await make_client()).get("/tool_calls?limit=1001"))
+    client = await make_client(note)
+    for number in range(25):
+        await post(client, call("note", names=["x" * 1000] * 50), **_key(number))
+    page = await client.get("/tool_calls")
+    rest = await client.get(page.links["next"]["url"])
+    are_all = (len(page.json()), len(rest.json()), "next" in rest.links) == (21, 4, False)
+    further = "where they are large, the next page" if are_all else f"{len(page.json())}, {len(rest.json())}"
+    return f"{say(await client.get('/tool_calls?limit=1001'))}; {further}"
+
+
+async def _read_ahead(make_client: MakeClient) -> str:
+    client = await make_client(repeat)
+    for number in range(3):
+        await post(client, call("repeat", times=600_000), **_key(number))
+    sizes = []
+    for number in range(33):
+        await post(client, call("repeat", times=1), **_key(3 + number))
+        sizes.append(await _count_page(client))
+    return "it waits for its reader" if (sizes[0], max(sizes)) == (3, 32) else str(sizes)
+
+
+async def _count_page(client: httpx.AsyncClient) -> int:
+    """Return how many calls an export reads at first."""
+    assert isinstance(client._transport, httpx.ASGITransport)
+    app: Any = client._transport.app
+    lines = export_calls(app.state.parts, CallFilter("default"), "langchain")
+    await anext(lines)
+    page = lines.ag_frame.f_locals["page"]
+    await lines.aclose()
+    return len(page.calls)
 
 
 async def _approvals(make_client: MakeClient, **settings: Any) -> str:
@@ -227,8 +260,9 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "webhooks to all such hosts that are under way at once": partial(_tell_many, hosts=25, most=15, are_prompt=False),
     "hosts that are known to answer webhooks soon": _know_many,
     "tries of a webhook": _tries,
-    "calls that wait for the answer of another, with those that wait for a place": _share,
+    "requests that wait for the end of a call which was sent before": _repeat,
     "calls on a page": _calls_page,
+    "calls that an export reads ahead of its reader": _read_ahead,
     "approvals": partial(_approvals, max_approvals=1),
     "bytes of approvals, with their calls and answers, and 4 KiB beside each": partial(
         _approvals, max_waiting_bytes=20_000

@@ -18,13 +18,6 @@ async def look_up(word: str) -> str:
     return word
 
 
-@tool(cache=Cache(ttl=60), annotations={"read_only": True})
-async def look_up_slowly() -> str:
-    """Look up what takes a while."""
-    await asyncio.sleep(0.3)
-    return "found"
-
-
 @tool
 async def wait(seconds: float) -> str:
     """Wait."""

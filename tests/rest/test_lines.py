@@ -61,25 +61,27 @@ async def test_a_wrong_parameter_is_refused(serve: MakeClient, query: str) -> No
 
 
 @tool
-async def write_much(number: int) -> str:
+async def write_much(number: int, size: int) -> str:
     """Write a large text.
 
     Args:
         number: Which.
+        size: Its characters.
     """
-    return f"{number % 10}" * 40_000
+    return f"{number % 10}" * size
 
 
-async def test_no_more_than_a_page_is_in_memory() -> None:
-    """However many calls there are; the store itself is not counted, which is no memory of Python's."""
+@pytest.mark.parametrize(("count", "size"), [(500, 40_000), (30, 900_000)])
+async def test_no_more_than_a_page_is_in_memory(count: int, size: int) -> None:
+    """However many and large calls are; the store itself is not counted, which is no memory of Python's."""
     app = create_app(Settings(drain_timeout=0), Registry([write_much]))
     transport = httpx.ASGITransport(app=app)
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=transport, base_url="http://sidecall") as client,
     ):
-        for number in range(500):
-            await send(client, "write_much", headers=key(str(number)), number=number)
+        for number in range(count):
+            await send(client, "write_much", headers=key(str(number)), number=number, size=size)
         tracemalloc.start()
         try:
             sizes = [len(line) async for line in export_calls(app.state.parts, CallFilter("default"), "langchain")]
@@ -87,5 +89,5 @@ async def test_no_more_than_a_page_is_in_memory() -> None:
         finally:
             tracemalloc.stop()
 
-    assert (len(sizes), min(sizes) > 40_000) == (500, True)
+    assert (len(sizes), min(sizes) > size) == (count, True)
     assert peak < 8_000_000 < sum(sizes)

@@ -1,5 +1,8 @@
 """Some tools know their calls again by the ids that the model gives them."""
 
+import asyncio
+
+from sidecall import tool
 from tests.kit.clients import MakeClient
 from tests.kit.remembered import RAN, charge, key, send, ship
 
@@ -32,6 +35,30 @@ async def test_ids_are_those_of_their_conversation(serve: MakeClient) -> None:
         ran.append(RAN["a"])
 
     assert ran == [1, 2, 2, 3, 3]
+
+
+@tool(idempotency="tool_call_id")
+async def ship_slowly() -> str:
+    """Ship, after a while."""
+    await asyncio.sleep(0.3)
+    return "shipped"
+
+
+async def test_so_many_wait_for_a_call_that_was_sent_before(make_client: MakeClient) -> None:
+    """In whatever form it was sent again; more are told to come later, and of all of them it runs once."""
+    client = await make_client(ship_slowly, max_queue=2, drain_timeout=0)
+    body = {"name": "ship_slowly", "args": {}, "id": "1"}
+    first = asyncio.create_task(client.post("/tool_calls", json=body))
+    await asyncio.sleep(0.1)
+
+    batch = asyncio.create_task(client.post("/tool_calls/batch", json=[body]))
+    answers = await asyncio.gather(*(client.post("/tool_calls", json=body) for _ in range(3)))
+    answers += [await first, await batch, await client.post("/tool_calls", json=body)]
+
+    texts = [answer.text for answer in answers]
+    assert sum('"content":"shipped"' in text for text in texts) == 4
+    assert sum("Requests that wait already for earlier calls: 2." in text for text in texts) == 2
+    assert {answer.headers["Retry-After"] for answer in answers if answer.status_code == 503} == {"1"}
 
 
 async def test_no_call_is_known_by_an_empty_id(serve: MakeClient) -> None:

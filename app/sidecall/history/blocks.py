@@ -149,10 +149,15 @@ def find_piece(places: Sequence[int], indexes: Sequence[int]) -> Piece:
     return Piece(places[min(indexes)], places[after] if after < len(places) else _END)
 
 
-def unpack_body(text: bytes, begin: int, places: Sequence[int], index: int) -> Body:
-    """Read what is kept of one call, from a part that begins there."""
+def cut_body(text: bytes, begin: int, places: Sequence[int], index: int) -> bytes:
+    """Return what is kept of one call, from a part that begins there."""
     end = places[index + 1] - begin if index + 1 < len(places) else len(text)
-    call_id, ended, took, tags, kept, *decision = read_shown(text[places[index] - begin : end])
+    return text[places[index] - begin : end]
+
+
+def unpack_body(text: bytes) -> Body:
+    """Read what is kept of one call."""
+    call_id, ended, took, tags, kept, *decision = read_shown(text)
     args, is_whole, content, error = kept or (None, False, None, None)
     return Body(call_id, ended, took, tags, args, is_whole, content, error, tuple(decision))
 

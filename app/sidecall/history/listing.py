@@ -1,11 +1,11 @@
 """Find calls in blocks, in the order of their ids."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from sidecall.core.calls.entry import CallEntry, CallFilter, CallPage
+from sidecall.core.calls.entry import PAGE_CHARACTERS, CallEntry, CallFilter, CallPage
 from sidecall.dataclasses import dataclass
-from sidecall.history.blocks import SPAN, Heads, find_piece, make_entry, read_heads, unpack_body
+from sidecall.history.blocks import SPAN, Heads, Piece, cut_body, find_piece, make_entry, read_heads, unpack_body
 from sidecall.history.packing import to_milliseconds
 from sidecall.history.places import Blocks, BlockSearch
 from sidecall.ledger.sql.clauses import first_id
@@ -13,6 +13,8 @@ from sidecall.ledger.sql.clauses import first_id
 # Blocks that are looked at first, and at most, at once.
 _FEW = 4
 _MANY = 128
+# Bytes that are read at once, about.
+_PORTION = 4 * 1024 * 1024
 # Beyond all ids.
 _TOP = "g"
 # Seconds; a moment in seconds is not exact.
@@ -35,18 +37,18 @@ class BlockReader:
         self._ttl = ttl
 
     async def list_page(self, wanted: CallFilter, limit: int, cursor: str | None) -> CallPage:
-        """List calls, newest first, no more than `limit`, after the one that the page before names."""
+        """List calls, newest first, no more than `limit`, and fewer where they are large."""
         first = "" if wanted.since is None else first_id(wanted.since)
         before = _TOP if wanted.until is None else first_id(wanted.until)
         found = await self._find(wanted, first, before if cursor is None else min(before, cursor), limit + 1)
         chosen = sorted(found, reverse=True)[:limit]
-        entries = [entry for entry, _ in await self._show(wanted.tenant, [found[call_id] for call_id in chosen])]
-        return CallPage(entries, chosen[-1] if len(found) > limit else None)
+        shown, seen = await self._show(wanted.tenant, [found[call_id] for call_id in chosen])
+        return CallPage([entry for entry, _ in shown], chosen[seen - 1] if len(found) > seen else None)
 
     async def find(self, call_id: str, tenant: str) -> tuple[CallEntry, bool] | None:
         """Find a call, and whether its arguments are kept just as they were sent."""
         found = await self._find(CallFilter(tenant), call_id, f"{call_id}~", 1)
-        shown = await self._show(tenant, list(found.values()))
+        shown, _ = await self._show(tenant, list(found.values()))
         return shown[0] if shown else None
 
     async def _find(self, wanted: CallFilter, first: str, before: str, most: int) -> dict[str, _Place]:
@@ -70,22 +72,59 @@ class BlockReader:
             seen += count
             count = min(max(_FEW, (seen * (most - sure) // sure + 2) if sure else 4 * count), _MANY)
 
-    async def _show(self, tenant: str, places: Sequence[_Place]) -> Sequence[tuple[CallEntry, bool]]:
-        if not places:
-            return []
-        wanted: dict[str, list[int]] = {}
-        heads = {place.block: place.heads for place in places}
-        for place in places:
-            wanted.setdefault(place.block, []).append(place.index)
-        pieces = {block: find_piece(heads[block].places, indexes) for block, indexes in wanted.items()}
-        found = await self._blocks.read(tenant, pieces)
-        shown = []
-        for place in places:
-            text = found.get(place.block)
-            if text is not None:  # It may have been forgotten meanwhile.
-                body = unpack_body(text, pieces[place.block].begin, place.heads.places, place.index)
-                shown.append((make_entry(tenant, place.heads, place.index, body), body.is_whole))
-        return shown
+    async def _show(self, tenant: str, places: Sequence[_Place]) -> tuple[list[tuple[CallEntry, bool]], int]:
+        """Read calls, until they fill a page; return them, and how many were looked at."""
+        shown, size, seen = list[tuple[CallEntry, bool]](), 0, 0
+        for portion in _split(places):
+            pieces = _find_pieces(portion)
+            found = await self._blocks.read(tenant, pieces)
+            for place in portion:
+                if size >= PAGE_CHARACTERS:
+                    return shown, seen
+                seen += 1
+                text = found.get(place.block)
+                if text is not None:  # It may have been forgotten meanwhile.
+                    kept = cut_body(text, pieces[place.block].begin, place.heads.places, place.index)
+                    body = unpack_body(kept)
+                    shown.append((make_entry(tenant, place.heads, place.index, body), body.is_whole))
+                    size += len(kept)
+        return shown, seen
+
+
+def _split(places: Sequence[_Place]) -> Iterator[Sequence[_Place]]:
+    """Yield places in portions that are read at once: between two calls of a block lies what nobody wants."""
+    begun, size = 0, 0
+    spans: dict[str, Piece] = {}
+    for number, place in enumerate(places):
+        span = _widen(spans.get(place.block), place)
+        more = _measure(span) - _measure(spans.get(place.block))
+        if number > begun and size + more > _PORTION:
+            yield places[begun:number]
+            begun, size, spans = number, 0, {}
+            span = _widen(None, place)
+            more = _measure(span)
+        spans[place.block] = span
+        size += more
+    if places:
+        yield places[begun:]
+
+
+def _widen(span: Piece | None, place: _Place) -> Piece:
+    """Return the part of a block that reaches from one call to another; of the last one its end is not known."""
+    own = place.heads.places[place.index : place.index + 2]
+    return Piece(own[0], own[-1]) if span is None else Piece(min(span.begin, own[0]), max(span.end, own[-1]))
+
+
+def _measure(span: Piece | None) -> int:
+    return 0 if span is None else span.end - span.begin
+
+
+def _find_pieces(places: Sequence[_Place]) -> dict[str, Piece]:
+    wanted: dict[str, list[int]] = {}
+    heads = {place.block: place.heads for place in places}
+    for place in places:
+        wanted.setdefault(place.block, []).append(place.index)
+    return {block: find_piece(heads[block].places, indexes) for block, indexes in wanted.items()}
 
 
 def _end_of_blocks(before: str) -> str:

@@ -13,7 +13,7 @@ from sidecall.core.calls.keys import CallKey
 from sidecall.core.errors import ToolTimeout
 from sidecall.core.invocation import CallRequest, new_invocation_id
 from sidecall.core.messages import ToolMessage
-from sidecall.core.overload import StoreUnavailable
+from sidecall.core.overload import Overloaded, StoreUnavailable
 from sidecall.core.record import CallRecord
 from sidecall.core.run.outlasting import outlast
 from sidecall.core.run.workspaces import FIELD, HEADER, require_conversation
@@ -75,6 +75,7 @@ class Jobs:
         self._show = show
         self._find = find
         self._ends = Ends()
+        self._listening = 0
         self._pipeline = pipeline
         self._held = HeldCalls(ledger, find, self._ends, show)
         writer = EndWriter(ledger.calls, self._ends, self._held)
@@ -177,6 +178,24 @@ class Jobs:
                 self._ends.leave(call_id, news)
         return entry
 
+    async def wait_for_known(
+        self, entry: CallEntry, seconds: float | None, done: Callable[[CallEntry], bool] = lambda _: False
+    ) -> CallEntry:
+        """Wait likewise for a call that was sent before, by this client or another.
+
+        Raises:
+            RequestError: So many wait so already, or it could not be begun.
+        """
+        if entry.has_ended or done(entry) or seconds == 0:
+            return entry
+        if self._listening >= self.limits.listening:
+            raise Overloaded(f"Requests that wait already for earlier calls: {self._listening}.", retry_after=1)
+        self._listening += 1
+        try:
+            return await self.wait(entry, seconds, done)
+        finally:
+            self._listening -= 1
+
     def watch(self, entry: CallEntry, after: int = 0) -> Sights:
         """Follow a call until it has ended; `after` is the number of what was heard of it last."""
         return watch_call(
@@ -199,7 +218,8 @@ class Jobs:
         submitted = await self.submit(request, Submission(key, waits=True))
         # A new call has its end by then.
         seconds = request.deadline.left if request.deadline and isinstance(submitted, CallEntry) else None
-        entry = await self.wait(entry_of(submitted), seconds, lambda entry: entry.status == "awaiting_approval")
+        wait = self.wait_for_known if isinstance(submitted, CallEntry) else self.wait
+        entry = await wait(entry_of(submitted), seconds, lambda entry: entry.status == "awaiting_approval")
         if entry.message is not None:
             return entry.message
         if entry.approval_id is None:
@@ -229,9 +249,9 @@ class Jobs:
             raise CallNotKept
         return record
 
-    async def list(self, wanted: CallFilter, limit: int, cursor: str | None) -> CallPage:
-        """List calls, newest first."""
-        return await self._calls.list(wanted, limit, cursor)
+    async def list(self, wanted: CallFilter, limit: int, cursor: str | None, *, is_whole: bool = False) -> CallPage:
+        """List calls, newest first, with their answers where they are wanted whole."""
+        return await self._calls.list(wanted, limit, cursor, is_whole=is_whole)
 
     async def _find_known(self, key: CallKey | None) -> CallEntry | None:
         known = None if key is None else await self._calls.find(key)

@@ -21,6 +21,7 @@ class JobLimits:
     """How many calls run at once and may be queued, and how often one is begun.
 
     `key_ttl` is for how many seconds a key is known after the end of its call, `wait` for how many a client may wait.
+    `listening` is how many requests may wait for calls that were sent before.
     """
 
     running: int = 100
@@ -28,6 +29,7 @@ class JobLimits:
     attempts: int = 10
     key_ttl: float = 86_400.0
     wait: float = 60.0
+    listening: int = 1000
 
 
 @dataclass(slots=True)

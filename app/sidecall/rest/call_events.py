@@ -44,7 +44,7 @@ def read_last(request: Request) -> int:
 
 async def write_call_events(
     parts: Parts, request: Request, entry: CallEntry, after: int, form: DialectName
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes]:
     """Write what happens to a call, and at last its answer in this dialect."""
     if not entry.is_durable:  # It has ended, and nobody has heard what its tool said.
         for piece in _write_message(entry, form):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import Query
@@ -10,8 +10,13 @@ from pydantic_core import to_json
 from starlette.responses import Response
 
 from sidecall.core.contents import JSON, TEXT, KeptContent
-from sidecall.core.errors import InvalidParameter
+from sidecall.core.context import ANONYMOUS, Caller
+from sidecall.core.deadline import Deadline
+from sidecall.core.errors import InvalidParameter, write_seconds
+from sidecall.core.overload import Overloaded
 from sidecall.core.run.outlasting import outlast
+from sidecall.core.waiting.semaphore import Semaphore
+from sidecall.core.waiting.turns import CallerKey, key_of
 from sidecall.dataclasses import dataclass
 from sidecall.http.parameters import must_be
 from sidecall.later import Later
@@ -19,6 +24,13 @@ from sidecall.rest.text_lines import ALL, MOST_CHARACTERS, cut_lines, find_lines
 
 json_paths = Later("sidecall.rest.json_paths")
 
+T = TypeVar("T")
+
+# Requests that wait, and those of one caller.
+MOST_WAITING = 1000
+MOST_OF_CALLER = 100
+# Seconds after which whoever was sent away may try again.
+_RETRY_AFTER = 1
 _NUMBER = "[1-9][0-9]{0,8}"
 _RANGE = f"^({_NUMBER}|{_NUMBER}-({_NUMBER})?|-{_NUMBER})$"
 Lines = Annotated[
@@ -29,8 +41,13 @@ Lines = Annotated[
 Word = Annotated[
     str | None,
     Query(
-        alias="grep", min_length=1, max_length=200, description="Only lines that hold this text, with their numbers."
+        alias="grep",
+        min_length=1,
+        max_length=200,
+        pattern=r"^[^\n]*$",
+        description="Only lines that hold this text, with their numbers.",
     ),
+    must_be(r"^[^\n]*\Z", "Leave out the line feed: no line holds one"),
 ]
 IgnoreCase = Annotated[bool, Query(description="Whether `grep` takes large letters and small ones for the same.")]
 JsonPath = Annotated[
@@ -70,28 +87,67 @@ async def read_wanted(
 
 
 class Excerpts:
-    """Make excerpts in a thread, one at a time, since each may take the content's memory several times."""
+    """Make excerpts in a thread, one at a time, since each may take the content's memory several times.
 
-    def __init__(self) -> None:
-        self._turn = asyncio.Lock()
+    Callers take turns, and each has its share of those that wait.
+    """
 
-    async def make(self, fetch: Callable[[], Awaitable[KeptContent]], wanted: Wanted) -> Response:
+    def __init__(self, patience: float = 10.0) -> None:
+        """Let nobody wait longer for a turn than so many seconds."""
+        self._turn = Semaphore(1)
+        self._patience = patience
+
+    async def make(
+        self,
+        fetch: Callable[[], Awaitable[KeptContent]],
+        wanted: Wanted,
+        caller: Caller = ANONYMOUS,
+        deadline: Deadline | None = None,
+    ) -> Response:
         """Answer with what is wanted of a content, which is fetched when its turn has come.
 
         Who leaves before that, leaves the others' turns to them.
 
         Raises:
             InvalidParameter: The content has no such thing, or too much of it.
+            Overloaded: No more may wait, or the wait was too long.
         """
-        await self._turn.acquire()
+        whose = key_of(caller)
+        await self._enter(whose, deadline)
         # A thread goes on though nobody waits for it, and so long it is its turn.
-        return await outlast(self._take_turn(fetch, wanted))
+        making = outlast(self._take_turn(fetch, wanted, whose))
+        if deadline is None:
+            return await making
+        return await _wait(making, deadline.left, deadline.seconds)
 
-    async def _take_turn(self, fetch: Callable[[], Awaitable[KeptContent]], wanted: Wanted) -> Response:
+    async def _enter(self, caller: CallerKey, deadline: Deadline | None) -> None:
+        waiting = self._turn.waiting
+        if len(waiting) >= MOST_WAITING or len(waiting.callers.get(caller, ())) >= MOST_OF_CALLER:
+            text = f"Requests for parts of contents that wait already: {len(waiting)}."
+            raise Overloaded(text, retry_after=_RETRY_AFTER)
+        patience = allowed = self._patience
+        if deadline is not None and deadline.left < patience:
+            patience, allowed = deadline.left, deadline.seconds
+        await _wait(self._turn.enter(caller), patience, allowed)
+
+    async def _take_turn(
+        self, fetch: Callable[[], Awaitable[KeptContent]], wanted: Wanted, caller: CallerKey
+    ) -> Response:
         try:
             return await asyncio.to_thread(_make, await fetch(), wanted)
         finally:
-            self._turn.release()
+            self._turn.waiting.postpone(caller)
+            self._turn.leave()
+
+
+async def _wait(work: Awaitable[T], patience: float, allowed: float) -> T:
+    """Wait no longer than `patience`, of the seconds that were allowed."""
+    try:
+        async with asyncio.timeout(patience):
+            return await work
+    except TimeoutError:
+        text = f"The request for a part of a content waited {write_seconds(allowed)} in vain."
+        raise Overloaded(text, retry_after=_RETRY_AFTER) from None
 
 
 def _make(content: KeptContent, wanted: Wanted) -> Response:

@@ -13,9 +13,19 @@ from sidecall.rest.parts import Parts
 _by_id = attrgetter("id")
 
 
-async def list_calls(parts: Parts, wanted: CallFilter, limit: int, cursor: str | None = None) -> CallPage:
-    """List calls, newest first, no more than `limit`, after the one that the page before names."""
-    remembered = await parts.jobs.list(wanted, limit, cursor)
+async def list_calls(
+    parts: Parts, wanted: CallFilter, limit: int, cursor: str | None = None, *, is_whole: bool = False
+) -> CallPage:
+    """List calls, newest first, after the one that the page before names.
+
+    Args:
+        parts: The parts of the server.
+        wanted: Which.
+        limit: How many at most; a page has fewer where they are large.
+        cursor: What the page before says.
+        is_whole: Whether their answers are wanted, too.
+    """
+    remembered = await parts.jobs.list(wanted, limit, cursor, is_whole=is_whole)
     past = await parts.history.list(wanted, limit, cursor)
     page = join_pages(remembered, past, limit)
     return CallPage([parts.add_tags(entry) for entry in page.calls], page.cursor)

@@ -189,7 +189,8 @@ async def _wait(
     if deadline is not None and (entry is submitted or entry.status != "running"):
         # One that runs for this request has ended by then, and says why.
         seconds = deadline.left if seconds is None else min(seconds, deadline.left)
-    return await parts.jobs.wait(entry, seconds, _waits_for_person if preferences.wait is None else _never)
+    wait = parts.jobs.wait_for_known if entry is submitted else parts.jobs.wait
+    return await wait(entry, seconds, _waits_for_person if preferences.wait is None else _never)
 
 
 def _make_headers(

@@ -136,7 +136,10 @@ class Settings(
         description="Whether all workers and servers of one PostgreSQL count the calls of a caller together.",
     )
     max_queue: int = Field(
-        default=1000, ge=0, description="Most calls that wait for a place, per worker; more get 503."
+        default=1000,
+        ge=0,
+        description="Most calls that wait for a place, per worker, and most requests that wait for a call which was "
+        "sent before; more get 503.",
     )
     queue_timeout: float = Field(
         default=10.0, gt=0, allow_inf_nan=False, description="Seconds a call may wait for a place."

@@ -52,6 +52,18 @@ async def test_whoever_leaves_has_no_turn() -> None:
     assert not waiting.callers
 
 
+async def test_whoever_had_a_turn_without_waiting_comes_last() -> None:
+    """As if it had waited; a caller of whom nothing waits changes nothing."""
+    waiting: Turns[str] = Turns()
+    for name in ("a1", "a2", "b1", "c1"):
+        waiting.join(("default", name[0]), name)
+
+    waiting.postpone(("default", "a"))
+    waiting.postpone(("default", "d"))
+
+    assert [waiting.next() for _ in range(4)] == ["b1", "c1", "a1", "a2"]
+
+
 async def test_a_flood_holds_another_caller_up_by_one_call() -> None:
     """Of the same name in another tenant, too."""
     server, order = Server(concurrency=1), list[str]()

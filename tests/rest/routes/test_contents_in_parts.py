@@ -109,6 +109,8 @@ async def test_lines_of_values_can_be_had(make_client: MakeClient) -> None:
         (LOG, {"lines": "-"}, "lines: Write it as `10`, `10-20`, `10-`, or `-20` for the last twenty lines"),
         (LOG, {"grep": ""}, "grep: String should have at least 1 character"),
         (LOG, {"grep": "a" * 201}, "grep: String should have at most 200 characters"),
+        (LOG, {"grep": "line 1\nline 2"}, "grep: Leave out the line feed: no line holds one"),
+        (LOG, {"grep": "line 1\n"}, "grep: Leave out the line feed: no line holds one"),
         (LOG, {"ignore_case": "true"}, "`ignore_case` goes with `grep`."),
         (LOG, {"path": "$"}, "`path`: the content is not JSON"),
         (json.dumps(ROWS), {"path": "items"}, "`path`: a path begins with $, as in $.items[0].name."),
@@ -139,3 +141,15 @@ async def test_another_callers_content_has_no_parts(make_client: MakeClient) -> 
     url = await _cut(client, LOG)
 
     assert (await client.get(url, params={"lines": "1"}, headers={"X-Name": "bob"})).status_code == 404
+
+
+async def test_a_part_is_waited_for_as_long_as_its_client_says(make_client: MakeClient) -> None:
+    """However long it takes to find it."""
+    client = await make_client()
+    url = (await client.post("/contents", content="[" * 150 + "]" * 150)).json()["url"]
+
+    answer = await client.get(url, params={"path": "$" + "..*" * 6 + ".x", "timeout": "0.05"})
+
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
+    assert answer.json()["type"] == "urn:sidecall:problem:overloaded"
+    assert answer.json()["detail"] == "The request for a part of a content waited 0.05 seconds in vain."

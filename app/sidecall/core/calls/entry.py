@@ -16,6 +16,8 @@ from sidecall.dataclasses import dataclass
 CallStatus = Literal[
     "queued", "running", "awaiting_approval", "succeeded", "failed", "cancelled", "expired", "outcome_unknown"
 ]
+# Of arguments and answers, after which a page of calls ends, whatever is wanted.
+PAGE_CHARACTERS = 1024 * 1024
 OPEN: frozenset[CallStatus] = frozenset(("queued", "running", "awaiting_approval"))
 
 

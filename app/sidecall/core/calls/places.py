@@ -67,8 +67,17 @@ class Calls(Protocol):
     async def get_record(self, call_id: str) -> CallRecord | None:
         """Return a call as it was sent; None where it is not kept."""
 
-    async def list(self, wanted: CallFilter, limit: int = 100, cursor: str | None = None) -> CallPage:
-        """List calls, newest first, no more than `limit`, after the one that the page before names."""
+    async def list(
+        self, wanted: CallFilter, limit: int = 100, cursor: str | None = None, *, is_whole: bool = False
+    ) -> CallPage:
+        """List calls, newest first, after the one that the page before names.
+
+        Args:
+            wanted: Which.
+            limit: How many at most; a page has fewer where they are large.
+            cursor: What the page before says.
+            is_whole: Whether their answers are wanted, too.
+        """
 
     async def release(self, call_id: str, attempt: int) -> None:
         """Queue a call again that could not be begun, or may run twice."""

@@ -62,6 +62,11 @@ class Turns(Generic[T]):
             del self.callers[caller]
         return place
 
+    def postpone(self, caller: CallerKey) -> None:
+        """Let a caller come last who has had a turn without waiting for it, if any of its calls waits now."""
+        if caller in self.callers:
+            self.callers.move_to_end(caller)
+
     def drop(self, caller: CallerKey, place: T) -> bool:
         """Forget a call that does not wait any more; return whether it was there."""
         calls = self.callers.get(caller)

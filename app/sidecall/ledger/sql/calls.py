@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_core import from_json
 
@@ -16,14 +16,9 @@ from sidecall.core.calls.places import EndedCalls
 from sidecall.core.json_text import quote_text
 from sidecall.core.messages import ToolMessage
 from sidecall.core.record import CallRecord
-from sidecall.later import Later
 from sidecall.ledger.sql.database import Database, Row
 from sidecall.ledger.sql.kept_calls import CallBounds, KeptCalls
-
-if TYPE_CHECKING:
-    from sidecall.ledger.sql import clauses as _clauses
-else:
-    _clauses = Later("sidecall.ledger.sql.clauses")
+from sidecall.ledger.sql.listing import read_page
 
 # As many columns as an entry has, in the order of the statements that read one.
 _COLUMNS = 17
@@ -131,13 +126,12 @@ class SqlCalls:
         rows = await self._database.read("get_call_record", call_id)
         return None if not rows or rows[0][0] is None else CallRecord.from_json(rows[0][0])
 
-    async def list(self, wanted: CallFilter, limit: int = 100, cursor: str | None = None) -> CallPage:
-        """List calls, newest first, no more than `limit`, after the one that the page before names."""
-        where, values = _clauses.write_where(wanted, cursor)
-        values.append(limit + 1)
-        rows = await self._database.read("list_calls", *values, where=f"{where} ORDER BY id DESC LIMIT ${len(values)}")
-        entries = [to_entry(row) for row in rows[:limit]]
-        return CallPage(entries, entries[-1].id if len(rows) > limit else None)
+    async def list(
+        self, wanted: CallFilter, limit: int = 100, cursor: str | None = None, *, is_whole: bool = False
+    ) -> CallPage:
+        """List calls, newest first, no more than `limit`, and fewer where they are large, with or without answers."""
+        page = await read_page(self._database, wanted, limit, cursor, is_whole=is_whole)
+        return CallPage([to_entry(row) for row in page.rows], page.cursor)
 
     async def release(self, call_id: str, attempt: int) -> None:
         """Queue a call again that could not be begun, or may run twice."""

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
-from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime, BeforeValidator
 from pydantic_core import to_json
 
@@ -22,8 +21,9 @@ from sidecall.http.parameters import WHOLE_NUMBER, must_be_of_link, refuse_unkno
 from sidecall.http.preferences import PREFER, read_preferences
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
+from sidecall.http.streaming import PieceStream
 from sidecall.rest.call_events import EVENT, LAST, read_last, write_call_events
-from sidecall.rest.lines import LINES, export_calls, wait_for_first
+from sidecall.rest.lines import LINES, export_calls
 from sidecall.rest.native.received import DialectName
 from sidecall.rest.native.writing import name_failure
 from sidecall.rest.openapi import CALLER_PROBLEM
@@ -133,7 +133,8 @@ async def list_tool_calls(
 ) -> Response:
     """List calls, newest first, without their answers; a call itself has its answer.
 
-    These are the calls that are remembered, and those that have ended, as far as the history has them.
+    These are the calls that are remembered, and those that have ended, as far as the history has them. A page holds
+    `limit` of them, and fewer when they are large; the header `Link` leads to the next, if there is one.
     """
     page = await list_calls(parts, wanted, limit, cursor)
     shown = [entry.model_dump(mode="json", exclude={"message"}) for entry in page.calls]
@@ -172,7 +173,7 @@ async def summarize_tool_calls(
     "/tool_calls/export",
     operation_id="export_tool_calls",
     summary="Write all calls out",
-    response_class=StreamingResponse,
+    response_class=Response,
     response_model=None,
     responses={
         200: {
@@ -189,7 +190,8 @@ async def export_tool_calls(parts: PartsDep, wanted: WantedCalls, format: Answer
     Where the lines end early because the store fails, the connection is broken off before its proper end.
     """
     lines = export_calls(parts, wanted, format)
-    return StreamingResponse(await wait_for_first(lines), media_type=LINES)
+    # An error before the first line can be answered with a status.
+    return PieceStream(lines, await anext(lines, b""), media_type=LINES)
 
 
 @router.get(
@@ -197,7 +199,7 @@ async def export_tool_calls(parts: PartsDep, wanted: WantedCalls, format: Answer
     operation_id="get_tool_call",
     summary="Ask what became of a call",
     response_model=None,
-    responses=_ONE,
+    responses={**_ONE, 503: {"model": Problem, "description": "So many wait for ends of calls that you cannot."}},
     openapi_extra={"parameters": [PREFER]},
 )
 async def get_tool_call(
@@ -207,7 +209,7 @@ async def get_tool_call(
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
     entry = await find_call(parts, str(call_id), context.caller)
     if preferences.wait is not None:
-        entry = parts.add_tags(await context.while_present(parts.jobs.wait(entry, preferences.wait)))
+        entry = parts.add_tags(await context.while_present(parts.jobs.wait_for_known(entry, preferences.wait)))
     return _respond(entry, format, preferences.applied)
 
 
@@ -215,7 +217,7 @@ async def get_tool_call(
     "/tool_calls/{call_id:uuid}/events",
     operation_id="watch_tool_call",
     summary="Watch a call",
-    response_class=StreamingResponse,
+    response_class=Response,
     response_model=None,
     responses={
         200: {
@@ -244,9 +246,7 @@ async def watch_tool_call(
     if entry.has_ended and entry.message is None:
         raise CallNotKept("The call has ended, and its answer is not kept: SIDECALL_HISTORY is meta.")
     events = write_call_events(parts, request, entry, 0 if after == LAST else after, format)
-    return StreamingResponse(
-        events, media_type=MEDIA_TYPE, headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-    )
+    return PieceStream(events, media_type=MEDIA_TYPE, headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
 
 
 @router.post(

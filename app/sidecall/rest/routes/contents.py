@@ -43,7 +43,10 @@ _WHOLE = {
         "Strong; a content never changes.",
     ),
     **_UNKNOWN,
-    **describe_problems(_422="A parameter is wrong, or the content has no such thing."),
+    **describe_problems(
+        _422="A parameter is wrong, or the content has no such thing.",
+        _503="So many ask for parts of contents that there is no turn for you, or none in time.",
+    ),
 }
 
 
@@ -75,7 +78,8 @@ async def get_content(
     """
     if wanted is not None:
         fetch = partial(parts.contents.get, content_id, context.caller)
-        response = await context.while_present(parts.excerpts.make(fetch, wanted))
+        making = parts.excerpts.make(fetch, wanted, context.caller, context.deadline)
+        response = await context.while_present(making)
         response.headers.update({"Cache-Control": "private, no-cache", **SAFE})
         return response
     return _respond(request, await parts.contents.get(content_id, context.caller))

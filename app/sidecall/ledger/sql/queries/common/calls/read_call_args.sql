@@ -1,0 +1,1 @@
+SELECT id, args, NULL FROM calls {where}

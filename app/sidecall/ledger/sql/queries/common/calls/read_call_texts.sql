@@ -1,0 +1,1 @@
+SELECT id, args, message FROM calls {where}
