@@ -21,34 +21,53 @@ class Likeness:
         self._log_identity: _Identity | None = None
         self._size = 0
         self._file: FileIO | None = None
+        self._held: list[FileIO] = []
 
     def begin(self) -> None:
         """Open the file, which is made where there is none, before connections do.
 
-        It stays open as long as they do: to close it frees the locks that they have in this process.
+        It stays open as long as they do, and is not opened twice: to close it frees the locks that they have in this
+        process, and another one would take their log away under them.
 
         Raises:
             FileOverwritten: It was emptied. SQLite would take it for a new one, and remove its log.
             OSError: It cannot be opened.
         """
         assert self._path is not None
-        self.end()
         if self.is_empty and (self._identity is not None or _measure(self._log)):
             raise FileOverwritten
+        self._file = self._find_held() or self._hold()
+        self._size = 0
+        self._release(self._find_deleted())
+
+    def _find_held(self) -> FileIO | None:
+        identity = _identify(self._path)
+        return next((file for file in self._held if _know(os.fstat(file.fileno())) == identity), None)
+
+    def _hold(self) -> FileIO:
+        assert self._path is not None
         # What is remembered may be secret. SQLite gives the files beside it the same rights.
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        self._file = open(descriptor, "rb", buffering=0)  # noqa: SIM115
-        self._size = 0
+        self._held.append(open(descriptor, "rb", buffering=0))  # noqa: SIM115
+        return self._held[-1]
+
+    def _find_deleted(self) -> list[FileIO]:
+        # They take up room of the disk. One that was moved away may come back, with connections that still read it.
+        return [file for file in self._held if file is not self._file and not os.fstat(file.fileno()).st_nlink]
+
+    def _release(self, files: list[FileIO]) -> None:
+        for file in files:
+            self._held.remove(file)
+            file.close()
 
     def take(self) -> None:
         """Note what it is like, now that it is open."""
         self._identity, self._log_identity = _identify(self._path), _identify(self._log)
 
     def end(self) -> None:
-        """Let go of the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Let go of the file, to which no connection leads any more."""
+        self._file = None
+        self._release([*self._held])
 
     def require_same(self) -> None:
         """Look whether it is still the same; SQLite would go on writing whatever has become of it.
@@ -60,7 +79,7 @@ class Likeness:
         if self._file is None:
             return
         status = _look_at(self._path)
-        if status is None or (status.st_dev, status.st_ino) != self._identity:
+        if status is None or _know(status) != self._identity:
             raise FileMoved
         self._file.seek(0)
         if status.st_size < self._size or self._file.read(len(_HEAD)) != _HEAD:
@@ -96,7 +115,11 @@ def _look_at(path: Path | None) -> os.stat_result | None:
 
 def _identify(path: Path | None) -> _Identity | None:
     status = _look_at(path)
-    return None if status is None else (status.st_dev, status.st_ino)
+    return None if status is None else _know(status)
+
+
+def _know(status: os.stat_result) -> _Identity:
+    return status.st_dev, status.st_ino
 
 
 def _measure(path: Path | None) -> int | None:

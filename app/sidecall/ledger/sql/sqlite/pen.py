@@ -82,8 +82,14 @@ class Pen:
 
     def close(self) -> None:
         """Let go of the file."""
-        self._connection.close()
+        self._disconnect()
         self._file.close()
+
+    def _disconnect(self) -> None:
+        # A cursor may hold a statement of what has failed, with which SQLite would keep the file open.
+        with suppress(sqlite3.Error):
+            self._cursor.close()
+        self._connection.close()
 
     def write(self, group: Sequence[Order]) -> Outcomes:
         """Carry out a group durably; what fails by itself fails alone."""
@@ -103,7 +109,7 @@ class Pen:
             if self._needs_room:
                 self._file.require_room()
             if self._needs_reopening:
-                self._connection.close()
+                self._disconnect()
                 self.open()
             if self._needs_check:
                 self._check()
