@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.core.overload import StoreUnfit
+from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.migrate import read_migrations
-from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase, try_file
 
 VERSIONS = Path(__file__).parents[1] / "versions"
 NEWEST = read_migrations("sqlite")[-1].number
 HOLD = """
 import asyncio, sys
 from pathlib import Path
-from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase, try_file
 async def hold():
     await SqliteDatabase(Path(sys.argv[1])).open()
     print("open", flush=True)
@@ -99,6 +99,52 @@ async def test_one_process_uses_a_file(tmp_path: Path) -> None:
         f"{path} is used by another process ({other.pid}). Name another file in SIDECALL_STORE, or a PostgreSQL, "
         f"postgresql://..., which several servers can share."
     )
+
+
+@pytest.mark.parametrize(
+    ("link", "told"),
+    [
+        (lambda path, other: other.symlink_to(path), "ledger.db is used by another process ({pid}). "),
+        (lambda path, other: other.hardlink_to(path), "other.db is used by another process (which has it under "),
+    ],
+)
+async def test_one_process_uses_a_file_whatever_it_is_called(
+    tmp_path: Path, link: Callable[[Path, Path], None], told: str
+) -> None:
+    """Two would take each other's calls, or write two logs for one file."""
+    path, other = tmp_path / "ledger.db", tmp_path / "other.db"
+    holder = await asyncio.create_subprocess_exec(sys.executable, "-c", HOLD, str(path), stdout=subprocess.PIPE)
+    assert holder.stdout is not None
+    assert await holder.stdout.readline() == b"open\n"
+    link(path, other)
+
+    with pytest.raises(StoreUnfit) as refused:
+        await SqliteDatabase(other).open()
+    with pytest.raises(StoreUnfit):
+        try_file(other)
+    holder.kill()
+    await holder.wait()
+    database = SqliteDatabase(other)
+    await database.open()
+    await database.close()
+
+    assert refused.value.message.startswith(str(tmp_path / told.format(pid=holder.pid)))
+
+
+async def test_a_file_that_was_moved_away_is_free(tmp_path: Path) -> None:
+    """Once the one in its place is in use."""
+    path, aside = tmp_path / "ledger.db", tmp_path / "aside.db"
+    database = SqliteDatabase(path)
+    await database.open()
+    path.rename(aside)
+    with pytest.raises(StoreUnavailable):
+        await database.write("register_server", "refused", 1.0)
+    async with asyncio.timeout(30):
+        while database.trouble is not None:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+    try_file(aside)
+    await database.close()
 
 
 @pytest.mark.parametrize("version", [path.stem for path in sorted(VERSIONS.glob("*.sql"))])

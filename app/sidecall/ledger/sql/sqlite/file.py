@@ -1,6 +1,5 @@
 """A SQLite file: its lock, its connections, and whether it still stands where it stood."""
 
-import errno
 import os
 import sqlite3
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 from sidecall.core.overload import StoreUnfit
 from sidecall.dataclasses import dataclass
 from sidecall.ledger.sql.migrate import Migration, list_missing, read_migrations
+from sidecall.ledger.sql.sqlite.advice import NO_ROOM, advise_place, find_too_few_files
 from sidecall.ledger.sql.sqlite.faults import (
     REPAIR,
     DiskFull,
@@ -31,16 +31,12 @@ _OLDEST = (3, 35, 0)  # RETURNING
 # Older ones, and some builds, have no images of databases.
 _CAN_COPY = hasattr(sqlite3.Connection, "deserialize")
 _ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql://..., which several servers can share."
-_MAKE_ROOM = "Make room on its disk, or name a file on another one in SIDECALL_STORE."
 # Most bytes that stay taken by the file of what is not in the main one yet.
 _LEFT_IN_WAL = 64 * 1024 * 1024
 # Pages that are in the log before they go into the main file: those that change often go there once for many changes.
 _PAGES_IN_WAL = 4000
 # Bytes that have to be free on a disk that was full. A few are always found, in pages that were taken before.
 _ROOM = 1024 * 1024
-_NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
-_MORE_FILES = "Raise the limit of open files (ulimit -n, LimitNOFILE, --ulimit nofile)."
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class StoreOutOfReach(StoreUnfit):
@@ -86,18 +82,20 @@ class SqliteFile:
             holder: The process that others are told uses it; this one when None.
         """
         self.purpose = purpose
-        self._path = None if path is None else path.absolute()
+        # By whatever link it is named, what stands beside it stands beside the file itself.
+        self.path = None if path is None else Path(os.path.realpath(path))
         self._patience = patience
-        self._lock = None if path is None else FileLock(Path(f"{self._path}.lock"), holder or os.getpid())
-        self._likeness = Likeness(self._path)
+        self._lock = None if path is None else FileLock(Path(f"{self.path}.lock"), holder or os.getpid())
+        # The descriptor that holds the lock is one of a process that starts no others, which would inherit it.
+        self._likeness = Likeness(self.path, is_locked=purpose.is_apart)
 
     def __str__(self) -> str:
-        return "the database in memory" if self._path is None else str(self._path)
+        return "the database in memory" if self.path is None else str(self.path)
 
     @property
     def in_memory(self) -> bool:
         """Whether only the connection that writes can read."""
-        return self._path is None
+        return self.path is None
 
     def open(self) -> sqlite3.Connection:
         """Take the lock, and return the one connection that writes, to tables that are up to date.
@@ -113,16 +111,16 @@ class SqliteFile:
         except FileTaken as error:
             raise StoreOutOfReach(f"{self} is used by another process ({error.message}). {_ELSEWHERE}") from None
         except OSError as error:
-            kind = StoreWithoutRoom if error.errno in _NO_ROOM else StoreOutOfReach
-            raise kind(f"{self} cannot be opened: {error.strerror}. {_advise(self._path, error)}") from error
+            kind = StoreWithoutRoom if error.errno in NO_ROOM else StoreOutOfReach
+            raise kind(f"{self} cannot be opened: {error.strerror}. {advise_place(self.path, error)}") from error
         except sqlite3.Error as error:
             # SQLite calls it an error of the disk where its memory beside the file finds no room.
-            raise self._refuse(self._find_full() or _find_too_few_files() or error, "opened") from error
+            raise self._refuse(self._find_full() or find_too_few_files() or error, "opened") from error
         try:
             self._migrate(connection)
             self._likeness.take()
         except sqlite3.Error as error:
-            found = _find_too_few_files() or error
+            found = find_too_few_files() or error
             connection.close()
             raise self._refuse(found, "used") from error
         except StoreUnfit:
@@ -134,7 +132,7 @@ class SqliteFile:
         """Return what says that it cannot be opened, or used, and what to do."""
         kind = StoreWithoutRoom if is_full(error) else StoreOutOfReach if is_out_of_reach(error) else StoreUnfit
         is_elsewhere = purpose == "used" and not is_full(error) and not isinstance(error, TooFewFiles)
-        advice = REPAIR if is_damage(error) else _ELSEWHERE if is_elsewhere else _advise(self._path, error)
+        advice = REPAIR if is_damage(error) else _ELSEWHERE if is_elsewhere else advise_place(self.path, error)
         return kind(f"{self} cannot be {purpose}: {describe_fault(error)}. {advice}")
 
     def open_reader(self) -> sqlite3.Connection:
@@ -175,13 +173,13 @@ class SqliteFile:
         Raises:
             DiskFull: It has none.
         """
-        if self._path is None:
+        if self.path is None:
             return
-        trial = Path(f"{self._path}.room")
+        trial = Path(f"{self.path}.room")
         try:
             trial.write_bytes(bytes(_ROOM))
         except OSError as error:
-            if error.errno in _NO_ROOM:
+            if error.errno in NO_ROOM:
                 raise DiskFull("database or disk is full") from None
         finally:
             with suppress(OSError):
@@ -197,9 +195,9 @@ class SqliteFile:
         return None
 
     def _prepare(self) -> None:
-        if self._path is None or self._lock is None:
+        if self.path is None or self._lock is None:
             return
-        self._path.parent.mkdir(mode=0o700, exist_ok=True)
+        self.path.parent.mkdir(mode=0o700, exist_ok=True)
         self._lock.give_back()
         self._lock.take()
         self._likeness.drop_left_over()
@@ -207,7 +205,7 @@ class SqliteFile:
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            ":memory:" if self._path is None else f"{self._path.as_uri()}?mode={mode}",
+            ":memory:" if self.path is None else f"{self.path.as_uri()}?mode={mode}",
             timeout=self._patience,
             isolation_level=None,  # Transactions begin where the program says so.
             check_same_thread=False,
@@ -222,7 +220,7 @@ class SqliteFile:
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
-        if self._path is None and _CAN_COPY:
+        if self.path is None and _CAN_COPY:
             _copy_tables(self.purpose.series, connection)
         missing = list_missing(self.purpose.series, self._read_version(connection), str(self))
         connection.execute("PRAGMA journal_mode = WAL")
@@ -270,27 +268,3 @@ def _copy_tables(series: str, connection: sqlite3.Connection) -> None:
     with closing(sqlite3.connect(":memory:")) as made:
         made.deserialize(_make_tables(series))
         made.backup(connection)
-
-
-def _find_too_few_files() -> TooFewFiles | None:
-    """Try whether files can be opened, as many as a database takes, since SQLite tells no reason."""
-    opened: list[int] = []
-    try:
-        opened += os.pipe()
-        opened += os.pipe()
-    except OSError as error:
-        return TooFewFiles(error.strerror) if error.errno in _NO_FILES else None
-    finally:
-        for fd in opened:
-            os.close(fd)
-    return None
-
-
-def _advise(path: Path | None, error: Exception) -> str:
-    if isinstance(error, TooFewFiles) or getattr(error, "errno", None) in _NO_FILES:
-        return _MORE_FILES
-    if is_full(error) or getattr(error, "errno", None) in _NO_ROOM:
-        return _MAKE_ROOM
-    if path is not None and not path.parent.is_dir():
-        return f"Make the folder {path.parent}; an absolute path has four slashes, sqlite:////var/lib/ledger.db."
-    return "Name a file in SIDECALL_STORE that this process may write, or memory://."

@@ -1,8 +1,11 @@
 """One process per file."""
 
+import errno
 import os
+import struct
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from sidecall.core.errors import SidecallError
@@ -19,6 +22,11 @@ _FAR = 1024 * 1024
 # Seconds for which what a server has left running is waited for; it ends when it notices.
 _PATIENCE = 5.0
 _MOMENT = 0.02
+# Seconds for which a file that is taken under another name is waited for: that one may be about to end.
+_SHORT_PATIENCE = 2.0
+# Of a file itself one byte is locked, beyond all that SQLite locks and can write.
+_BEYOND = 1 << 62
+_HELD = frozenset({errno.EAGAIN, errno.EACCES})
 
 
 class FileTaken(SidecallError):
@@ -70,6 +78,41 @@ class FileLock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def lock_itself(descriptor: int) -> None:
+    """Lock a file whatever name it was opened by, until this descriptor is closed or its lock is given back.
+
+    On Linux alone, and not where the place of the file has no such locks. What this process opens and closes beside
+    the descriptor does not matter to them.
+
+    Raises:
+        FileTaken: Another descriptor has locked it.
+    """
+    until = time.monotonic() + _SHORT_PATIENCE
+    while sys.platform == "linux":
+        try:
+            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _describe_lock(fcntl.F_WRLCK))
+        except OSError as error:
+            if error.errno not in _HELD:
+                return
+            if time.monotonic() > until:
+                raise FileTaken("which has it under another name") from None
+            time.sleep(_MOMENT)
+        else:
+            return
+
+
+def unlock_itself(descriptor: int) -> None:
+    """Give back the lock that was taken by this descriptor, if one was."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _describe_lock(fcntl.F_UNLCK))
+
+
+def _describe_lock(kind: int) -> bytes:
+    """Return what C calls a `struct flock`."""
+    return struct.pack("hhqqi", kind, os.SEEK_SET, _BEYOND, 1, 0)
 
 
 def _has_ended(holder: str) -> bool:

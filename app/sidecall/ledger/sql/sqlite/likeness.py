@@ -5,6 +5,7 @@ from io import FileIO
 from pathlib import Path
 
 from sidecall.ledger.sql.sqlite.faults import FileMoved, FileOverwritten
+from sidecall.ledger.sql.sqlite.file_lock import lock_itself, unlock_itself
 
 # How every file of SQLite begins.
 _HEAD = b"SQLite format 3\0"
@@ -14,8 +15,10 @@ _Identity = tuple[int, int]
 class Likeness:
     """Know a file again, and its log beside it; without a path there is nothing to know."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, *, is_locked: bool = False) -> None:
+        """Know the file of a path; where it is to be locked, no other process has it under any name."""
         self._path = path
+        self._is_locked = is_locked
         self._log = None if path is None else Path(f"{path}-wal")
         self._identity: _Identity | None = None
         self._log_identity: _Identity | None = None
@@ -31,6 +34,7 @@ class Likeness:
 
         Raises:
             FileOverwritten: It was emptied. SQLite would take it for a new one, and remove its log.
+            FileTaken: Another process has locked it.
             OSError: It cannot be opened.
         """
         assert self._path is not None
@@ -39,6 +43,14 @@ class Likeness:
         self._file = self._find_held() or self._hold()
         self._size = 0
         self._release(self._find_deleted())
+        self._lock()
+
+    def _lock(self) -> None:
+        for file in self._held if self._is_locked else ():
+            if file is self._file:
+                lock_itself(file.fileno())
+            else:
+                unlock_itself(file.fileno())
 
     def _find_held(self) -> FileIO | None:
         identity = _identify(self._path)

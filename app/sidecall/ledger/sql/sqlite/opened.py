@@ -63,8 +63,8 @@ class SqliteDatabase:
         # No other process sees what is in memory, nor does a disk hold it up; Windows hands on no sockets.
         hand: Hand = HandInThread(Pen(self._file))
         hangs_after = math.inf if path is None else hangs_after
-        if path is not None and purpose.is_apart and sys.platform != "win32":
-            hand = _hand.HandInProcess(path.absolute(), patience)
+        if self._file.path is not None and purpose.is_apart and sys.platform != "win32":
+            hand = _hand.HandInProcess(self._file.path, patience)
         self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after)
         self._readers: _readers.Readers | None = None
 
