@@ -26,12 +26,12 @@ from sidecall.ledger.sql.database import Database
 if TYPE_CHECKING:
     from sidecall.ledger.sql import approvals as _approvals
     from sidecall.ledger.sql import ledger as _ledger
-    from sidecall.ledger.sql.sqlite import file as _file
     from sidecall.ledger.sql.sqlite import opened as _opened
+    from sidecall.ledger.sql.sqlite import purposes as _purposes
 else:
     _ledger = Later("sidecall.ledger.sql.ledger")
-    _file = Later("sidecall.ledger.sql.sqlite.file")
     _opened = Later("sidecall.ledger.sql.sqlite.opened")
+    _purposes = Later("sidecall.ledger.sql.sqlite.purposes")
 
 
 IN_MEMORY = "memory://"
@@ -86,7 +86,7 @@ def open_history(url: str) -> Database | None:
     """
     path = sqlite_path(url)
     if path is not None:
-        return _opened.SqliteDatabase(path.with_name(f"{path.stem}.history{path.suffix}"), purpose=_file.HISTORY)
+        return _opened.SqliteDatabase(path.with_name(f"{path.stem}.history{path.suffix}"), purpose=_purposes.HISTORY)
     if url == IN_MEMORY:
         return None
     database: Database = _load_postgres().PostgresDatabase(url, readers=1, writers=1)
@@ -104,9 +104,9 @@ def open_file_store(url: str) -> Database:
     """
     path = sqlite_path(url)
     if path is not None:
-        return _opened.SqliteDatabase(path.with_name(f"{path.stem}.files{path.suffix}"), purpose=_file.FILES)
+        return _opened.SqliteDatabase(path.with_name(f"{path.stem}.files{path.suffix}"), purpose=_purposes.FILES)
     if url == IN_MEMORY:
-        return _opened.SqliteDatabase(purpose=_file.FILES)
+        return _opened.SqliteDatabase(purpose=_purposes.FILES)
     database: Database = _load_postgres().PostgresDatabase(url, readers=2, writers=1, patience=_LONG)
     return database
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from sidecall.core.overload import StoreUnavailable
-from sidecall.ledger.sql.sqlite.file import HISTORY, SqliteFile
+from sidecall.ledger.sql.sqlite.file import SqliteFile
 from sidecall.ledger.sql.sqlite.likeness import Likeness
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from sidecall.ledger.sql.sqlite.pen import Pen
+from sidecall.ledger.sql.sqlite.purposes import HISTORY
 from tests.kit.processes import bounding, find_writers
 
 LARGE = b"x" * 400_000

@@ -12,6 +12,7 @@ import pytest
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.migrate import read_migrations
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase, try_file
+from sidecall.ledger.sql.sqlite.purposes import FILES, HISTORY, Purpose
 
 VERSIONS = Path(__file__).parents[1] / "versions"
 NEWEST = read_migrations("sqlite")[-1].number
@@ -19,6 +20,7 @@ HOLD = """
 import asyncio, sys
 from pathlib import Path
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase, try_file
+from sidecall.ledger.sql.sqlite.purposes import FILES, HISTORY, Purpose
 async def hold():
     await SqliteDatabase(Path(sys.argv[1])).open()
     print("open", flush=True)
@@ -44,6 +46,17 @@ def newer(path: Path) -> None:
     run("INSERT INTO schema_version VALUES (9999, 'later', 0)")(path)
 
 
+def lacking(path: Path) -> None:
+    """Make a file in which a table is missing."""
+    run((VERSIONS / "0009.sql").read_text())(path)
+    run("DROP TABLE calls")(path)
+
+
+def of(purpose: Purpose) -> Callable[[Path], None]:
+    """Make a file for another purpose."""
+    return run("".join(step.script for step in read_migrations(purpose.series)))
+
+
 @pytest.mark.parametrize(
     ("make", "told"),
     [
@@ -52,6 +65,9 @@ def newer(path: Path) -> None:
         (run("PRAGMA application_id = 7"), "is the database of another program"),
         (lambda path: path.write_text("a text" * 1000), "it is not a SQLite database"),
         (lambda path: path.mkdir(), "cannot be opened"),
+        (of(HISTORY), "is a file of the history, not of the ledger. SIDECALL_STORE names the file of the ledger; "),
+        (of(FILES), "is a file of the files, not of the ledger. SIDECALL_STORE names the file of the ledger; "),
+        (lacking, "lacks tables that another program must have removed: calls. Put a backup in its place "),
     ],
 )
 async def test_what_is_not_ours_is_refused(tmp_path: Path, make: Callable[[Path], None], told: str) -> None:
@@ -66,6 +82,19 @@ async def test_what_is_not_ours_is_refused(tmp_path: Path, make: Callable[[Path]
     assert told in refused.value.message
     assert str(path) in refused.value.message
     assert before == (path.read_bytes() if path.is_file() else None)
+
+
+async def test_all_steps_are_taken_or_none(tmp_path: Path) -> None:
+    """Where the last one fails, the program that wrote the file can go on with it."""
+    path = tmp_path / "ledger.db"
+    run((VERSIONS / "0007.sql").read_text())(path)
+    run("CREATE TABLE calls_free (id TEXT)")(path)
+    before = _tables(path)
+
+    with pytest.raises(StoreUnfit):
+        await SqliteDatabase(path).open()
+
+    assert _tables(path) == before
 
 
 async def test_a_folder_is_made_but_not_the_ones_above(tmp_path: Path) -> None:

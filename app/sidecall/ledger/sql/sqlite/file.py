@@ -2,15 +2,10 @@
 
 import os
 import sqlite3
-import time
-from collections.abc import Iterable
-from contextlib import closing, suppress
-from functools import cache
+from contextlib import suppress
 from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
-from sidecall.dataclasses import dataclass
-from sidecall.ledger.sql.migrate import Migration, list_missing, read_migrations
 from sidecall.ledger.sql.sqlite.advice import NO_ROOM, advise_place, find_too_few_files
 from sidecall.ledger.sql.sqlite.faults import (
     REPAIR,
@@ -24,9 +19,9 @@ from sidecall.ledger.sql.sqlite.faults import (
 )
 from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken
 from sidecall.ledger.sql.sqlite.likeness import Likeness
+from sidecall.ledger.sql.sqlite.purposes import LEDGER, Purpose
+from sidecall.ledger.sql.sqlite.tables import carry_out, copy_tables, find_missing
 
-# Set by the first migration.
-_OURS = 1397310533
 _OLDEST = (3, 35, 0)  # RETURNING
 # Older ones, and some builds, have no images of databases.
 _CAN_COPY = hasattr(sqlite3.Connection, "deserialize")
@@ -45,26 +40,6 @@ class StoreOutOfReach(StoreUnfit):
 
 class StoreWithoutRoom(StoreOutOfReach):
     """The disk of the store has no room for it; it may have later."""
-
-
-@dataclass(frozen=True, slots=True)
-class Purpose:
-    """What a file is for: the migrations that make its tables, and what the log says when it cannot be written.
-
-    `is_apart` says that there is so much to write that it pays to do that in a process of its own.
-    """
-
-    series: str
-    name: str
-    loss: str
-    is_apart: bool
-
-
-LEDGER = Purpose("sqlite", "the ledger", "calls that have to be remembered get 503", is_apart=True)
-HISTORY = Purpose(
-    "sqlite_history", "the history", "calls that end are kept in memory as far as there is room", is_apart=False
-)
-FILES = Purpose("sqlite_files", "the files", "files can be neither sent nor searched", is_apart=False)
 
 
 class SqliteFile:
@@ -221,50 +196,10 @@ class SqliteFile:
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
         if self.path is None and _CAN_COPY:
-            _copy_tables(self.purpose.series, connection)
-        missing = list_missing(self.purpose.series, self._read_version(connection), str(self))
+            copy_tables(self.purpose.series, connection)
+        missing = find_missing(connection, self.purpose, str(self))
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA journal_size_limit = {_LEFT_IN_WAL}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_IN_WAL}")
-        _carry_out(missing, connection)
-
-    def _read_version(self, connection: sqlite3.Connection) -> int:
-        (mark,) = connection.execute("PRAGMA application_id").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if mark != _OURS and (mark or tables):
-            raise StoreUnfit(f"{self} is the database of another program, with tables that Sidecall did not make.")
-        if mark != _OURS:
-            return 0
-        (version,) = connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()
-        return int(version)
-
-
-def _carry_out(steps: Iterable[Migration], connection: sqlite3.Connection) -> None:
-    for step in steps:
-        try:
-            connection.executescript(f"BEGIN IMMEDIATE;\n{step.script}")
-            connection.execute(
-                "INSERT INTO schema_version (version, name, applied_at) VALUES (?, ?, ?)",
-                (step.number, step.name, time.time()),
-            )
-            connection.execute("COMMIT")
-        except sqlite3.Error:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-
-
-@cache
-def _make_tables(series: str) -> bytes:
-    """Return a database with all tables of a series and nothing in them."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        _carry_out(read_migrations(series), connection)
-        return connection.serialize()
-
-
-def _copy_tables(series: str, connection: sqlite3.Connection) -> None:
-    """Bring an empty database in memory up to date: a program that makes many takes the steps once."""
-    with closing(sqlite3.connect(":memory:")) as made:
-        made.deserialize(_make_tables(series))
-        made.backup(connection)
+        carry_out(missing, connection)

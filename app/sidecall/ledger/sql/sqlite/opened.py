@@ -14,8 +14,9 @@ from sidecall.core.overload import StoreUnavailable
 from sidecall.later import Later
 from sidecall.ledger.sql.database import Dialect, Row
 from sidecall.ledger.sql.sqlite.faults import FileOverwritten, advise_fault, is_damage, is_fault
-from sidecall.ledger.sql.sqlite.file import LEDGER, Purpose, SqliteFile, StoreWithoutRoom
+from sidecall.ledger.sql.sqlite.file import SqliteFile, StoreWithoutRoom
 from sidecall.ledger.sql.sqlite.pen import Pen
+from sidecall.ledger.sql.sqlite.purposes import LEDGER, Purpose
 from sidecall.ledger.sql.sqlite.thread import HandInThread
 from sidecall.ledger.sql.sqlite.writer import HANGS_AFTER, NOT_OPEN, Hand, Writer
 from sidecall.ledger.sql.statements import read_statements

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.database import Row
 from sidecall.ledger.sql.gathering import Gathering
-from sidecall.ledger.sql.sqlite.file import LEDGER, Purpose
 from sidecall.ledger.sql.sqlite.pen import Hear, Kind, Order, Outcomes, Trouble
+from sidecall.ledger.sql.sqlite.purposes import LEDGER, Purpose
 
 logger = logging.getLogger("sidecall")
 
