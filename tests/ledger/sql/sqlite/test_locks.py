@@ -58,8 +58,8 @@ def test_a_file_that_is_read_in_the_same_process_is_locked_again(tmp_path: Path)
     path = tmp_path / "ledger.history.db"
     file = SqliteFile(path, 1.0, HISTORY)
     pen = Pen(file)
-    pen.open()
-    with closing(file.open_reader()) as reader:
+    opened = pen.open()
+    with closing(file.open_reader(opened.identity)) as reader:
         reader.execute("SELECT count(*) FROM history_blocks").fetchall()
         pen.try_again(is_damaged=True)
         look_from_elsewhere(path)

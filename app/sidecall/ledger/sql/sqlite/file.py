@@ -10,6 +10,7 @@ from sidecall.ledger.sql.sqlite.advice import NO_ROOM, advise_place, find_too_fe
 from sidecall.ledger.sql.sqlite.faults import (
     REPAIR,
     DiskFull,
+    FileMoved,
     FileOverwritten,
     TooFewFiles,
     describe_fault,
@@ -18,7 +19,7 @@ from sidecall.ledger.sql.sqlite.faults import (
     is_out_of_reach,
 )
 from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken
-from sidecall.ledger.sql.sqlite.likeness import Likeness
+from sidecall.ledger.sql.sqlite.likeness import FileIdentity, Likeness
 from sidecall.ledger.sql.sqlite.purposes import LEDGER, Purpose
 from sidecall.ledger.sql.sqlite.tables import carry_out, copy_tables, find_missing
 
@@ -110,14 +111,22 @@ class SqliteFile:
         advice = REPAIR if is_damage(error) else _ELSEWHERE if is_elsewhere else advise_place(self.path, error)
         return kind(f"{self} cannot be {purpose}: {describe_fault(error)}. {advice}")
 
-    def open_reader(self) -> sqlite3.Connection:
-        """Return a connection that only reads.
+    @property
+    def identity(self) -> FileIdentity | None:
+        """Which file was opened to be written."""
+        return self._likeness.identity
+
+    def open_reader(self, identity: FileIdentity | None) -> sqlite3.Connection:
+        """Return a connection that only reads the file that is written; another one was not judged yet.
 
         Raises:
             FileOverwritten: The file was emptied.
+            FileMoved: Another file stands in its place.
         """
         if self.is_emptied:
             raise FileOverwritten
+        if not self._likeness.is_of(identity):
+            raise FileMoved
         connection = self._connect("rw")
         connection.execute("PRAGMA query_only = 1")
         return connection

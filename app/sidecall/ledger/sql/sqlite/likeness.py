@@ -9,7 +9,10 @@ from sidecall.ledger.sql.sqlite.file_lock import lock_itself, unlock_itself
 
 # How every file of SQLite begins.
 _HEAD = b"SQLite format 3\0"
-_Identity = tuple[int, int]
+# What tells a file from all others of the machine, whatever it is called.
+FileIdentity = tuple[int, int]
+# The generation of what is read, and the file that was opened for it.
+ReadSource = tuple[int, FileIdentity | None]
 
 
 class Likeness:
@@ -20,11 +23,20 @@ class Likeness:
         self._path = path
         self._is_locked = is_locked
         self._log = None if path is None else Path(f"{path}-wal")
-        self._identity: _Identity | None = None
-        self._log_identity: _Identity | None = None
+        self._identity: FileIdentity | None = None
+        self._log_identity: FileIdentity | None = None
         self._size = 0
         self._file: FileIO | None = None
         self._held: list[FileIO] = []
+
+    @property
+    def identity(self) -> FileIdentity | None:
+        """Which file was opened."""
+        return self._identity
+
+    def is_of(self, identity: FileIdentity | None) -> bool:
+        """Return whether this is the file that stands there now."""
+        return _identify(self._path) == identity
 
     def begin(self) -> None:
         """Open the file, which is made where there is none, before connections do.
@@ -125,12 +137,12 @@ def _look_at(path: Path | None) -> os.stat_result | None:
         return None
 
 
-def _identify(path: Path | None) -> _Identity | None:
+def _identify(path: Path | None) -> FileIdentity | None:
     status = _look_at(path)
     return None if status is None else _know(status)
 
 
-def _know(status: os.stat_result) -> _Identity:
+def _know(status: os.stat_result) -> FileIdentity:
     return status.st_dev, status.st_ino
 
 

@@ -20,6 +20,7 @@ from sidecall.ledger.sql.sqlite.faults import (
     is_passing,
 )
 from sidecall.ledger.sql.sqlite.file import SqliteFile
+from sidecall.ledger.sql.sqlite.likeness import FileIdentity
 
 # Changes nothing, but has to be written like any other.
 _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
@@ -42,8 +43,15 @@ class Trouble:
     text: str
 
 
-# What became of each order of a group, an exception where it failed alone; or of none.
-Outcomes = list[Any] | Trouble
+@dataclass(frozen=True, slots=True)
+class Usable:
+    """That a file can be used, and which one that is."""
+
+    identity: FileIdentity | None
+
+
+# What became of each order of a group, an exception where it failed alone; or of the file.
+Outcomes = list[Any] | Trouble | Usable
 # Hears what became of what was sent, in the order in which it was sent; None when nothing more will come.
 Hear = Callable[[Outcomes | None], None]
 
@@ -70,7 +78,7 @@ class Pen:
         self._needs_check = False
         self._trouble: Trouble | None = None
 
-    def open(self) -> None:
+    def open(self) -> Usable:
         """Open the file.
 
         Raises:
@@ -79,6 +87,7 @@ class Pen:
         self._connection = self._file.open()
         self._cursor = self._connection.cursor()
         self._trouble = None
+        return Usable(self._file.identity)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -91,7 +100,7 @@ class Pen:
             self._cursor.close()
         self._connection.close()
 
-    def write(self, group: Sequence[Order]) -> Outcomes:
+    def write(self, group: Sequence[Order]) -> list[Any] | Trouble:
         """Carry out a group durably; what fails by itself fails alone."""
         if self._trouble is None:
             try:
@@ -101,7 +110,7 @@ class Pen:
         assert self._trouble is not None
         return self._trouble
 
-    def try_again(self, is_damaged: bool = False) -> Outcomes:
+    def try_again(self, is_damaged: bool = False) -> Trouble | Usable:
         """Try whether the file can be used again; all of it where who reads it says that it is damaged."""
         if is_damaged:
             self._needs_check = self._needs_reopening = not self._file.in_memory
@@ -121,7 +130,7 @@ class Pen:
             self._suffer(error)
         else:
             self._trouble, self._needs_check = None, False
-        return self._trouble or []
+        return self._trouble or Usable(self._file.identity)
 
     def _check(self) -> None:
         """Look through all of the file: most of one that is damaged can be written as before."""
