@@ -1,5 +1,6 @@
 """Which ledger a setting asks for."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -36,6 +37,7 @@ else:
 
 IN_MEMORY = "memory://"
 _SQLITE = "sqlite:///"
+_SQLITE_MEMORY = ":memory:"
 # Loaded when it is wanted, since its driver is an extra.
 _POSTGRES = "sidecall.ledger.sql.postgres"
 _DRIVER = "asyncpg"
@@ -124,6 +126,14 @@ def sqlite_path(url: str) -> Path | None:
         raise StoreUnfit(
             f"SIDECALL_STORE is {url}, which names no file; write sqlite:///ledger.db for one where the server is "
             f"started, sqlite:////var/lib/sidecall/ledger.db for an absolute path."
+        )
+    if path == _SQLITE_MEMORY:
+        raise StoreUnfit(f"SIDECALL_STORE is {url}; what is kept in memory is {IN_MEMORY}.")
+    home = path.removeprefix("/")
+    if home.startswith("~/"):
+        raise StoreUnfit(
+            f"SIDECALL_STORE is {url}, and nothing puts the home folder in the place of ~; write its path, such as "
+            f"{_SQLITE}{os.path.expanduser(home)}."
         )
     return Path(path)
 

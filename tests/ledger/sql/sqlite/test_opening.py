@@ -1,10 +1,13 @@
 """Only a file that is ours, that nobody else uses and that this program understands is opened."""
 
 import asyncio
+import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -52,6 +55,17 @@ def lacking(path: Path) -> None:
     run("DROP TABLE calls")(path)
 
 
+@contextmanager
+def by_plain_user() -> Iterator[None]:
+    """Do something with the rights of a user who is not root."""
+    user = os.geteuid()
+    os.seteuid(user or 65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
 def of(purpose: Purpose) -> Callable[[Path], None]:
     """Make a file for another purpose."""
     return run("".join(step.script for step in read_migrations(purpose.series)))
@@ -82,6 +96,34 @@ async def test_what_is_not_ours_is_refused(tmp_path: Path, make: Callable[[Path]
     assert told in refused.value.message
     assert str(path) in refused.value.message
     assert before == (path.read_bytes() if path.is_file() else None)
+    assert os.listdir(tmp_path) == [path.name]
+
+
+async def test_what_was_beside_a_file_that_is_refused_stays(tmp_path: Path) -> None:
+    """Somebody may be about to lock it."""
+    path, lock = tmp_path / "ledger.db", tmp_path / "ledger.db.lock"
+    of(HISTORY)(path)
+    lock.touch()
+
+    with pytest.raises(StoreUnfit):
+        await SqliteDatabase(path).open()
+
+    assert lock.exists()
+
+
+def test_a_lock_that_may_not_be_written_is_named() -> None:
+    """Rather than the file beside it, which may be."""
+    with tempfile.TemporaryDirectory() as folder:  # Of pytest's folders others see nothing.
+        path, lock = Path(folder) / "ledger.db", Path(folder) / "ledger.db.lock"
+        lock.touch(mode=0o400)
+        Path(folder).chmod(0o777)
+        with by_plain_user(), pytest.raises(StoreUnfit) as refused:
+            try_file(path)
+
+    assert refused.value.message == (
+        f"{lock} cannot be opened: Permission denied. It says which server has the file beside it: let this process "
+        "write it, or remove it while no server runs."
+    )
 
 
 async def test_all_steps_are_taken_or_none(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from sidecall.ledger.sql.sqlite.faults import (
     is_full,
     is_out_of_reach,
 )
-from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken
+from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken, LockOutOfReach
 from sidecall.ledger.sql.sqlite.likeness import FileIdentity, Likeness
 from sidecall.ledger.sql.sqlite.purposes import LEDGER, Purpose
 from sidecall.ledger.sql.sqlite.tables import carry_out, copy_tables, find_missing
@@ -82,10 +82,20 @@ class SqliteFile:
         if sqlite3.sqlite_version_info < _OLDEST:
             raise StoreUnfit(f"SQLite {sqlite3.sqlite_version} is too old; 3.35 or newer is needed.")
         try:
+            return self._open()
+        except StoreUnfit:
+            if self._lock is not None and self.identity is None:
+                self._lock.withdraw()
+            raise
+
+    def _open(self) -> sqlite3.Connection:
+        try:
             self._prepare()
             connection = self._connect("rwc")
         except FileTaken as error:
             raise StoreOutOfReach(f"{self} is used by another process ({error.message}). {_ELSEWHERE}") from None
+        except LockOutOfReach as error:
+            raise StoreOutOfReach(error.message) from error
         except OSError as error:
             kind = StoreWithoutRoom if error.errno in NO_ROOM else StoreOutOfReach
             raise kind(f"{self} cannot be opened: {error.strerror}. {advise_place(self.path, error)}") from error
