@@ -2,11 +2,11 @@
 
 import os
 import sqlite3
-from contextlib import suppress
 from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.sqlite.advice import NO_ROOM, advise_place, find_too_few_files
+from sidecall.ledger.sql.sqlite.disk_room import has_room, try_room
 from sidecall.ledger.sql.sqlite.faults import (
     REPAIR,
     DiskFull,
@@ -31,8 +31,6 @@ _ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql:/
 _LEFT_IN_WAL = 64 * 1024 * 1024
 # Pages that are in the log before they go into the main file: those that change often go there once for many changes.
 _PAGES_IN_WAL = 4000
-# Bytes that have to be free on a disk that was full. A few are always found, in pages that were taken before.
-_ROOM = 1024 * 1024
 
 
 class StoreOutOfReach(StoreUnfit):
@@ -162,22 +160,17 @@ class SqliteFile:
         return self._likeness.is_empty
 
     def require_room(self) -> None:
-        """Try whether the disk has room for more than a few bytes, by writing beside the file, which minds quotas.
+        """Try whether the disk has room for more than a few bytes.
 
         Raises:
             DiskFull: It has none.
         """
-        if self.path is None:
-            return
-        trial = Path(f"{self.path}.room")
-        try:
-            trial.write_bytes(bytes(_ROOM))
-        except OSError as error:
-            if error.errno in NO_ROOM:
-                raise DiskFull("database or disk is full") from None
-        finally:
-            with suppress(OSError):
-                trial.unlink(missing_ok=True)
+        if self.path is not None:
+            try_room(self.path)
+
+    def has_room_for(self, size: int) -> bool:
+        """Return whether so many bytes can be written, and all of the log into the file after that."""
+        return self.path is None or has_room(self.path, size)
 
     def _find_full(self) -> DiskFull | None:
         try:

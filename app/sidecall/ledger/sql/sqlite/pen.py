@@ -12,6 +12,7 @@ from sidecall.core.overload import StoreUnfit
 from sidecall.dataclasses import dataclass
 from sidecall.ledger.sql.database import Row
 from sidecall.ledger.sql.sqlite.faults import (
+    DiskFull,
     FileDamaged,
     advise_fault,
     is_damage,
@@ -21,7 +22,12 @@ from sidecall.ledger.sql.sqlite.faults import (
 )
 from sidecall.ledger.sql.sqlite.file import SqliteFile
 from sidecall.ledger.sql.sqlite.likeness import FileIdentity
+from sidecall.ledger.sql.sqlite.sizes import measure_pages
 
+# Bytes that all that is sent at once hardly comes to.
+_MUCH = 128 * 1024 * 1024
+# Bytes that have to be free beyond what was too little, lest it is too little again at once.
+_SPARE = 256 * 1024
 # Changes nothing, but has to be written like any other.
 _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
 
@@ -122,6 +128,7 @@ class Pen:
                 self.open()
             if self._needs_check:
                 self._check()
+            self._make_room([], spare=_SPARE)
             self._commit([])
             self._cursor.execute(_TRIAL)
         except StoreUnfit as error:
@@ -144,8 +151,19 @@ class Pen:
         self._needs_check = self._needs_reopening and (self._needs_check or is_damage(error))
         self._trouble = Trouble(f"{self._file}: {advise_fault(error)}")
 
+    def _make_room(self, group: Sequence[Order], spare: int = 0) -> None:
+        """Write the log into the file while there is room for that: on a full disk it could never become smaller."""
+        if self._file.has_room_for(_MUCH):
+            return
+        size = measure_pages(group) + spare
+        if not self._file.has_room_for(size):
+            self._cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            if not self._file.has_room_for(size):
+                raise DiskFull("database or disk is full")
+
     def _commit(self, group: Sequence[Order]) -> list[Any]:
         self._file.require_same()
+        self._make_room(group)
         try:
             self._cursor.execute("BEGIN IMMEDIATE")
             outcomes = [self._carry_out(statement, values, kind) for statement, values, kind in group]
