@@ -2,6 +2,9 @@
 
 import os
 import sqlite3
+import stat
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
@@ -24,6 +27,8 @@ from sidecall.ledger.sql.sqlite.purposes import LEDGER, Purpose
 from sidecall.ledger.sql.sqlite.tables import carry_out, copy_tables, find_missing
 
 _OLDEST = (3, 35, 0)  # RETURNING
+# What all but the owner may do with a file.
+_OTHERS = 0o077
 # Older ones, and some builds, have no images of databases.
 _CAN_COPY = hasattr(sqlite3.Connection, "deserialize")
 _ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql://..., which several servers can share."
@@ -103,6 +108,7 @@ class SqliteFile:
         try:
             self._migrate(connection)
             self._likeness.take()
+            self._hide()
         except sqlite3.Error as error:
             found = find_too_few_files() or error
             connection.close()
@@ -189,6 +195,17 @@ class SqliteFile:
         self._lock.take()
         self._likeness.drop_left_over()
         self._likeness.begin()
+
+    def _hide(self) -> None:
+        """Let nobody else read what is ours: a copy that was put back may have the rights of any file."""
+        if self.path is None or sys.platform == "win32":
+            return
+        for beside in ("", "-wal", "-shm"):
+            with suppress(OSError):  # It may be another user's, who lets this one write it.
+                path = f"{self.path}{beside}"
+                mode = stat.S_IMODE(os.stat(path).st_mode)
+                if mode & _OTHERS:
+                    os.chmod(path, mode & ~_OTHERS)
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
