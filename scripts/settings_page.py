@@ -24,6 +24,8 @@ A variable that is empty counts as not set. A wrong value stops the start. So do
 such as `SIDECALL_MAX_BODY_BYTE`: a limit that is misspelled would not hold. Other unknown names that begin with
 `SIDECALL_` are named in the log and ignored.
 
+Whole numbers are 1,000,000,000,000,000 at most.
+
 "Per worker" means that each server process counts for itself; [more than one
 worker](deploy.md#more-than-one-worker) says what follows.
 """

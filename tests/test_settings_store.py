@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from sidecall import tool
 from sidecall.core.overload import StoreUnfit
@@ -59,3 +60,14 @@ async def test_what_is_no_store_stops_the_start() -> None:
     """Before anything is served."""
     with pytest.raises(StoreUnfit, match="names no kind of store"):
         create_app(Settings(store="elsewhere"))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, field in Settings.model_fields.items() if field.annotation in (int, int | None)]
+)
+def test_no_number_is_larger_than_a_database_takes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the start, or a call, would end in a traceback."""
+    monkeypatch.setenv(f"SIDECALL_{name.upper()}", "99999999999999999999")
+
+    with pytest.raises(ValidationError, match=r"write 1000000000000000 at most|less than or equal to \d{1,7}\b"):
+        Settings()

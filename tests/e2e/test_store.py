@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.e2e.conftest import Serve
-from tests.kit.processes import find_writers, has_ended
+from tests.kit.processes import bounding, find_writers, has_ended
 from tests.kit.servers import PATIENCE, Server
 
 TOOLS = '''
@@ -171,3 +171,30 @@ def test_a_process_that_writes_and_hangs_takes_nothing_else_with_it(
         f"{tmp_path / 'ledger.db'}: what writes it does not answer; it was stopped, or the disk is stuck." in server.log
     )
     assert "the ledger can be written again" in server.log
+
+
+def test_what_is_accepted_outlives_a_file_that_could_not_be_written(serve: Callable[[], Server]) -> None:
+    """Also where calls are read meanwhile, which opens the file and closes it again."""
+    server, accepted, refused = serve(), [], []
+
+    def send(until: Callable[[], bool]) -> None:
+        while not until():
+            body = {"type": "tool_call", "name": "add", "args": {"number": 1}, "id": "1"}
+            answer = client.post("/tool_calls", json=body, headers={"Prefer": "respond-async"})
+            if answer.status_code == 202:
+                accepted.append(answer.json()["id"])
+                client.get(f"/tool_calls/{accepted[-1]}")
+            else:
+                refused.append(time.monotonic())
+                time.sleep(0.05)
+
+    with httpx.Client(base_url=server.url, timeout=PATIENCE) as client:
+        send(lambda: len(accepted) == 20)
+        [writer] = find_writers(server.pid)
+        with bounding(writer, 1):
+            # It is tried again twice a second.
+            send(lambda: bool(refused) and refused[-1] > refused[0] + 1.5)
+        send(lambda: len(accepted) == 300)
+        found = [client.get(f"/tool_calls/{one}").status_code for one in accepted]
+
+    assert found == [200] * 300

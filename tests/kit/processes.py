@@ -1,8 +1,10 @@
-"""Processes of others: whether they have ended."""
+"""Processes of others: whether they have ended, and what they may write."""
 
 import os
+import resource
 import select
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -22,6 +24,17 @@ def find_writers(server: int | None = None) -> list[int]:
     tasks = Path(f"/proc/{server or os.getpid()}/task").glob("*/children")
     children = [int(child) for task in tasks for child in task.read_text().split()]
     return [child for child in children if b"sqlite.process" in _read_command(child)]
+
+
+@contextmanager
+def bounding(process: int, size: int) -> Iterator[None]:
+    """Let no file of a process grow beyond so many bytes."""
+    before = resource.prlimit(process, resource.RLIMIT_FSIZE)
+    resource.prlimit(process, resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(process, resource.RLIMIT_FSIZE, before)
 
 
 def _read_command(process: int) -> bytes:

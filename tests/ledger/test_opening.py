@@ -42,6 +42,15 @@ async def test_a_file_is_named_by_its_path(url: str, path: Path | None) -> None:
         ("sqlite:///", "which names no file"),
         ("sqlite:///data/", "which names no file"),
         ("sqlite:///ledger.db?mode=ro", "which names no file"),
+        ("sqlite:///:memory:", "SIDECALL_STORE is sqlite:///:memory:; what is kept in memory is memory://."),
+        (
+            "sqlite:///~/ledger.db",
+            "nothing puts the home folder in the place of ~; write its path, such as sqlite:////",
+        ),
+        (
+            "sqlite:////~/ledger.db",
+            "nothing puts the home folder in the place of ~; write its path, such as sqlite:////",
+        ),
         ("postgresql://ada:s3/cret@host/db", "no address of a PostgreSQL database: write postgresql://user:password@"),
     ],
 )

@@ -8,8 +8,8 @@ import pytest
 
 from sidecall.core.run.file_errors import TooManyFiles
 from sidecall.ledger.sql.migrate import read_migrations
-from sidecall.ledger.sql.sqlite.file import FILES
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.ledger.sql.sqlite.purposes import FILES
 from sidecall.vector_stores.kept import ShelfBounds
 from sidecall.vector_stores.stores import VectorStores
 

@@ -1,5 +1,6 @@
 """Which ledger a setting asks for."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -27,17 +28,18 @@ if TYPE_CHECKING:
     from sidecall.ledger.sql import approvals as _approvals
     from sidecall.ledger.sql import ledger as _ledger
     from sidecall.ledger.sql.postgres import concerns as _concerns
-    from sidecall.ledger.sql.sqlite import file as _file
     from sidecall.ledger.sql.sqlite import opened as _opened
+    from sidecall.ledger.sql.sqlite import purposes as _purposes
 else:
     _ledger = Later("sidecall.ledger.sql.ledger")
     _concerns = Later("sidecall.ledger.sql.postgres.concerns")
-    _file = Later("sidecall.ledger.sql.sqlite.file")
     _opened = Later("sidecall.ledger.sql.sqlite.opened")
+    _purposes = Later("sidecall.ledger.sql.sqlite.purposes")
 
 
 IN_MEMORY = "memory://"
 _SQLITE = "sqlite:///"
+_SQLITE_MEMORY = ":memory:"
 # Loaded when it is wanted, since its driver is an extra.
 _POSTGRES = "sidecall.ledger.sql.postgres.database"
 _DRIVER = "asyncpg"
@@ -88,7 +90,7 @@ def open_history(url: str) -> Database | None:
     """
     path = sqlite_path(url)
     if path is not None:
-        return _opened.SqliteDatabase(path.with_name(f"{path.stem}.history{path.suffix}"), purpose=_file.HISTORY)
+        return _opened.SqliteDatabase(path.with_name(f"{path.stem}.history{path.suffix}"), purpose=_purposes.HISTORY)
     if url == IN_MEMORY:
         return None
     database: Database = _load_postgres().PostgresDatabase(url, readers=1, writers=1, concern=_concerns.HISTORY)
@@ -106,9 +108,9 @@ def open_file_store(url: str) -> Database:
     """
     path = sqlite_path(url)
     if path is not None:
-        return _opened.SqliteDatabase(path.with_name(f"{path.stem}.files{path.suffix}"), purpose=_file.FILES)
+        return _opened.SqliteDatabase(path.with_name(f"{path.stem}.files{path.suffix}"), purpose=_purposes.FILES)
     if url == IN_MEMORY:
-        return _opened.SqliteDatabase(purpose=_file.FILES)
+        return _opened.SqliteDatabase(purpose=_purposes.FILES)
     concern = _concerns.FILES
     database: Database = _load_postgres().PostgresDatabase(url, None, _LONG, readers=2, writers=1, concern=concern)
     return database
@@ -127,6 +129,14 @@ def sqlite_path(url: str) -> Path | None:
         raise StoreUnfit(
             f"SIDECALL_STORE is {url}, which names no file; write sqlite:///ledger.db for one where the server is "
             f"started, sqlite:////var/lib/sidecall/ledger.db for an absolute path."
+        )
+    if path == _SQLITE_MEMORY:
+        raise StoreUnfit(f"SIDECALL_STORE is {url}; what is kept in memory is {IN_MEMORY}.")
+    home = path.removeprefix("/")
+    if home.startswith("~/"):
+        raise StoreUnfit(
+            f"SIDECALL_STORE is {url}, and nothing puts the home folder in the place of ~; write its path, such as "
+            f"{_SQLITE}{os.path.expanduser(home)}."
         )
     return Path(path)
 

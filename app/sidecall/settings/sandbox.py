@@ -20,7 +20,9 @@ class SandboxSettings(BaseSettings, defer_build=True):
     sandbox_processes: int = Field(
         default=64, ge=8, le=64, description="Processes and threads that a sandbox may have at once."
     )
-    sandbox_file_mb: int = Field(default=32, ge=1, description="Megabytes of a file that a program there may write.")
+    sandbox_file_mb: int = Field(
+        default=32, ge=1, le=1_000_000, description="Megabytes of a file that a program there may write."
+    )
     shell_allow: Texts = Field(
         default=(),
         description="Commands of the tools `shell` and `bash` that run without asking a person, by their first words, "

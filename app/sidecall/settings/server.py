@@ -29,6 +29,8 @@ from sidecall.upstream.settings import UpstreamFields
 difflib = Later("difflib")
 
 _PREFIX = "SIDECALL_"
+# Of any whole number: each database takes it, also with what is added to it.
+_MOST = 1_000_000_000_000_000
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
@@ -103,7 +105,10 @@ class Settings(
         default=4, ge=1, description="Processes for tools that run in one, per worker; none without such a tool."
     )
     memory_limit_mb: int = Field(
-        default=1024, ge=1, description="Megabytes that a tool in a process may take unless it says otherwise."
+        default=1024,
+        ge=1,
+        le=1_000_000,
+        description="Megabytes that a tool in a process may take unless it says otherwise.",
     )
     tool_timeout: float = Field(
         default=30.0, gt=0, allow_inf_nan=False, description="Seconds a tool may take unless it says otherwise."
@@ -244,6 +249,13 @@ class Settings(
     otel: TracingMode = Field(
         default="auto", description="`on`, `off`, or `auto`: spans are sent when the variables `OTEL_…` say where to."
     )
+
+    @field_validator("*")
+    @classmethod
+    def _is_countable(cls, value: Any) -> Any:
+        if type(value) is int and value > _MOST:
+            raise ValueError(f"write {_MOST} at most")
+        return value
 
     @field_validator("port", mode="before")
     @classmethod

@@ -9,8 +9,8 @@ from pathlib import Path
 from sidecall.indexing.cutting import cut_text
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.postgres.database import PostgresDatabase
-from sidecall.ledger.sql.sqlite.file import FILES
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.ledger.sql.sqlite.purposes import FILES
 from sidecall.ledger.sql.statements import read_statements
 from sidecall.vector_stores.adding import make_mark, write_rows
 from sidecall.vector_stores.kept import ShelfBounds

@@ -1,6 +1,7 @@
 """A file that becomes another one under the server is out of use until it is put right."""
 
 import asyncio
+import logging
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing, suppress
@@ -75,3 +76,43 @@ async def test_a_file_that_another_program_writes_to_is_out_of_use(
     assert found[0] == f"{path}: another program has emptied it, cut it off or written over it. {REPAIR}" or is_read
     assert await database.write("register_server", "after", 2.0) == ("after",)
     assert [row[0] for row in await database.read("find_servers")] == ["before", "after"]
+
+
+async def _until(database: SqliteDatabase, trouble: str | None) -> None:
+    async with asyncio.timeout(LIMIT):
+        while database.trouble != trouble:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def test_a_file_of_another_program_in_its_place_is_not_read(
+    database: SqliteDatabase, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Not before it was judged, nor after; the log says once what is wrong with it, and it is left as it is."""
+    path, aside, other = tmp_path / "ledger.db", tmp_path / "aside.db", tmp_path / "other.db"
+    with closing(sqlite3.connect(other)) as connection:
+        connection.executescript("CREATE TABLE notes (id); INSERT INTO notes VALUES (1)")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = other.read_bytes()
+    foreign = f"{path} is the database of another program, with tables that Sidecall did not make."
+    with caplog.at_level(logging.ERROR, "sidecall"):
+        path.rename(aside)
+        other.rename(path)
+        with pytest.raises(StoreUnavailable):
+            await database.read("find_servers")
+        await _until(database, foreign)
+        with pytest.raises(StoreUnavailable):
+            await database.read("find_servers")
+        await asyncio.sleep(1.2)  # It is tried again meanwhile.
+    after = path.read_bytes()
+    aside.replace(path)
+    await _until(database, None)
+
+    assert [record.getMessage() for record in caplog.records] == [
+        "the ledger cannot be written, so calls that have to be remembered get 503: "
+        f"{path}: it was deleted or replaced.",
+        f"the ledger still cannot be written: {foreign}",
+        f"the ledger can be written again: {path}",
+    ]
+    assert after == before
+    assert await database.read("find_servers") == [("before", 1.0, 1.0)]

@@ -1,13 +1,15 @@
 """Statements are carried out durably in a file, many at once, and each for itself."""
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from sidecall.core.overload import StoreUnavailable
+from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 
 
@@ -135,6 +137,35 @@ async def test_what_was_written_outlives_the_connection(tmp_path: Path) -> None:
 
     assert len(found) == 100
     assert (tmp_path / "ledger.db").stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_backup_is_read_by_nobody_else_once_it_is_opened(tmp_path: Path) -> None:
+    """Nor what is written beside it; whoever makes one gives it the rights of any file."""
+    path = tmp_path / "ledger.db"
+    before = SqliteDatabase(path)
+    await before.open()
+    await before.close()
+    path.chmod(0o644)
+
+    database = SqliteDatabase(path)
+    await database.open()
+    modes = {end: os.stat(f"{path}{end}").st_mode & 0o777 for end in ("", "-wal", "-shm")}
+    await database.close()
+
+    assert modes == {"": 0o600, "-wal": 0o600, "-shm": 0o600}
+
+
+async def test_the_file_of_another_program_keeps_its_rights(tmp_path: Path) -> None:
+    """It is refused, and left as it is."""
+    path = tmp_path / "ledger.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE notes (id)")
+    path.chmod(0o644)
+
+    with pytest.raises(StoreUnfit):
+        await SqliteDatabase(path).open()
+
+    assert path.stat().st_mode & 0o777 == 0o644
 
 
 @pytest.mark.parametrize("is_opened", [True, False])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from sidecall.ledger.sql.sqlite.pen import Hear, Order
+from sidecall.ledger.sql.sqlite.pen import Hear, Order, Usable
 from sidecall.ledger.sql.sqlite.writer import Writer
 
 
@@ -16,8 +16,9 @@ class HeldHand:
         """Begin without anything."""
         self.sent: list[int] = []
 
-    def open(self) -> None:
+    def open(self) -> Usable:
         """Open nothing."""
+        return Usable(None)
 
     async def start(self, hear: Hear) -> None:
         """Know who hears."""

@@ -1,20 +1,19 @@
 """A SQLite file: its lock, its connections, and whether it still stands where it stood."""
 
-import errno
 import os
 import sqlite3
-import time
-from collections.abc import Iterable
-from contextlib import closing, suppress
-from functools import cache
+import stat
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
-from sidecall.dataclasses import dataclass
-from sidecall.ledger.sql.migrate import Migration, list_missing, read_migrations
+from sidecall.ledger.sql.sqlite.advice import NO_ROOM, advise_place, find_too_few_files
+from sidecall.ledger.sql.sqlite.disk_room import has_room, try_room
 from sidecall.ledger.sql.sqlite.faults import (
     REPAIR,
     DiskFull,
+    FileMoved,
     FileOverwritten,
     TooFewFiles,
     describe_fault,
@@ -22,25 +21,21 @@ from sidecall.ledger.sql.sqlite.faults import (
     is_full,
     is_out_of_reach,
 )
-from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken
-from sidecall.ledger.sql.sqlite.likeness import Likeness
+from sidecall.ledger.sql.sqlite.file_lock import FileLock, FileTaken, LockOutOfReach
+from sidecall.ledger.sql.sqlite.likeness import FileIdentity, Likeness
+from sidecall.ledger.sql.sqlite.purposes import LEDGER, Purpose
+from sidecall.ledger.sql.sqlite.tables import carry_out, copy_tables, find_missing
 
-# Set by the first migration.
-_OURS = 1397310533
 _OLDEST = (3, 35, 0)  # RETURNING
+# What all but the owner may do with a file.
+_OTHERS = 0o077
 # Older ones, and some builds, have no images of databases.
 _CAN_COPY = hasattr(sqlite3.Connection, "deserialize")
 _ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql://..., which several servers can share."
-_MAKE_ROOM = "Make room on its disk, or name a file on another one in SIDECALL_STORE."
 # Most bytes that stay taken by the file of what is not in the main one yet.
 _LEFT_IN_WAL = 64 * 1024 * 1024
 # Pages that are in the log before they go into the main file: those that change often go there once for many changes.
 _PAGES_IN_WAL = 4000
-# Bytes that have to be free on a disk that was full. A few are always found, in pages that were taken before.
-_ROOM = 1024 * 1024
-_NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
-_MORE_FILES = "Raise the limit of open files (ulimit -n, LimitNOFILE, --ulimit nofile)."
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class StoreOutOfReach(StoreUnfit):
@@ -49,26 +44,6 @@ class StoreOutOfReach(StoreUnfit):
 
 class StoreWithoutRoom(StoreOutOfReach):
     """The disk of the store has no room for it; it may have later."""
-
-
-@dataclass(frozen=True, slots=True)
-class Purpose:
-    """What a file is for: the migrations that make its tables, and what the log says when it cannot be written.
-
-    `is_apart` says that there is so much to write that it pays to do that in a process of its own.
-    """
-
-    series: str
-    name: str
-    loss: str
-    is_apart: bool
-
-
-LEDGER = Purpose("sqlite", "the ledger", "calls that have to be remembered get 503", is_apart=True)
-HISTORY = Purpose(
-    "sqlite_history", "the history", "calls that end are kept in memory as far as there is room", is_apart=False
-)
-FILES = Purpose("sqlite_files", "the files", "files can be neither sent nor searched", is_apart=False)
 
 
 class SqliteFile:
@@ -86,18 +61,20 @@ class SqliteFile:
             holder: The process that others are told uses it; this one when None.
         """
         self.purpose = purpose
-        self._path = None if path is None else path.absolute()
+        # By whatever link it is named, what stands beside it stands beside the file itself.
+        self.path = None if path is None else Path(os.path.realpath(path))
         self._patience = patience
-        self._lock = None if path is None else FileLock(Path(f"{self._path}.lock"), holder or os.getpid())
-        self._likeness = Likeness(self._path)
+        self._lock = None if path is None else FileLock(Path(f"{self.path}.lock"), holder or os.getpid())
+        # The descriptor that holds the lock is one of a process that starts no others, which would inherit it.
+        self._likeness = Likeness(self.path, is_locked=purpose.is_apart)
 
     def __str__(self) -> str:
-        return "the database in memory" if self._path is None else str(self._path)
+        return "the database in memory" if self.path is None else str(self.path)
 
     @property
     def in_memory(self) -> bool:
         """Whether only the connection that writes can read."""
-        return self._path is None
+        return self.path is None
 
     def open(self) -> sqlite3.Connection:
         """Take the lock, and return the one connection that writes, to tables that are up to date.
@@ -108,21 +85,32 @@ class SqliteFile:
         if sqlite3.sqlite_version_info < _OLDEST:
             raise StoreUnfit(f"SQLite {sqlite3.sqlite_version} is too old; 3.35 or newer is needed.")
         try:
+            return self._open()
+        except StoreUnfit:
+            if self._lock is not None and self.identity is None:
+                self._lock.withdraw()
+            raise
+
+    def _open(self) -> sqlite3.Connection:
+        try:
             self._prepare()
             connection = self._connect("rwc")
         except FileTaken as error:
             raise StoreOutOfReach(f"{self} is used by another process ({error.message}). {_ELSEWHERE}") from None
+        except LockOutOfReach as error:
+            raise StoreOutOfReach(error.message) from error
         except OSError as error:
-            kind = StoreWithoutRoom if error.errno in _NO_ROOM else StoreOutOfReach
-            raise kind(f"{self} cannot be opened: {error.strerror}. {_advise(self._path, error)}") from error
+            kind = StoreWithoutRoom if error.errno in NO_ROOM else StoreOutOfReach
+            raise kind(f"{self} cannot be opened: {error.strerror}. {advise_place(self.path, error)}") from error
         except sqlite3.Error as error:
             # SQLite calls it an error of the disk where its memory beside the file finds no room.
-            raise self._refuse(self._find_full() or _find_too_few_files() or error, "opened") from error
+            raise self._refuse(self._find_full() or find_too_few_files() or error, "opened") from error
         try:
             self._migrate(connection)
             self._likeness.take()
+            self._hide()
         except sqlite3.Error as error:
-            found = _find_too_few_files() or error
+            found = find_too_few_files() or error
             connection.close()
             raise self._refuse(found, "used") from error
         except StoreUnfit:
@@ -134,17 +122,25 @@ class SqliteFile:
         """Return what says that it cannot be opened, or used, and what to do."""
         kind = StoreWithoutRoom if is_full(error) else StoreOutOfReach if is_out_of_reach(error) else StoreUnfit
         is_elsewhere = purpose == "used" and not is_full(error) and not isinstance(error, TooFewFiles)
-        advice = REPAIR if is_damage(error) else _ELSEWHERE if is_elsewhere else _advise(self._path, error)
+        advice = REPAIR if is_damage(error) else _ELSEWHERE if is_elsewhere else advise_place(self.path, error)
         return kind(f"{self} cannot be {purpose}: {describe_fault(error)}. {advice}")
 
-    def open_reader(self) -> sqlite3.Connection:
-        """Return a connection that only reads.
+    @property
+    def identity(self) -> FileIdentity | None:
+        """Which file was opened to be written."""
+        return self._likeness.identity
+
+    def open_reader(self, identity: FileIdentity | None) -> sqlite3.Connection:
+        """Return a connection that only reads the file that is written; another one was not judged yet.
 
         Raises:
             FileOverwritten: The file was emptied.
+            FileMoved: Another file stands in its place.
         """
         if self.is_emptied:
             raise FileOverwritten
+        if not self._likeness.is_of(identity):
+            raise FileMoved
         connection = self._connect("rw")
         connection.execute("PRAGMA query_only = 1")
         return connection
@@ -170,22 +166,17 @@ class SqliteFile:
         return self._likeness.is_empty
 
     def require_room(self) -> None:
-        """Try whether the disk has room for more than a few bytes, by writing beside the file, which minds quotas.
+        """Try whether the disk has room for more than a few bytes.
 
         Raises:
             DiskFull: It has none.
         """
-        if self._path is None:
-            return
-        trial = Path(f"{self._path}.room")
-        try:
-            trial.write_bytes(bytes(_ROOM))
-        except OSError as error:
-            if error.errno in _NO_ROOM:
-                raise DiskFull("database or disk is full") from None
-        finally:
-            with suppress(OSError):
-                trial.unlink(missing_ok=True)
+        if self.path is not None:
+            try_room(self.path)
+
+    def has_room_for(self, size: int) -> bool:
+        """Return whether so many bytes can be written, and all of the log into the file after that."""
+        return self.path is None or has_room(self.path, size)
 
     def _find_full(self) -> DiskFull | None:
         try:
@@ -197,17 +188,28 @@ class SqliteFile:
         return None
 
     def _prepare(self) -> None:
-        if self._path is None or self._lock is None:
+        if self.path is None or self._lock is None:
             return
-        self._path.parent.mkdir(mode=0o700, exist_ok=True)
+        self.path.parent.mkdir(mode=0o700, exist_ok=True)
         self._lock.give_back()
         self._lock.take()
         self._likeness.drop_left_over()
         self._likeness.begin()
 
+    def _hide(self) -> None:
+        """Let nobody else read what is ours: a copy that was put back may have the rights of any file."""
+        if self.path is None or sys.platform == "win32":
+            return
+        for beside in ("", "-wal", "-shm"):
+            with suppress(OSError):  # It may be another user's, who lets this one write it.
+                path = f"{self.path}{beside}"
+                mode = stat.S_IMODE(os.stat(path).st_mode)
+                if mode & _OTHERS:
+                    os.chmod(path, mode & ~_OTHERS)
+
     def _connect(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            ":memory:" if self._path is None else f"{self._path.as_uri()}?mode={mode}",
+            ":memory:" if self.path is None else f"{self.path.as_uri()}?mode={mode}",
             timeout=self._patience,
             isolation_level=None,  # Transactions begin where the program says so.
             check_same_thread=False,
@@ -222,75 +224,11 @@ class SqliteFile:
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
-        if self._path is None and _CAN_COPY:
-            _copy_tables(self.purpose.series, connection)
-        missing = list_missing(self.purpose.series, self._read_version(connection), str(self))
+        if self.path is None and _CAN_COPY:
+            copy_tables(self.purpose.series, connection)
+        missing = find_missing(connection, self.purpose, str(self))
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA journal_size_limit = {_LEFT_IN_WAL}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_IN_WAL}")
-        _carry_out(missing, connection)
-
-    def _read_version(self, connection: sqlite3.Connection) -> int:
-        (mark,) = connection.execute("PRAGMA application_id").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if mark != _OURS and (mark or tables):
-            raise StoreUnfit(f"{self} is the database of another program, with tables that Sidecall did not make.")
-        if mark != _OURS:
-            return 0
-        (version,) = connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()
-        return int(version)
-
-
-def _carry_out(steps: Iterable[Migration], connection: sqlite3.Connection) -> None:
-    for step in steps:
-        try:
-            connection.executescript(f"BEGIN IMMEDIATE;\n{step.script}")
-            connection.execute(
-                "INSERT INTO schema_version (version, name, applied_at) VALUES (?, ?, ?)",
-                (step.number, step.name, time.time()),
-            )
-            connection.execute("COMMIT")
-        except sqlite3.Error:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-
-
-@cache
-def _make_tables(series: str) -> bytes:
-    """Return a database with all tables of a series and nothing in them."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        _carry_out(read_migrations(series), connection)
-        return connection.serialize()
-
-
-def _copy_tables(series: str, connection: sqlite3.Connection) -> None:
-    """Bring an empty database in memory up to date: a program that makes many takes the steps once."""
-    with closing(sqlite3.connect(":memory:")) as made:
-        made.deserialize(_make_tables(series))
-        made.backup(connection)
-
-
-def _find_too_few_files() -> TooFewFiles | None:
-    """Try whether files can be opened, as many as a database takes, since SQLite tells no reason."""
-    opened: list[int] = []
-    try:
-        opened += os.pipe()
-        opened += os.pipe()
-    except OSError as error:
-        return TooFewFiles(error.strerror) if error.errno in _NO_FILES else None
-    finally:
-        for fd in opened:
-            os.close(fd)
-    return None
-
-
-def _advise(path: Path | None, error: Exception) -> str:
-    if isinstance(error, TooFewFiles) or getattr(error, "errno", None) in _NO_FILES:
-        return _MORE_FILES
-    if is_full(error) or getattr(error, "errno", None) in _NO_ROOM:
-        return _MAKE_ROOM
-    if path is not None and not path.parent.is_dir():
-        return f"Make the folder {path.parent}; an absolute path has four slashes, sqlite:////var/lib/ledger.db."
-    return "Name a file in SIDECALL_STORE that this process may write, or memory://."
+        carry_out(missing, connection)

@@ -13,7 +13,7 @@ from pickle import PickleBuffer
 from typing import Any, cast
 
 from sidecall.core.overload import StoreUnfit
-from sidecall.ledger.sql.sqlite.pen import Hear, Order
+from sidecall.ledger.sql.sqlite.pen import Hear, Order, Usable
 from sidecall.ledger.sql.sqlite.process import Messages, pack_message
 from sidecall.ledger.sql.sqlite.writer import LARGE
 
@@ -36,7 +36,7 @@ class HandInProcess:
         self._patience = patience
         self._process: subprocess.Popen[bytes] | None = None
 
-    def open(self) -> None:
+    def open(self) -> Usable:
         """Start the process, and wait until it has opened the file.
 
         Raises:
@@ -59,21 +59,21 @@ class HandInProcess:
                 start_new_session=True,
             )
         try:
-            self._await_opening()
+            return self._await_opening()
         except BaseException:
             self._link.close()
             self.give_up()
             self.forget()
             raise
 
-    def _await_opening(self) -> None:
+    def _await_opening(self) -> Usable:
         messages = Messages()
         self._link.settimeout(_SECONDS_TO_OPEN)
         while piece := self._receive():
-            for refused in messages.feed(piece):
-                if refused is None:
-                    return
-                kind, why = refused
+            for found in messages.feed(piece):
+                if isinstance(found, Usable):
+                    return found
+                kind, why = found
                 raise kind(why)
         raise StoreUnfit(f"The process that writes {self._path} has ended before it could open it.")
 

@@ -5,50 +5,93 @@ from io import FileIO
 from pathlib import Path
 
 from sidecall.ledger.sql.sqlite.faults import FileMoved, FileOverwritten
+from sidecall.ledger.sql.sqlite.file_lock import lock_itself, unlock_itself
 
 # How every file of SQLite begins.
 _HEAD = b"SQLite format 3\0"
-_Identity = tuple[int, int]
+# What tells a file from all others of the machine, whatever it is called.
+FileIdentity = tuple[int, int]
+# The generation of what is read, and the file that was opened for it.
+ReadSource = tuple[int, FileIdentity | None]
 
 
 class Likeness:
     """Know a file again, and its log beside it; without a path there is nothing to know."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, *, is_locked: bool = False) -> None:
+        """Know the file of a path; where it is to be locked, no other process has it under any name."""
         self._path = path
+        self._is_locked = is_locked
         self._log = None if path is None else Path(f"{path}-wal")
-        self._identity: _Identity | None = None
-        self._log_identity: _Identity | None = None
+        self._identity: FileIdentity | None = None
+        self._log_identity: FileIdentity | None = None
         self._size = 0
         self._file: FileIO | None = None
+        self._held: list[FileIO] = []
+
+    @property
+    def identity(self) -> FileIdentity | None:
+        """Which file was opened."""
+        return self._identity
+
+    def is_of(self, identity: FileIdentity | None) -> bool:
+        """Return whether this is the file that stands there now."""
+        return _identify(self._path) == identity
 
     def begin(self) -> None:
         """Open the file, which is made where there is none, before connections do.
 
-        It stays open as long as they do: to close it frees the locks that they have in this process.
+        It stays open as long as they do, and is not opened twice: to close it frees the locks that they have in this
+        process, and another one would take their log away under them.
 
         Raises:
             FileOverwritten: It was emptied. SQLite would take it for a new one, and remove its log.
+            FileTaken: Another process has locked it.
             OSError: It cannot be opened.
         """
         assert self._path is not None
-        self.end()
         if self.is_empty and (self._identity is not None or _measure(self._log)):
             raise FileOverwritten
+        self._file = self._find_held() or self._hold()
+        self._size = 0
+        self._release(self._find_deleted())
+        self._lock()
+
+    def _lock(self) -> None:
+        for file in self._held if self._is_locked else ():
+            if file is self._file:
+                lock_itself(file.fileno())
+            else:
+                unlock_itself(file.fileno())
+
+    def _find_held(self) -> FileIO | None:
+        identity = _identify(self._path)
+        return next((file for file in self._held if _know(os.fstat(file.fileno())) == identity), None)
+
+    def _hold(self) -> FileIO:
+        assert self._path is not None
         # What is remembered may be secret. SQLite gives the files beside it the same rights.
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        self._file = open(descriptor, "rb", buffering=0)  # noqa: SIM115
-        self._size = 0
+        self._held.append(open(descriptor, "rb", buffering=0))  # noqa: SIM115
+        return self._held[-1]
+
+    def _find_deleted(self) -> list[FileIO]:
+        # They take up room of the disk. One that was moved away may come back, with connections that still read it.
+        return [file for file in self._held if file is not self._file and not os.fstat(file.fileno()).st_nlink]
+
+    def _release(self, files: list[FileIO]) -> None:
+        for file in files:
+            self._held.remove(file)
+            file.close()
 
     def take(self) -> None:
         """Note what it is like, now that it is open."""
         self._identity, self._log_identity = _identify(self._path), _identify(self._log)
 
     def end(self) -> None:
-        """Let go of the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Let go of the file, to which no connection leads any more."""
+        self._file = None
+        self._release([*self._held])
 
     def require_same(self) -> None:
         """Look whether it is still the same; SQLite would go on writing whatever has become of it.
@@ -60,7 +103,7 @@ class Likeness:
         if self._file is None:
             return
         status = _look_at(self._path)
-        if status is None or (status.st_dev, status.st_ino) != self._identity:
+        if status is None or _know(status) != self._identity:
             raise FileMoved
         self._file.seek(0)
         if status.st_size < self._size or self._file.read(len(_HEAD)) != _HEAD:
@@ -94,9 +137,13 @@ def _look_at(path: Path | None) -> os.stat_result | None:
         return None
 
 
-def _identify(path: Path | None) -> _Identity | None:
+def _identify(path: Path | None) -> FileIdentity | None:
     status = _look_at(path)
-    return None if status is None else (status.st_dev, status.st_ino)
+    return None if status is None else _know(status)
+
+
+def _know(status: os.stat_result) -> FileIdentity:
+    return status.st_dev, status.st_ino
 
 
 def _measure(path: Path | None) -> int | None:

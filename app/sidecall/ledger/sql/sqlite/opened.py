@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from sidecall.core.overload import StoreUnavailable
 from sidecall.later import Later
 from sidecall.ledger.sql.database import Dialect, Row
-from sidecall.ledger.sql.sqlite.faults import FileOverwritten, advise_fault, is_damage, is_fault
-from sidecall.ledger.sql.sqlite.file import LEDGER, Purpose, SqliteFile, StoreWithoutRoom
+from sidecall.ledger.sql.sqlite.faults import FileMoved, FileOverwritten, advise_fault, is_damage, is_fault
+from sidecall.ledger.sql.sqlite.file import SqliteFile, StoreWithoutRoom
 from sidecall.ledger.sql.sqlite.pen import Pen
+from sidecall.ledger.sql.sqlite.purposes import LEDGER, Purpose
 from sidecall.ledger.sql.sqlite.thread import HandInThread
 from sidecall.ledger.sql.sqlite.writer import HANGS_AFTER, NOT_OPEN, Hand, Writer
 from sidecall.ledger.sql.statements import read_statements
@@ -63,8 +64,8 @@ class SqliteDatabase:
         # No other process sees what is in memory, nor does a disk hold it up; Windows hands on no sockets.
         hand: Hand = HandInThread(Pen(self._file))
         hangs_after = math.inf if path is None else hangs_after
-        if path is not None and purpose.is_apart and sys.platform != "win32":
-            hand = _hand.HandInProcess(path.absolute(), patience)
+        if self._file.path is not None and purpose.is_apart and sys.platform != "win32":
+            hand = _hand.HandInProcess(self._file.path, patience)
         self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after)
         self._readers: _readers.Readers | None = None
 
@@ -131,17 +132,19 @@ class SqliteDatabase:
             StoreUnavailable: The file cannot be used just now.
         """
         text = self._statements[statement].replace(_WHERE, _number(where))
-        if self._writer.generation == NOT_OPEN:
+        source = self._writer.source
+        if source[0] == NOT_OPEN:
             raise StoreUnavailable
         if self._readers is None:
             rows: list[Row] = await self._writer.ask(text, values, "rows")
             return rows
         try:
-            return await self._readers.read(text, values, self._writer.generation)
+            return await self._readers.read(text, values, source)
         except sqlite3.Error as found:
             error = FileOverwritten() if self._file.is_emptied else found
-            if is_damage(error):
-                self._writer.doubt(advise_fault(error))
+            is_news = self.trouble is None and source == self._writer.source
+            if is_damage(error) or (is_news and isinstance(error, FileMoved)):
+                self._writer.doubt(advise_fault(error), is_damaged=is_damage(error))
             if is_fault(error):
                 raise StoreUnavailable from error
             raise

@@ -12,6 +12,7 @@ from sidecall.core.overload import StoreUnfit
 from sidecall.dataclasses import dataclass
 from sidecall.ledger.sql.database import Row
 from sidecall.ledger.sql.sqlite.faults import (
+    DiskFull,
     FileDamaged,
     advise_fault,
     is_damage,
@@ -20,7 +21,13 @@ from sidecall.ledger.sql.sqlite.faults import (
     is_passing,
 )
 from sidecall.ledger.sql.sqlite.file import SqliteFile
+from sidecall.ledger.sql.sqlite.likeness import FileIdentity
+from sidecall.ledger.sql.sqlite.sizes import measure_pages
 
+# Bytes that all that is sent at once hardly comes to.
+_MUCH = 128 * 1024 * 1024
+# Bytes that have to be free beyond what was too little, lest it is too little again at once.
+_SPARE = 256 * 1024
 # Changes nothing, but has to be written like any other.
 _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
 
@@ -42,8 +49,15 @@ class Trouble:
     text: str
 
 
-# What became of each order of a group, an exception where it failed alone; or of none.
-Outcomes = list[Any] | Trouble
+@dataclass(frozen=True, slots=True)
+class Usable:
+    """That a file can be used, and which one that is."""
+
+    identity: FileIdentity | None
+
+
+# What became of each order of a group, an exception where it failed alone; or of the file.
+Outcomes = list[Any] | Trouble | Usable
 # Hears what became of what was sent, in the order in which it was sent; None when nothing more will come.
 Hear = Callable[[Outcomes | None], None]
 
@@ -70,7 +84,7 @@ class Pen:
         self._needs_check = False
         self._trouble: Trouble | None = None
 
-    def open(self) -> None:
+    def open(self) -> Usable:
         """Open the file.
 
         Raises:
@@ -79,13 +93,20 @@ class Pen:
         self._connection = self._file.open()
         self._cursor = self._connection.cursor()
         self._trouble = None
+        return Usable(self._file.identity)
 
     def close(self) -> None:
         """Let go of the file."""
-        self._connection.close()
+        self._disconnect()
         self._file.close()
 
-    def write(self, group: Sequence[Order]) -> Outcomes:
+    def _disconnect(self) -> None:
+        # A cursor may hold a statement of what has failed, with which SQLite would keep the file open.
+        with suppress(sqlite3.Error):
+            self._cursor.close()
+        self._connection.close()
+
+    def write(self, group: Sequence[Order]) -> list[Any] | Trouble:
         """Carry out a group durably; what fails by itself fails alone."""
         if self._trouble is None:
             try:
@@ -95,7 +116,7 @@ class Pen:
         assert self._trouble is not None
         return self._trouble
 
-    def try_again(self, is_damaged: bool = False) -> Outcomes:
+    def try_again(self, is_damaged: bool = False) -> Trouble | Usable:
         """Try whether the file can be used again; all of it where who reads it says that it is damaged."""
         if is_damaged:
             self._needs_check = self._needs_reopening = not self._file.in_memory
@@ -103,10 +124,11 @@ class Pen:
             if self._needs_room:
                 self._file.require_room()
             if self._needs_reopening:
-                self._connection.close()
+                self._disconnect()
                 self.open()
             if self._needs_check:
                 self._check()
+            self._make_room([], spare=_SPARE)
             self._commit([])
             self._cursor.execute(_TRIAL)
         except StoreUnfit as error:
@@ -115,7 +137,7 @@ class Pen:
             self._suffer(error)
         else:
             self._trouble, self._needs_check = None, False
-        return self._trouble or []
+        return self._trouble or Usable(self._file.identity)
 
     def _check(self) -> None:
         """Look through all of the file: most of one that is damaged can be written as before."""
@@ -129,8 +151,19 @@ class Pen:
         self._needs_check = self._needs_reopening and (self._needs_check or is_damage(error))
         self._trouble = Trouble(f"{self._file}: {advise_fault(error)}")
 
+    def _make_room(self, group: Sequence[Order], spare: int = 0) -> None:
+        """Write the log into the file while there is room for that: on a full disk it could never become smaller."""
+        if self._file.has_room_for(_MUCH):
+            return
+        size = measure_pages(group) + spare
+        if not self._file.has_room_for(size):
+            self._cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            if not self._file.has_room_for(size):
+                raise DiskFull("database or disk is full")
+
     def _commit(self, group: Sequence[Order]) -> list[Any]:
         self._file.require_same()
+        self._make_room(group)
         try:
             self._cursor.execute("BEGIN IMMEDIATE")
             outcomes = [self._carry_out(statement, values, kind) for statement, values, kind in group]

@@ -80,12 +80,12 @@ def write_for_server(path: str, patience: str, descriptor: str, server: str) -> 
     pen = Pen(SqliteFile(Path(path), float(patience), holder=int(server)))
     with socket.socket(fileno=int(descriptor)) as link:
         try:
-            pen.open()
+            usable = pen.open()
         except StoreUnfit as error:
             _say(link, (type(error), error.message))
             return
         try:
-            _say(link, None)
+            _say(link, usable)
             _serve(pen, link, int(server))
         except ConnectionError:  # The server has gone.
             pass

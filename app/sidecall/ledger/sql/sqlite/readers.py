@@ -9,6 +9,7 @@ from functools import partial
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.database import Row
 from sidecall.ledger.sql.sqlite.file import SqliteFile
+from sidecall.ledger.sql.sqlite.likeness import ReadSource
 
 # Seconds for which a statement is waited for, and at the end for all; on a disk that is stuck they take for ever.
 _PATIENCE = 10.0
@@ -21,9 +22,9 @@ class Readers:
     def __init__(self, file: SqliteFile, most: int = 4) -> None:
         self._file = file
         self._threads = ThreadPoolExecutor(most, thread_name_prefix="sidecall-ledger-reader")
-        self._free: deque[tuple[int, sqlite3.Connection]] = deque()
+        self._free: deque[tuple[ReadSource, sqlite3.Connection]] = deque()
 
-    async def read(self, statement: str, values: Row, generation: int) -> list[Row]:
+    async def read(self, statement: str, values: Row, source: ReadSource) -> list[Row]:
         """Return what a statement finds.
 
         Raises:
@@ -33,7 +34,7 @@ class Readers:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(_PATIENCE):
-                return await loop.run_in_executor(self._threads, partial(self._read, statement, values, generation))
+                return await loop.run_in_executor(self._threads, partial(self._read, statement, values, source))
         except TimeoutError as error:
             raise StoreUnavailable from error
 
@@ -44,24 +45,24 @@ class Readers:
         while self._free:
             self._free.pop()[1].close()
 
-    def _read(self, statement: str, values: Row, generation: int) -> list[Row]:
-        connection = self._connect(generation)
+    def _read(self, statement: str, values: Row, source: ReadSource) -> list[Row]:
+        connection = self._connect(source)
         try:
             rows = connection.execute(statement, values).fetchall()
         except sqlite3.Error:
             connection.close()
             raise
-        self._free.append((generation, connection))
+        self._free.append((source, connection))
         return rows
 
-    def _connect(self, generation: int) -> sqlite3.Connection:
+    def _connect(self, source: ReadSource) -> sqlite3.Connection:
         """Take a connection that is free, unless it leads to a file that is gone."""
         while self._free:
             try:
                 made_for, connection = self._free.pop()
             except IndexError:  # Another thread was faster.
                 break
-            if made_for == generation:
+            if made_for == source:
                 return connection
             connection.close()
-        return self._file.open_reader()
+        return self._file.open_reader(source[1])

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from sidecall.ledger.sql.sqlite.pen import Hear, Order, Outcomes, Pen
+from sidecall.ledger.sql.sqlite.pen import Hear, Order, Outcomes, Pen, Usable
 
 _Work = Callable[[], Outcomes]
 
@@ -20,9 +20,9 @@ class HandInThread:
         self._pen = pen
         self._sent: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
 
-    def open(self) -> None:
+    def open(self) -> Usable:
         """Open the file."""
-        self._pen.open()
+        return self._pen.open()
 
     async def start(self, hear: Hear) -> None:
         """Begin to write."""

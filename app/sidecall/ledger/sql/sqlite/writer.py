@@ -1,7 +1,6 @@
 """What is to be written to a SQLite file: collected on the event loop, and carried out elsewhere."""
 
 import asyncio
-import logging
 import math
 import sys
 import time
@@ -11,12 +10,12 @@ from contextvars import Context
 from typing import Any, Protocol
 
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
-from sidecall.ledger.sql.database import Row
 from sidecall.ledger.sql.gathering import Gathering
-from sidecall.ledger.sql.sqlite.file import LEDGER, Purpose
-from sidecall.ledger.sql.sqlite.pen import Hear, Kind, Order, Outcomes, Trouble
-
-logger = logging.getLogger("sidecall")
+from sidecall.ledger.sql.sqlite.likeness import ReadSource
+from sidecall.ledger.sql.sqlite.pen import Hear, Kind, Order, Outcomes, Trouble, Usable
+from sidecall.ledger.sql.sqlite.purposes import LEDGER, Purpose
+from sidecall.ledger.sql.sqlite.sizes import measure
+from sidecall.ledger.sql.sqlite.trouble_log import TroubleLog
 
 # So many are waited for, or as many as are being written just now, or a quarter of the most that waited at once lately.
 # Where all were, this process and the hand would take turns, and each would wait for the other.
@@ -46,7 +45,7 @@ _Waiting = tuple[asyncio.Future[Any], int]
 class Hand(Protocol):
     """Whoever holds the pen: carries out what it is sent, in order, and says what became of it."""
 
-    def open(self) -> None:
+    def open(self) -> Usable:
         """Open the file, and wait for that.
 
         Raises:
@@ -90,7 +89,7 @@ class Writer:
         """Write by this hand what is called so; `most_waiting` is in bytes, `hangs_after` in seconds or endless."""
         self._hand = hand
         self._name = name
-        self._purpose = purpose
+        self._log = TroubleLog(purpose, name)
         self._most_waiting = most_waiting
         self._size = 0
         self._orders: list[Order] = []  # Not sent yet.
@@ -109,7 +108,8 @@ class Writer:
         self._apart = Context()  # What goes wrong belongs to no request, though one finds it out.
         self.trouble: str | None = "It is not open."
         self.troubled_since: float | None = None  # In seconds since 1970.
-        self.generation = 0  # Of the file: the connections of an earlier one lead to what is gone.
+        # Of the file: the connections of an earlier generation lead to what is gone.
+        self.source: ReadSource = 0, None
 
     def open(self) -> None:
         """Open the file.
@@ -117,7 +117,7 @@ class Writer:
         Raises:
             StoreUnfit: It cannot be used.
         """
-        self._hand.open()
+        self.source = 0, self._hand.open().identity
 
     async def start(self) -> None:
         """Begin to write, for this event loop."""
@@ -128,7 +128,7 @@ class Writer:
         """Begin to write as soon as the file can be opened, which it could not for this reason."""
         self._begin()
         self._is_lost = True
-        self.generation = NOT_OPEN
+        self.source = NOT_OPEN, None
         self._apart.run(self._suffer, trouble)
 
     def _begin(self) -> None:
@@ -161,7 +161,7 @@ class Writer:
             return _fail(StoreUnavailable())
         try:
             if size is None:
-                size = sum(map(_measure, values)) if kind == "many" else _measure(values)
+                size = sum(map(measure, values)) if kind == "many" else measure(values)
         except TypeError as error:
             return _fail(error)
         size += _BESIDE
@@ -180,11 +180,11 @@ class Writer:
             self._gathering.begin()
         return future
 
-    def doubt(self, trouble: str) -> None:
-        """Take the file out of use until all of it was looked through: whoever reads it has found it damaged."""
+    def doubt(self, trouble: str, *, is_damaged: bool) -> None:
+        """Take the file out of use until it was tried, all of it where whoever reads it has found it damaged."""
         if self._is_closing or self._is_damaged:
             return
-        self._is_damaged = True
+        self._is_damaged = is_damaged
         self._apart.run(self._suffer, f"{self._name}: {trouble}")
 
     def _send(self) -> None:
@@ -216,10 +216,11 @@ class Writer:
             self._miss_hand()
         elif isinstance(outcomes, Trouble):
             self._suffer(outcomes.text)
-        elif self.trouble is None:
+        elif isinstance(outcomes, Usable):
+            if self.trouble is not None:
+                self._recover(outcomes)
+        elif self.trouble is None:  # Else it comes too late: nobody waits for it.
             self._settle(outcomes)
-        elif not outcomes:  # It was tried again. What was written before comes too late: nobody waits for it.
-            self._recover()
 
     def _miss_hand(self) -> None:
         """Note that nothing more will come."""
@@ -233,19 +234,22 @@ class Writer:
 
     def _suffer(self, trouble: str) -> None:
         if self.trouble is None:
-            logger.error("%s cannot be written, so %s: %s", self._purpose.name, self._purpose.loss, trouble)
             self.troubled_since = time.time()
-        self.trouble = trouble
+        self._set_trouble(trouble)
         self._orders.clear()
         self._settle([StoreUnavailable() for _ in self._waiting])
         if self._mending is None or self._mending.done():
             self._mending = self._loop.create_task(self._mend(), context=self._apart)
 
-    def _recover(self) -> None:
+    def _set_trouble(self, trouble: str) -> None:
+        self.trouble = trouble
+        self._log.tell(trouble)
+
+    def _recover(self, usable: Usable) -> None:
         self.trouble = self.troubled_since = None
         self._is_damaged = False
-        self.generation += 1
-        logger.warning("%s can be written again: %s", self._purpose.name, self._name)
+        self.source = self.source[0] + 1, usable.identity
+        self._log.tell_end()
 
     async def _mend(self) -> None:
         """Try again until the file can be used."""
@@ -258,17 +262,17 @@ class Writer:
                     self._hand.try_again(self._is_damaged)
                 continue
             try:
-                await asyncio.to_thread(self._hand.open)
+                usable = await asyncio.to_thread(self._hand.open)
                 self._is_lost = False
                 await self._hand.start(self._hear)
             except StoreUnfit as error:
-                self.trouble = error.message
+                self._set_trouble(error.message)
                 pause = min(2 * pause, _LONG_PAUSE)
             except OSError as error:
-                self.trouble = f"{self._name}: no process can be started that writes it ({error})."
+                self._set_trouble(f"{self._name}: no process can be started that writes it ({error}).")
             else:
                 if not self._is_damaged:
-                    self._recover()
+                    self._recover(usable)
 
     def _settle(self, outcomes: Sequence[Any]) -> None:
         for outcome in outcomes:
@@ -286,13 +290,3 @@ def _fail(error: Exception) -> asyncio.Future[Any]:
     future = asyncio.get_running_loop().create_future()
     future.set_exception(error)
     return future
-
-
-def _measure(values: Row) -> int:
-    size = 0
-    for value in values:
-        if type(value) is str or type(value) is bytes:
-            size += len(value)
-        elif value is not None and not isinstance(value, (int, float, str, bytes)):
-            raise TypeError(f"A {type(value).__name__} cannot be written into a database.")
-    return size

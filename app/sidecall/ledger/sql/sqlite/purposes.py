@@ -1,0 +1,30 @@
+"""What a SQLite file is for; each purpose has files of its own."""
+
+from sidecall.dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a file is for: the migrations that make its tables, and what the log says when it cannot be written.
+
+    `sign` is a table that no other kind of file has, from its first version on. `is_apart` says that there is so much
+    to write that it pays to do that in a process of its own.
+    """
+
+    series: str
+    sign: str
+    name: str
+    loss: str
+    is_apart: bool
+
+
+LEDGER = Purpose("sqlite", "approvals", "the ledger", "calls that have to be remembered get 503", is_apart=True)
+HISTORY = Purpose(
+    "sqlite_history",
+    "history_blocks",
+    "the history",
+    "calls that end are kept in memory as far as there is room",
+    is_apart=False,
+)
+FILES = Purpose("sqlite_files", "vector_stores", "the files", "files can be neither sent nor searched", is_apart=False)
+PURPOSES = (LEDGER, HISTORY, FILES)
