@@ -203,7 +203,7 @@ def _note(size: int, where: str) -> str:
 
 
 def _say_where(whole: str | bytes, url: str | None) -> str:
-    """Name where the whole is and how to read parts of it: of JSON by a path, and by lines only where it has several."""
+    """Name where the whole is, and how to read parts of it: JSON by a path, and by lines only where it has several."""
     if url is None:
         return ""
     ways = ["?lines=1-50", "?grep=word"]
