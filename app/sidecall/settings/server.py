@@ -105,10 +105,7 @@ class Settings(
         default=4, ge=1, description="Processes for tools that run in one, per worker; none without such a tool."
     )
     memory_limit_mb: int = Field(
-        default=1024,
-        ge=1,
-        le=1_000_000,
-        description="Megabytes that a tool in a process may take unless it says otherwise.",
+        default=1024, ge=1, le=1_000_000, description="Megabytes for a tool in a process unless it says otherwise."
     )
     tool_timeout: float = Field(
         default=30.0, gt=0, allow_inf_nan=False, description="Seconds a tool may take unless it says otherwise."
