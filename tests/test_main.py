@@ -116,8 +116,8 @@ async def test_the_pipeline_can_be_had_without_a_server() -> None:
 @tool(requires_approval=True)
 async def remember(text: str, store: Annotated[Store, InjectedStore], key: Annotated[str, Secret("MAIN_KEY")]) -> int:
     """Remember something, and say how much there is."""
-    await store.aput(("texts",), text, {"key": key})
-    return len(await store.asearch(("texts",)))
+    store.put(("texts",), text, {"key": key})
+    return len(store.search(("texts",)))
 
 
 async def test_a_pipeline_without_a_server_has_a_store_and_secrets(here: Path) -> None:

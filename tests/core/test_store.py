@@ -164,30 +164,8 @@ async def test_a_store_that_would_block_the_event_loop_says_what_to_write(name: 
 
 @pytest.mark.parametrize(("name", "use"), WAITING)
 async def test_what_need_not_be_waited_for_is_served_on_the_event_loop(name: str, use: Any) -> None:
-    """Where it is a database that need not be asked."""
+    """As everything in memory is."""
     assert use(ItemStore(SlowItems()), ("near",)) in (None, [])
-
-
-@pytest.mark.parametrize(("name", "use"), WAITING)
-async def test_memory_is_refused_on_the_event_loop_as_a_database_is(name: str, use: Any) -> None:
-    """So that a tool that works in its tests works on a server, too."""
-    with pytest.raises(StoreWouldBlock, match=rf"^store\.{name}\(\) has to wait here"):
-        use(ItemStore(MemoryItems()), NOTES)
-
-
-@pytest.mark.parametrize("is_slow", [True, False])
-async def test_an_async_tool_that_may_block_takes_the_sync_store(is_slow: bool) -> None:
-    """It has an event loop of its own."""
-    store = ItemStore(SlowItems() if is_slow else MemoryItems())
-
-    @tool(executor="thread")
-    async def block(store: Annotated[Store, InjectedStore]) -> list[str]:
-        """Block."""
-        store.put(NOTES, "a", 1)
-        await asyncio.create_task(asyncio.to_thread(store.put, NOTES, "b", 2))
-        return [item.key for item in store.search(NOTES)]
-
-    assert await block.ainvoke({}, store=store) == ["a", "b"]
 
 
 async def test_each_tenant_has_its_own_items(store: ItemStore) -> None:
@@ -210,12 +188,12 @@ async def test_each_tenant_has_its_own_items(store: ItemStore) -> None:
 async def test_a_tool_gets_the_store_of_its_callers_tenant(tenant: str, found: Any) -> None:
     """It need not know that there are others."""
     store = ItemStore(MemoryItems())
-    await store.aput(NOTES, "a", "ours")
+    store.put(NOTES, "a", "ours")
     request = write_request("use", caller=Caller("ada", tenant))
 
     context = new_invocation(request, use.compiled, None, Surroundings(store)).tool_context
     assert context.store is not None
-    item = await context.store.aget(NOTES, "a")
+    item = context.store.get(NOTES, "a")
 
     assert (item and item.value) == found
 

@@ -90,6 +90,8 @@ async def test_a_call_is_recorded_alike(make_client: MakeClient, tmp_path: Path,
         "args": {"folder": "in"},
         "approval_id": None,
         "decided_by": None,
+        "decided_at": None,
+        "reason": None,
         "asked_args": None,
         "replay_of": None,
     }

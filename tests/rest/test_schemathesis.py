@@ -109,8 +109,11 @@ def test_the_listing_does_what_the_document_says(case: Case) -> None:
 @schema.include(operation_id=[*_CONTENTS, *_FILES, *_TOOLS]).parametrize()
 @reproducible
 def test_contents_and_tools_do_what_the_document_says(case: Case) -> None:
-    """All but what it cannot say of a body and of two parameters together."""
-    case.call_and_validate(excluded_checks=[negative_data_rejection, positive_data_acceptance])
+    """All but what it cannot say of a body and of two parameters together; who gives no time is told so."""
+    response = case.call()
+
+    crash = [not_a_server_error] if response.status_code == 503 and "timeout" in (case.query or {}) else []
+    case.validate_response(response, excluded_checks=[*crash, negative_data_rejection, positive_data_acceptance])
 
 
 @schema.include(operation_id=_RUN).parametrize()

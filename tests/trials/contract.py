@@ -33,6 +33,7 @@ from tests.trials.contract_cases import (
     ENDING,
     FULL,
     GONE,
+    LISTENING,
     REMEMBERED,
     Case,
     write_tool_call,
@@ -79,7 +80,7 @@ def run() -> Iterator[Finding]:
     said += _try_histories()
     said += _try_proofs()
     with serving(TOOLS, SIDECALL_MAX_CONCURRENCY="1", SIDECALL_MAX_QUEUE="0") as server, _client(server) as client:
-        said += _while_busy(server, client, (*FULL, *RUN_FULL))
+        said += _while_busy(server, client, (*FULL, *RUN_FULL, *LISTENING))
     with serving(TOOLS, SIDECALL_MAX_CONCURRENCY_PER_CALLER="1") as server, _client(server) as client:
         said += _while_busy(server, client, (*BUSY, *RUN_BUSY))
     with serving(TOOLS, SIDECALL_DRAIN_GRACE="3") as server, _client(server) as client:
@@ -229,4 +230,8 @@ def _while_busy(server: Server, client: httpx.Client, cases: Sequence[Case]) -> 
         sock.sendall(call("waiting", seconds=60))
         while not total(server.metrics(), "sidecall_calls_in_flight"):
             time.sleep(_MOMENT)
-        return [_tried(client, case, {}) for case in cases]
+        asked = client.post(
+            "/tool_calls", json=write_tool_call("waiting", seconds=1), headers={"prefer": "respond-async"}
+        )
+        known = {"{queued}": asked.headers.get("location", "")}
+        return [_tried(client, case, known) for case in cases]

@@ -100,6 +100,7 @@ CASES: tuple[Case, ...] = (
 # What needs a server that is busy, or about to end.
 BUSY = (Case(CALLS, 429, "/tool_calls", write_tool_call("kept")),)
 FULL = (Case(CALLS, 503, "/tool_calls", write_tool_call("approved", amount=1)),)
+LISTENING = (Case("get /tool_calls/{call_id}", 503, "{queued}", headers={"prefer": "wait=1"}),)
 ENDING = (Case("get /readyz", 503, "/readyz"),)
 
 LIST, EXPORT, ONE = "get /tool_calls", "get /tool_calls/export", "get /tool_calls/{call_id}"
@@ -151,6 +152,7 @@ REMEMBERED: tuple[Case, ...] = (
     Case("get /contents/{content_id}", 304, "{content}", headers={"if-none-match": "*"}),
     Case("get /contents/{content_id}", 416, "{content}", headers={"range": "bytes=999999999-"}),
     Case("get /contents/{content_id}", 422, "{content}?lines=x"),
+    Case("get /contents/{content_id}", 503, "{content}?lines=1&timeout=0.000001"),
     *list_read_cases(FORGET, "{content}"),
     Case(FORGET, 404, "/contents/none"),
     Case(FORGET, 204, "{content}"),

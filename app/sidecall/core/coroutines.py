@@ -3,7 +3,7 @@
 import asyncio
 import types
 from collections.abc import Coroutine, Generator
-from contextvars import Context, ContextVar
+from contextvars import Context
 from threading import get_ident
 from typing import Any, TypeVar
 
@@ -60,10 +60,6 @@ class CurrentTask:
         return task
 
 
-# Whether the loop that runs is that of one call alone, which may block it.
-OWN_LOOP: ContextVar[bool] = ContextVar("OWN_LOOP", default=False)
-
-
 class WouldWait(RuntimeError):
     """A coroutine would have to wait where nobody can."""
 
@@ -77,19 +73,15 @@ async def await_on(loop: asyncio.AbstractEventLoop | None, coroutine: Coroutine[
 
 
 def finish_on(loop: asyncio.AbstractEventLoop | None, coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end on the event loop that it belongs to, from any thread; None stands for any.
+    """Run a coroutine to its end on the event loop that it belongs to, from any thread.
 
-    On that loop itself it serves as long as nothing has to be waited for. What belongs to none is refused on all but
-    those of `OWN_LOOP`, lest it work only as long as nothing is kept where it has to be waited for.
+    On that loop itself it serves as long as nothing has to be waited for.
 
     Raises:
-        WouldWait: Something has, or may have elsewhere.
+        WouldWait: Something has.
     """
     if loop is not None and loop is not _find_running_loop():
         return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
-    if loop is None and _find_running_loop() is not None and not OWN_LOOP.get():
-        coroutine.close()
-        raise WouldWait
     try:
         coroutine.send(None)
     except StopIteration as done:

@@ -9,7 +9,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from sidecall.core.coroutines import OWN_LOOP
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.results.room import SMALL, estimate_size
 from sidecall.dataclasses import dataclass
@@ -86,7 +85,6 @@ class ThreadJob:
             share.wait_here(size, self.invocation.look_around)
 
     async def _settle(self, result: Any) -> Any:
-        OWN_LOOP.set(True)
         task = asyncio.current_task()
         assert task is not None
         self.interrupt = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)

@@ -84,7 +84,7 @@ def test_small_items_are_counted_with_what_they_cost() -> None:
 def test_one_tenant_takes_the_room_of_all() -> None:
     """The bound is the server's."""
     items = MemoryItems(5000)
-    ItemStore(items, "acme").put((), "a", "x" * 3000)
+    ItemStore(items, "acme").put(("a",), "a", "x" * 3000)
 
     with pytest.raises(StoreFull):
-        ItemStore(items, "other").put((), "a", "x" * 3000)
+        ItemStore(items, "other").put(("a",), "a", "x" * 3000)

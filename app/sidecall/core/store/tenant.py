@@ -11,8 +11,8 @@ from sidecall.core.store.operations import ListNamespacesOp, MatchCondition, Sea
 class ItemStore(CheckedStore):
     """The store of one tenant, over items that are kept anywhere.
 
-    Its sync methods may be called from any thread. On the event loop they raise StoreWouldBlock, unless nothing has to
-    be waited for; what is kept in memory is no exception, so that a tool that works with it works with a database.
+    Its sync methods may be called from any thread. On the event loop they serve as long as nothing has to be waited
+    for, and raise StoreWouldBlock otherwise.
     """
 
     def get(self, namespace: Namespace, key: str, *, refresh_ttl: bool | None = None) -> Item | None:
