@@ -81,8 +81,7 @@ async def _tell_many(make_client: MakeClient, *, hosts: int, most: int, are_prom
     at_once = max(open_at_once)
     go.set()
     await until(lambda: len(open_at_once) == 25)
-    for server in servers:
-        server.close()
+    [server.close() for server in servers]
     return "they wait" if at_once == most else f"{at_once} at once"
 
 
