@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -26,6 +27,8 @@ from sidecall.ledger.sql.sqlite.sizes import measure_pages
 
 # Bytes that all that is sent at once hardly comes to.
 _MUCH = 128 * 1024 * 1024
+# Seconds in which nobody fills so much.
+_SOON = 0.05
 # Bytes that have to be free beyond what was too little, lest it is too little again at once.
 _SPARE = 256 * 1024
 # Changes nothing, but has to be written like any other.
@@ -82,6 +85,7 @@ class Pen:
         self._needs_reopening = False
         self._needs_room = False
         self._needs_check = False
+        self._roomy_until = 0.0
         self._trouble: Trouble | None = None
 
     def open(self) -> Usable:
@@ -153,7 +157,11 @@ class Pen:
 
     def _make_room(self, group: Sequence[Order], spare: int = 0) -> None:
         """Write the log into the file while there is room for that: on a full disk it could never become smaller."""
+        now = time.monotonic()
+        if now < self._roomy_until:
+            return
         if self._file.has_room_for(_MUCH):
+            self._roomy_until = now + _SOON
             return
         size = measure_pages(group) + spare
         if not self._file.has_room_for(size):
