@@ -59,27 +59,43 @@ _Start = Callable[[str, Cores], AbstractContextManager[Running]]
 
 
 def measure(rounds: int, cores: Cores) -> Part:
-    """Start a server on each place, and let plain and remembered calls take turns.
+    """Let plain and remembered calls of a program take turns, one program and place after the other.
 
-    The server, the process that writes its file or PostgreSQL, and the load share all cores, as they do for a user.
+    The server, the process that writes its file or PostgreSQL, and the load share all cores, as they do for a user. What
+    others do when nobody asks them anything would take its share of them.
     """
+    paces: dict[str, list[Pace]] = {}
     skipped: dict[str, str] = {}
-    turns: dict[str, Callable[[], Pace]] = {}
-    with cores.shared() as all_cores, ExitStack() as stack:
+    with cores.shared() as all_cores:
         for place in PLACES:
-            starts = _list_starts(place)
-            try:
-                home = _find(stack, place)
-            except Unavailable as error:
-                skipped |= {name: str(error) for asked, _ in starts for name in asked}
-                continue
-            for asked, start in starts:
-                try:
-                    turns |= _warm_up(stack.enter_context(start(home(), all_cores)), asked)
-                except Unavailable as error:
-                    skipped |= dict.fromkeys(asked, str(error))
-        paces, failed = take_turns(turns, rounds)
-    return summarize(paces, {**skipped, **failed})
+            with ExitStack() as stack:
+                taken, missing = _measure_place(stack, place, rounds, all_cores)
+            paces |= taken
+            skipped |= missing
+    return summarize(paces, skipped)
+
+
+def _measure_place(
+    stack: ExitStack, place: str, rounds: int, cores: Cores
+) -> tuple[dict[str, list[Pace]], dict[str, str]]:
+    """Return the paces of each row, and why those that are missing cannot be measured."""
+    paces: dict[str, list[Pace]] = {}
+    skipped: dict[str, str] = {}
+    starts = _list_starts(place)
+    try:
+        home = _find(stack, place)
+    except Unavailable as error:
+        return {}, {name: str(error) for asked, _ in starts for name in asked}
+    for asked, start in starts:
+        try:
+            with start(home(), cores) as server:
+                taken, failed = take_turns(_warm_up(server, asked), rounds)
+        except Unavailable as error:
+            skipped |= dict.fromkeys(asked, str(error))
+        else:
+            paces |= taken
+            skipped |= failed
+    return paces, skipped
 
 
 def _list_starts(place: str) -> list[tuple[Mapping[str, Request], _Start]]:
