@@ -61,8 +61,8 @@ _Start = Callable[[str, Cores], AbstractContextManager[Running]]
 def measure(rounds: int, cores: Cores) -> Part:
     """Let plain and remembered calls of a program take turns, one program and place after the other.
 
-    The server, the process that writes its file or PostgreSQL, and the load share all cores, as they do for a user. What
-    others do when nobody asks them anything would take its share of them.
+    The server, the process that writes its file or PostgreSQL, and the load share all cores, as they do for a user.
+    What others do when nobody asks them anything would take its share of them.
     """
     paces: dict[str, list[Pace]] = {}
     skipped: dict[str, str] = {}
