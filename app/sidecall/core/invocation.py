@@ -38,8 +38,8 @@ class CallRequest:
     decided about it, if one has; `rejection` are a person's words about what the tool wanted to do itself, and has to
     do without. `resumed` is what a tool wanted back that has asked a person, and `reply` what they have said. `resumes`
     is the id of the approval with which the call waited, and `decided` what was said then. `listener` hears of its
-    progress. `deadline` is the sender's, and only ever shortens what the tool has. `id` is that of the invocation, if
-    it has one; `is_counted` says that its quota was asked before, `is_remembered` that it is written down elsewhere.
+    progress, `begins` that its tool begins. `deadline` is the sender's, and shortens what the tool has. `id` is the
+    invocation's; `is_counted` says that its quota was asked before, `is_remembered` that it is written down elsewhere.
     The result counts under `holder` until the sender releases it, or while it is made; `pinned` are allowed hashes.
     """
 
@@ -63,6 +63,7 @@ class CallRequest:
     id: str | None = None
     is_counted: bool = False
     is_remembered: bool = False
+    begins: Callable[[], None] | None = None
 
 
 # To be called when what runs on of a call has ended.
@@ -85,11 +86,10 @@ def _count_nothing(_tool: CompiledTool) -> Release:
 class Surroundings:
     """What a server offers to all its calls.
 
-    `abandon` is told when something of a call runs on although the call has been answered. `trace` names the span that
-    is current, as headers. Without `results` it does not matter how large results are. `deny` is
-    told of callers who ask for a tool, by its name, and lack a scope of it. `own_secrets` finds those of callers,
-    and `user_tokens` with what tools act for their persons. `workspaces` have the files of conversations,
-    `passages` are those of the files that programs have sent to be searched.
+    `abandon` is told when something of a call runs on although the call has been answered. `trace` names the current
+    span, as headers. Without `results` it does not matter how large results are. `deny` is told of callers who ask for
+    a tool, by its name, and lack a scope of it. `own_secrets` finds those of callers, `user_tokens` with what tools act
+    for their persons. `workspaces` have the files of conversations, `passages` those of files that programs have sent.
     """
 
     store: Store | SyncStore | None = None

@@ -26,6 +26,14 @@ def end_unknown(call: ToolCall, call_id: str) -> CallEnd:
     return _end(OutcomeUnknown(), call, call_id)
 
 
+def end_unanswered(call: ToolCall, call_id: str) -> CallEnd:
+    """Make the end of one that must not run twice, whose tool has begun, and whose answer could not be made."""
+    return _end(OutcomeUnknown(_NO_ANSWER), call, call_id)
+
+
+_NO_ANSWER = "Error: the answer of the call could not be made, so its outcome is unknown; it may have had effects."
+
+
 def end_cancelled(call: ToolCall, call_id: str) -> CallEnd:
     """Make the end of a call that somebody has cancelled."""
     return _end(CallCancelled(), call, call_id)

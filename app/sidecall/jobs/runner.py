@@ -19,10 +19,11 @@ from sidecall.jobs.call_task import CallTask
 from sidecall.jobs.chronicles import Chronicles, Teller
 from sidecall.jobs.end_writer import EndWriter, Write
 from sidecall.jobs.endings import end_cancelled, end_unknown, end_with, may_repeat
+from sidecall.jobs.refused import end_refused, is_final
 from sidecall.jobs.running import Accepted, RunningCall, answer_sender
 from sidecall.jobs.submission import Submission
 from sidecall.pipeline.batch import Find
-from sidecall.pipeline.isolate import answer_for, end_by_problem, is_end
+from sidecall.pipeline.isolate import end_by_problem, is_end
 from sidecall.pipeline.pipeline import Pipeline
 
 logger = logging.getLogger("sidecall")
@@ -228,7 +229,7 @@ class Runner:
     async def _run(self, running: RunningCall, listener: EventListener) -> Write | None:
         """Run a call; return None where it has its end, or else what writes down what became of it."""
         request = running.record.to_request()
-        request.listener, request.is_remembered = listener, True
+        request.listener, request.begins, request.is_remembered = listener, running.note_begin, True
         try:
             came = self._pipeline.begin(request)
             running.end = end_with(came if isinstance(came, ToolMessage) else await came)
@@ -244,17 +245,21 @@ class Runner:
         return None
 
     async def _refuse(self, running: RunningCall, request: CallRequest, error: RequestError) -> Write | None:
-        """Decide what a refusal means: a client that waits is told, others' calls come again if there was no room."""
+        """Decide what a refusal means: a client that waits is told, others' calls come again if there was no room.
+
+        A call ends where its tool has begun and must not do so twice, and where a person would have to make room.
+        """
         if is_end(error):
             running.end = end_with(end_by_problem(request, error).model_copy(update={"id": running.id}))
             return None
         is_unsure = isinstance(error, StoreUnavailable)  # What it asks a person may have been written down.
-        if running.waits:
+        must_end = running.has_begun and not may_repeat(self._find(request.call.name))
+        if running.waits and not must_end:
             running.refusal = error
             forget = partial(self.writer.forget, running, error)
             return partial(self.writer.hold_if_asked, running, forget) if is_unsure else forget
-        if (request.deadline and request.deadline.is_past) or not isinstance(error, Overloaded):
-            running.end = end_with(answer_for(request, error).model_copy(update={"id": running.id}))
+        if must_end or not isinstance(error, Overloaded) or is_final(request, error):
+            running.end = end_refused(running, request, error)
             return partial(self.writer.end_unless_asked, running) if is_unsure else None
         try:
             await asyncio.sleep(min(error.retry_after, 5))

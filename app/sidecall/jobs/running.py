@@ -19,9 +19,10 @@ class RunningCall:
     """A call that this server runs.
 
     `attempt` is what its end has to name. `waits` says that a client waits for it who is told when there is no room;
-    others wait until there is. `accepted` is None until it is written down, or where it was queued; then `describe`
-    says what is known of it. `has_ended` says that only what became of it has to be written down: `end`, where it has
-    one, or `refusal`, where it did not begin. `sender` is told of its end, or as soon as it waits for something.
+    others wait until there is. `has_begun` says that its tool has. `accepted` is None until it is written down, or
+    where it was queued; then `describe` says what is known of it. `has_ended` says that only what became of it has to
+    be written down: `end`, where it has one, or `refusal`, where it did not begin. `sender` is told of its end, or as
+    soon as it waits for something.
     """
 
     id: str
@@ -33,10 +34,15 @@ class RunningCall:
     task: CallTask | None = None
     is_unwanted: bool = False
     cancelled_by: str = ""
+    has_begun: bool = False
     has_ended: bool = False
     end: CallEnd | None = None
     refusal: RequestError | None = None
     sender: Accepted | None = None
+
+    def note_begin(self) -> None:
+        """Note that its tool has begun, so that it may have had effects."""
+        self.has_begun = True
 
     def note_end(self) -> None:
         """Note that only what became of it has to be written down."""

@@ -39,6 +39,9 @@ class Execute:
         """
         if invocation.request.deadline is not None and seconds_left(invocation) == 0:
             raise make_timeout(invocation)  # Nobody waits for it any more, so it need not begin.
+        begins = invocation.request.begins
+        if begins is not None:
+            begins()
         executor = self._executors[invocation.tool.executor]
         retry = invocation.tool.options.retry
         running = executor.run(invocation) if retry is None else attempts.run_again(executor, invocation, retry)
