@@ -102,6 +102,12 @@ def fail_behind(_invocation: Invocation) -> None:
     raise PartUnavailable("It cannot be loaded.")
 
 
+def fail_for_ann(invocation: Invocation) -> None:
+    """Refuse a caller before the tool begins; five seconds later they come again."""
+    if invocation.request.caller.subject == "ann":
+        raise PartUnavailable(retry_after=5)
+
+
 async def make_jobs(database: Database, before: Sequence[Stage], behind: Sequence[Stage]) -> Jobs:
     """Begin the jobs of a server with more stages than usual, which runs one call at once."""
     approvals, registry = MemoryApprovals(), Registry([pay])
@@ -132,3 +138,15 @@ async def test_a_tool_whose_answer_cannot_be_made_does_not_run_again(database: D
         "Error: the answer of the call could not be made, so its outcome is unknown; it may have had effects."
     )
     assert ended.message.response_metadata["error"]["retryable"] is False
+
+
+async def test_a_call_that_comes_again_later_holds_up_no_other_caller(database: Database) -> None:
+    """It has no place of those that run while it waits for its next try."""
+    jobs = await make_jobs(database, [Stage(fail_for_ann)], [])
+
+    refused = await submit(jobs, "ann", Submission())
+    other = await jobs.wait(await submit(jobs, "bob", Submission()), 20)
+    meanwhile = await jobs.get(refused.id, "default")
+    await jobs.close()
+
+    assert (other.status, meanwhile.status, meanwhile.attempt) == ("succeeded", "running", 1)

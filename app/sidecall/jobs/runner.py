@@ -45,6 +45,7 @@ class Runner:
         self.chronicles = Chronicles()
         self._expected: dict[str, CallTask] = {}
         self._dropped: set[str] = set()
+        self._pausing = 0
         self.freed: Callable[[], None] = lambda: None
 
     def open(self) -> None:
@@ -54,12 +55,12 @@ class Runner:
     @property
     def free(self) -> int:
         """How many more calls it takes now."""
-        return 0 if self.writer.is_closing else self._most - len(self._running) - len(self._expected)
+        return 0 if self.writer.is_closing else self._most - self.running
 
     @property
     def running(self) -> int:
-        """How many calls it runs, or is about to."""
-        return len(self._running) + len(self._expected)
+        """How many calls it runs, or is about to; of those that pause as many beside these as it runs at most."""
+        return len(self._running) + len(self._expected) - min(self._pausing, self._most)
 
     def __contains__(self, call_id: str) -> bool:
         return call_id in self._running or call_id in self._expected
@@ -262,11 +263,20 @@ class Runner:
             running.end = end_refused(running, request, error)
             return partial(self.writer.end_unless_asked, running) if is_unsure else None
         try:
-            await asyncio.sleep(min(error.retry_after, 5))
+            await self._pause(min(error.retry_after, 5))
         except asyncio.CancelledError:
             if running.is_unwanted:
                 return self._break_off(running)
         return partial(self.writer.release, running)
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait before a call comes again, and let another one run meanwhile."""
+        self._pausing += 1
+        self.freed()
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self._pausing -= 1
 
     def _break_off(self, running: RunningCall) -> Write:
         """Decide what becomes of a call whose task is cancelled: by whoever wants that, or since the server ends."""
