@@ -96,6 +96,17 @@ async def test_what_breaks_off_may_be_sent_again(sender: Sender, error: httpx.HT
     assert not caught.value.is_final
 
 
+@respx.mock
+async def test_a_receiver_has_all_the_time_for_its_answer(sender: Sender) -> None:
+    """No step of it takes less than the whole; of several addresses each is tried."""
+    respx.post("https://hooks.example.com/a?b=c").respond(204)
+
+    await send(sender)
+
+    sent = respx.calls.last.request.extensions["timeout"]
+    assert sent == {"connect": 5.0, "read": 20.0, "write": 20.0, "pool": 20.0}
+
+
 async def test_a_name_that_nobody_knows(sender: Sender, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may be known later."""
 

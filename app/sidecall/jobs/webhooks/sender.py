@@ -15,9 +15,10 @@ from sidecall.outgoing.patterns import parse_hosts
 from sidecall.outgoing.refusals import OutgoingRefused
 from sidecall.outgoing.rules import OutgoingRules
 
-_TIMEOUT = httpx.Timeout(10.0, connect=5.0)
 # Seconds for all of it; a receiver has only to say that it has the message.
 _PATIENCE = 20.0
+# A host may have several addresses, the first of them dead.
+_TIMEOUT = httpx.Timeout(_PATIENCE, connect=5.0)
 # An answer is not read: it may be of any length.
 _BOUNDS = AnswerBounds(sys.maxsize, _PATIENCE)
 _PUBLIC = OutgoingRules(ports=None)
