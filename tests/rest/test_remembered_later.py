@@ -126,15 +126,29 @@ async def test_a_remembered_call_is_counted_once(serve: MakeClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call_id", "slug"), [("01a202d4-8e08-76c8-a6cd-81cabbcf02ac", "unknown-call"), ("nope", "not-found")]
+    "call_id", ["01a202d4-8e08-76c8-a6cd-81cabbcf02ac", "nope", "call_1", "%C3%A4", "%FF", "1" * 999]
 )
-async def test_an_unknown_call_is_not_found(serve: MakeClient, call_id: str, slug: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "what"), [("GET", ""), ("GET", "/events"), ("POST", "/cancel"), ("POST", "/replay")]
+)
+async def test_an_unknown_call_is_not_found(serve: MakeClient, call_id: str, method: str, what: str) -> None:
     """Nor is what cannot be the id of one."""
     client = await serve(charge)
 
-    answer = await client.get(f"/tool_calls/{call_id}")
+    answer = await client.request(method, f"/tool_calls/{call_id}{what}")
 
-    assert (answer.status_code, answer.json()["type"]) == (404, f"urn:sidecall:problem:{slug}")
+    assert (answer.status_code, answer.json()["type"]) == (404, "urn:sidecall:problem:unknown-call")
+
+
+async def test_a_call_is_found_however_its_id_is_spelled(serve: MakeClient) -> None:
+    """In large letters, or without dashes."""
+    client = await serve(charge)
+    path = (await send(client, "charge", headers=ASYNC, order="a")).headers["Location"]
+    call_id = path.rpartition("/")[2]
+
+    found = [await client.get(f"/tool_calls/{it}") for it in (call_id.upper(), call_id.replace("-", ""))]
+
+    assert [answer.json()["id"] for answer in found] == [call_id] * 2
 
 
 async def test_an_unknown_tool_is_answered_at_once(serve: MakeClient) -> None:

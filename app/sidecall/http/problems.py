@@ -186,7 +186,7 @@ def install(app: FastAPI) -> None:
     """Answer every error of this application with problem+json."""
     app.add_exception_handler(RequestError, _answer_request_error)
     app.add_exception_handler(RequestValidationError, _answer_parameter)
-    app.add_exception_handler(HTTPException, _answer_http)
+    app.add_exception_handler(HTTPException, answer_http)
     app.add_exception_handler(ClientDisconnect, _answer_nobody)
     app.add_exception_handler(OSError, _answer_passing)
     app.add_exception_handler(ImportError, _answer_passing)
@@ -250,7 +250,8 @@ async def _answer_parameter(request: Request, error: Exception) -> Response:
     return problem(request, 422, "invalid-parameter", "A parameter of the request is wrong.", detail, errors=errors)
 
 
-async def _answer_http(request: Request, error: Exception) -> Response:
+async def answer_http(request: Request, error: Exception) -> Response:
+    """Make the answer to what the framework itself refuses."""
     assert isinstance(error, HTTPException)
     phrase = HTTPStatus(error.status_code).phrase
     slug = phrase.lower().replace(" ", "-")

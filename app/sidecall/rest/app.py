@@ -32,7 +32,7 @@ from sidecall.registry import Registry
 from sidecall.rest import explorer
 from sidecall.rest.parts import Parts
 from sidecall.rest.route_table import FILE_ROUTES, METRICS_ROUTES, ROUTES, STATUS_ROUTES, make_routes
-from sidecall.rest.routes import health
+from sidecall.rest.routes import health, unknown_calls
 from sidecall.rest.routes.permissions import permit
 from sidecall.rest.shortcuts import make_shortcuts
 from sidecall.version import __version__
@@ -122,6 +122,7 @@ def build_api(
     app.state.access = access
     _add_routes(app, pages, ways, has_files=parts.vector_stores is not None)
     problems.install(app)
+    unknown_calls.install(app)
     _add_document(app, pages, parts, access)
     return app
 
