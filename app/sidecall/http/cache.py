@@ -5,8 +5,8 @@ from typing import Any
 
 DOCUMENTED: dict[str, dict[str, Any]] = {
     "X-Cache": {
-        "description": "Where the tool has a cache: `hit`, an answer that was given before; `shared`, one that other "
-        "calls have waited for, too; `miss`, the tool has run for this call.",
+        "description": "Where a tool with a cache has answered, and not failed: `hit`, an answer that was given "
+        "before; `shared`, one that other calls have waited for, too; `miss`, the tool has run for this call.",
         "schema": {"type": "string", "enum": ["hit", "shared", "miss"]},
     },
     "Age": {"description": "How many seconds old an answer is that was given before.", "schema": {"type": "integer"}},
