@@ -14,8 +14,9 @@ from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.core.overload import Overloaded
 from sidecall.pipeline.format import refuse
 
-# By what a call may end, rather than be kept from running, with the names that its message keeps.
+# By what a call may end, rather than be kept from running, with the names that problems have.
 _ENDS: dict[str, type[RequestError]] = {"tool-call-failed": ToolCallFailed, "guardrail-tripped": GuardrailTripped}
+_PREFIX = "urn:sidecall:problem:"
 
 
 def answer_for(request: CallRequest, error: RequestError | ApprovalRequired) -> ToolMessage:
@@ -40,7 +41,7 @@ def end_by_problem(request: CallRequest, error: RequestError) -> ToolMessage:
     """Make the ToolMessage of a call that ended so; it says what a client that waits for it is told instead."""
     message = answer_for(request, error)
     name = next(name for name, kind in _ENDS.items() if isinstance(error, kind))
-    message.response_metadata["error"]["problem"] = {"type": name, "detail": error.message, **error.members}
+    message.response_metadata["error"]["problem"] = {"type": _PREFIX + name, "detail": error.message, **error.members}
     return message
 
 
@@ -50,7 +51,7 @@ def find_problem(message: ToolMessage) -> RequestError | None:
     if problem is None:
         return None
     members = {name: value for name, value in problem.items() if name not in {"type", "detail"}}
-    return _ENDS[problem["type"]](problem["detail"], **members)
+    return _ENDS[problem["type"].removeprefix(_PREFIX)](problem["detail"], **members)
 
 
 def find_kind(error: RequestError | ApprovalRequired) -> ErrorKind:
