@@ -13,10 +13,11 @@ from pydantic_core import to_json
 from sidecall.core.calls.entry import CallStatus
 from sidecall.core.context import cut_id
 from sidecall.core.observer import Outcome
+from sidecall.core.secrecy.mask import hide_spellings
 from sidecall.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
 from sidecall.history.decided import hide_in_decision
 from sidecall.history.noted import KeptValues, Noted
-from sidecall.history.showing import hide, write_shown
+from sidecall.history.showing import write_shown
 from sidecall.history.sums import BUCKETS, HOUR, WIDTH, Callers, Sum, SumKey, Sums
 from sidecall.ledger.sql.clauses import first_id
 
@@ -156,8 +157,8 @@ def _hide_in(kept: KeptValues | None, secrets: Sequence[str]) -> KeptValues | No
     if kept is None or not secrets:
         return kept
     args, is_whole, content, error = kept
-    shown = hide(args, secrets)
-    return shown, is_whole and shown == args, hide(content, secrets), hide(error, secrets)
+    shown = hide_spellings(args, secrets)
+    return shown, is_whole and shown == args, hide_spellings(content, secrets), hide_spellings(error, secrets)
 
 
 def _write_body(body: tuple[Any, ...]) -> bytes:
