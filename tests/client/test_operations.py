@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from sidecall.client import (
@@ -16,8 +17,10 @@ from sidecall.client import (
     RequestUnfit,
     ToolAnswer,
 )
+from sidecall.client.connection import make_operations
 from sidecall.client.operations import id_of
 from sidecall.client.remembered import read_verdict
+from sidecall.client.steps import Walk
 from tests.client.conftest import OpenApp, OpenTwin
 from tests.client.desk import double, find, recall, refund, sleep
 from tests.client.twins import make_twin, wait_for
@@ -37,6 +40,28 @@ async def test_tools_are_listed_for_each_provider(open_twin: OpenTwin) -> None:
     assert (chosen["name"], "input_schema" in chosen) == ("refund", True)
     assert (await twin.ask("tool", "refund"))["requires_approval"] is True
     assert [it["name"] for it in await twin.ask("show_tools", names=["double"])] == ["double"]
+
+
+def test_an_unchanged_list_is_there_whatever_else_is_listed_meanwhile() -> None:
+    """Others push it out of what is kept; and a list that comes without a tag is one all the same."""
+    operations = make_operations({})
+    tagged = {"headers": {"ETag": '"1"'}, "json": [{"name": "double"}]}
+
+    def begin(user: int) -> Walk[list[Any]]:
+        return Walk(operations.list_tools("mcp", {"context": {"user": user}}))
+
+    begin(0).go_on(httpx.Response(200, **tagged))
+    again = begin(0)
+    for user in range(1, 17):
+        begin(user).go_on(httpx.Response(200, **tagged))
+    again.go_on(httpx.Response(304))
+    untagged = [begin(17), begin(18)]
+    for walk in untagged:
+        walk.go_on(httpx.Response(200, json=[{"name": "refund"}]))
+
+    assert again.result == [{"name": "double"}]
+    assert [walk.result for walk in untagged] == [[{"name": "refund"}]] * 2
+    assert "If-None-Match" not in begin(17).step.headers
 
 
 async def test_a_call_is_answered_with_types(open_twin: OpenTwin) -> None:

@@ -38,6 +38,16 @@ async def leak(key: Annotated[str, Secret("PAST_SECRET")]) -> str:
 
 
 @tool
+async def pay(fields: dict[str, Any], key: Annotated[str, Secret("PAST_SECRET")]) -> str:
+    """Take a secret, and tell nothing of it.
+
+    Args:
+        fields: What is paid.
+    """
+    return f"paid with {len(key)}"
+
+
+@tool
 async def list_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """Return what was sent.
 

@@ -12,7 +12,7 @@ from sidecall.history.sums import PARTS
 from sidecall.main import create_app
 from sidecall.registry import Registry
 from sidecall.settings import Settings
-from tests.history.past import add, call, leak, list_fields, list_ids, say
+from tests.history.past import add, call, leak, list_fields, list_ids, pay, say
 from tests.kit.clients import MakeClient
 from tests.kit.remembered import ASYNC, send
 
@@ -246,3 +246,27 @@ async def test_calls_outlive_the_server_in_a_file(tmp_path: Any, is_file: bool) 
 
     assert found == [0, 3 if is_file else 0]
     assert (tmp_path / "ledger.history.db").exists() == is_file
+
+
+async def test_a_secret_that_may_stand_in_a_number_harms_no_call(
+    make_client: MakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A number is taken out where it is the secret, and stays where it only holds it; so do `true` and `null`."""
+    monkeypatch.setenv("PAST_SECRET", "1234")
+    client = await make_client(say, pay)
+    ids = [await call(client, "say", text="hi")]
+    for fields in ({"amount": 1234567}, {"pin": 1234}, {"text": "12345", "is_new": True, "1234": None}):
+        ids.append(await call(client, "pay", fields=fields))
+    monkeypatch.setenv("PAST_SECRET", "true")
+    ids.append(await call(client, "pay", fields={"is_new": True, "text": "untrue"}))
+
+    listed = (await client.get("/tool_calls")).json()
+
+    assert [entry["id"] for entry in listed] == ids[::-1]
+    assert [entry["args"] for entry in listed[::-1]] == [
+        {"text": "hi"},
+        {"fields": {"amount": 1234567}},
+        {"fields": {"pin": "[redacted]"}},
+        {"fields": {"text": "[redacted]5", "is_new": True, "[redacted]": None}},
+        {"fields": {"is_new": True, "text": "un[redacted]"}},
+    ]

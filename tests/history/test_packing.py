@@ -14,6 +14,7 @@ from sidecall.core.invocation import CallRequest, new_invocation
 from sidecall.core.messages import ToolCall
 from sidecall.core.observer import Outcome
 from sidecall.core.overload import StoreUnavailable
+from sidecall.core.secrecy.mask import SecretMask
 from sidecall.history.blocks import SPAN, read_heads
 from sidecall.history.history import History
 from sidecall.history.in_database import SqlBlocks
@@ -22,7 +23,9 @@ from sidecall.history.listing import BlockReader
 from sidecall.history.noted import Noted, NotedCalls
 from sidecall.history.packing import Packer, to_milliseconds
 from sidecall.history.places import Blocks, BlockSearch, HistoryBounds
+from sidecall.history.showing import Showing
 from sidecall.ledger.opening import open_history
+from sidecall.telemetry.redact import Redaction
 from tests.history.made import make_blocks, make_id
 from tests.history.past import add, say
 
@@ -155,11 +158,12 @@ class Broken(MemoryBlocks):
     """A place that cannot be used at times."""
 
     is_broken = True
+    failure: type[Exception] = StoreUnavailable
 
     async def keep(self, *args: object) -> None:
         """Refuse, or keep."""
         if self.is_broken:
-            raise StoreUnavailable
+            raise self.failure
         await super().keep(*args)  # type: ignore[arg-type]
 
 
@@ -198,3 +202,44 @@ async def test_what_cannot_be_written_is_written_later() -> None:
 
     assert (await history.summarize("default", "name", None, None)).total.calls == 3
     assert [entry.id for entry in (await history.list(CallFilter("default"), 10, None)).calls] == ids[::-1]
+
+
+async def test_whoever_asks_is_answered_while_nothing_can_be_written(caplog: pytest.LogCaptureFixture) -> None:
+    """For a reason that nobody thought of, too; it is told."""
+    place = Broken(BOUNDS)
+    place.failure = ValueError
+    notes = NotedCalls(1_000_000, None)
+    history = History(notes, Packer(), place, 1e9)
+    request = CallRequest(ToolCall(name="add", args={}, id="1"))
+    notes.note(new_invocation(request, add.compiled, None), "success", 0.001)
+
+    found = [len((await history.list(CallFilter("default"), 10, None)).calls)]
+    place.is_broken = False
+    found.append(len((await history.list(CallFilter("default"), 10, None)).calls))
+
+    assert found == [0, 1]
+    assert [record.getMessage() for record in caplog.records] == ["calls could not be written into the history"]
+
+
+async def test_a_call_that_cannot_be_packed_takes_no_other_with_it(caplog: pytest.LogCaptureFixture) -> None:
+    """It alone is left out, counted, and told with the reason; it counts in sums."""
+    notes = NotedCalls(1_000_000, Showing(Redaction(), 1000))
+    history = History(notes, Packer(), MemoryBlocks(BOUNDS), 1e9)
+    ids = []
+    for number in range(9):
+        # More digits than Python writes to look for a secret in them; a program in this process may pass that.
+        args = {"a": 10**5000 if number in (3, 4) else number}
+        invocation = new_invocation(CallRequest(ToolCall(name="add", args=args, id="1")), add.compiled, None)
+        invocation.args, invocation.mask = args, SecretMask()
+        invocation.mask.add("canary")
+        ids.append(invocation.id)
+        notes.note(invocation, "success", 0.001)
+
+    found = await history.list(CallFilter("default"), 10, None)
+
+    assert [entry.id for entry in found.calls] == [*ids[:3], *ids[5:]][::-1]
+    assert history.dropped == 2
+    told = [record for record in caplog.records if "lacks" in record.getMessage()]
+    assert [record.getMessage() for record in told] == ["the history lacks 2 calls, which could not be packed"]
+    assert told[0].exc_info is not None
+    assert (await history.summarize("default", "name", None, None)).total.calls == 9

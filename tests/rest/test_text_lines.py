@@ -15,6 +15,24 @@ def test_a_line_that_does_not_fit_is_cut() -> None:
     assert found == Excerpt("a" * MOST_CHARACTERS + note, LineRange(3, None))
 
 
+def test_what_comes_after_a_line_that_is_cut_ends_where_it_was_to_end() -> None:
+    """As what comes after whole lines does; nothing comes after the last that is wanted."""
+    text = f"{LONG}\ntwo\nthree\nfour\n"
+
+    assert [cut_lines(text, LineRange(1, last)).rest for last in (3, 1)] == [LineRange(2, 3), None]
+    assert cut_lines(text, LineRange(2, 3)).text == "two\nthree\n"
+
+
+@pytest.mark.parametrize(("more", "rest"), [("", None), ("two\n", LineRange(2, None))])
+def test_the_end_of_a_line_takes_no_room(more: str, rest: LineRange | None) -> None:
+    """Nothing is left out of one that fits without it."""
+    line = "a" * MOST_CHARACTERS + "\n"
+
+    found = cut_lines(f"{line}{more}", LineRange())
+
+    assert found == Excerpt(line + ("" if rest is None else "[… read on with lines=2- …]\n"), rest)
+
+
 @pytest.mark.parametrize(
     ("text", "ways"),
     [(LONG, "grep=word"), (f"[{LONG[1:]}", "grep=word or path=$…"), (f"{{{LONG[1:]}", "grep=word or path=$…")],
@@ -55,3 +73,18 @@ def test_more_than_enough_in_one_line_is_said() -> None:
 
     assert found.rest is None
     assert found.text.endswith("\n[… more of it in line 1; look for something longer …]\n")
+
+
+def test_what_is_found_in_later_lines_can_be_had() -> None:
+    """Also where the last line that is shown holds more of it; none of its own come again."""
+    one, many = "b\n" * 99, f"b{'-' * 1000}b\n"
+
+    found = find_lines(f"{one}{many}-\nb\n", "b", LineRange(1, 105))
+    alone = find_lines(f"{one}{many}-\n-\n", "b", LineRange())
+
+    assert found.text.endswith(
+        "\n[… more of it in line 100; look for something longer; read on with lines=102-105 …]\n"
+    )
+    assert found.rest == LineRange(102, 105)
+    assert alone.text.endswith("\n[… more of it in line 100; look for something longer …]\n")
+    assert alone.rest is None

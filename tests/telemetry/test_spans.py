@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from opentelemetry import trace
@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import SpanKind, StatusCode
 
-from sidecall import ToolContext, ToolException, ToolMessage, tool
+from sidecall import Secret, ToolContext, ToolException, ToolMessage, tool
 from sidecall.core.invocation import CallRequest
 from sidecall.telemetry.calls import CallTelemetry
 from sidecall.telemetry.lines import CallLines
@@ -209,6 +209,25 @@ async def test_arguments_and_results_are_told_on_request_but_for_secrets(run_wat
 
     assert json.loads(str(attributes["gen_ai.tool.call.arguments"])) == {"user": "ada", "password": "[redacted]"}
     assert json.loads(str(attributes["gen_ai.tool.call.result"])) == {"user": "ada", "token": "[redacted]"}
+
+
+async def test_a_secret_that_the_tool_was_given_is_in_no_arguments(
+    run_watched: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the model has it from."""
+    monkeypatch.setenv("SPAN_KEY", "canary-4711")
+    traced = Traced(Redaction())
+
+    @tool
+    async def send(text: str, key: Annotated[str, Secret("SPAN_KEY")]) -> str:
+        """Send a text."""
+        return f"sent {text} with {key}"
+
+    await run_watched(traced.watch, send, write_request("send", {"text": "no canary-4711"}))
+    attributes = traced.spans["execute_tool send"].attributes or {}
+
+    assert json.loads(str(attributes["gen_ai.tool.call.arguments"])) == {"text": "no [redacted]"}
+    assert json.loads(str(attributes["gen_ai.tool.call.result"])) == "sent no [redacted] with [redacted]"
 
 
 async def test_a_span_that_is_not_sampled_costs_nothing_more(run_watched: Run) -> None:

@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 import typer
 from pydantic_core import from_json
-from rich.console import Console
 
 from sidecall.cli.call_rows import print_approval, print_approvals, print_rules
 from sidecall.cli.calls import refuse_misplaced
+from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, list_pages, place_of, reach, require, require_id
 from sidecall.core.approval import ApprovalStatus
 
@@ -33,7 +33,7 @@ def list_approvals(
     with reach(url) as client:
         found = list_pages(client, "/approvals", limit, {"status": status})
     if as_json:
-        Console().print_json(data=found)
+        print_json(found)
     else:
         print_approvals(found)
 
@@ -44,7 +44,7 @@ def show(approval_id: WhichApproval, as_json: AsJson = False, url: Url = DEFAULT
     with reach(url) as client:
         found = ask(client, "GET", place_of("approvals", approval_id))
     if as_json:
-        Console().print_json(data=found)
+        print_json(found)
     else:
         print_approval(found)
 
@@ -86,7 +86,7 @@ def rules(
     with reach(url) as client:
         found = list_pages(client, "/approvals/rules", limit, {})
     if as_json:
-        Console().print_json(data=found)
+        print_json(found)
     else:
         print_rules(found)
 
@@ -104,7 +104,7 @@ def revoke(
 def _decide(url: str, approval_id: str, decision: dict[str, Any]) -> None:
     body = {name: value for name, value in decision.items() if value is not None}
     with reach(url) as client:
-        Console().print_json(data=ask(client, "POST", place_of("approvals", approval_id), json=body))
+        print_json(ask(client, "POST", place_of("approvals", approval_id), json=body))
 
 
 def _read_args(text: str | None) -> Any:

@@ -3,10 +3,10 @@
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from sidecall.cli.call_filters import SinceOption, UntilOption, make_query
 from sidecall.cli.call_rows import print_audit
+from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, list_pages, reach
 from sidecall.core.decisions.audit import AuditAction
 
@@ -24,6 +24,6 @@ def audit(
     with reach(url) as client:
         found = list_pages(client, "/audit", limit, make_query(since, until, action=action, by=by))
     if as_json:
-        Console().print_json(data=found)
+        print_json(found)
     else:
         print_audit(found)

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 
 import typer
 from pydantic_core import from_json, to_json
-from rich.console import Console
 from uuid_utils import uuid4
 
 from sidecall.cli.options import Toolkits, Tools
+from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.remote import NoServer, place_of, reach, word_problem
 from sidecall.cli.starting.given import load_registry, read_settings
 from sidecall.core.errors import SEE_LOG, ToolCallFailed
@@ -58,7 +58,7 @@ def call(
         message = _call_remote(url, name, args, arguments or [], beside)
     else:
         message = _call_here(read_settings(tools=tools, toolkits=toolkits), name, args, arguments or [], beside)
-    Console().print_json(data=message)
+    print_json(message)
     raise typer.Exit(0 if message["status"] == "success" else 1)
 
 

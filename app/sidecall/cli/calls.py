@@ -1,12 +1,10 @@
 """sidecall calls: what a running server remembers of its calls."""
 
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import httpx
 import typer
-from rich.console import Console
 
 from sidecall.cli.call_filters import (
     CallerOption,
@@ -20,6 +18,7 @@ from sidecall.cli.call_filters import (
 )
 from sidecall.cli.call_rows import print_calls
 from sidecall.cli.following import follow
+from sidecall.cli.printing.json_output import print_json, print_lines
 from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, list_pages, place_of, reach, require, require_id
 
 calls = typer.Typer(help="Ask a running server for calls that it remembers; alone it lists them, newest first.")
@@ -50,7 +49,7 @@ def list_calls(
     with reach(url) as client:
         found = list_pages(client, "/tool_calls", limit, query)
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         print_calls(found)
 
@@ -71,7 +70,7 @@ def refuse_misplaced(ctx: typer.Context) -> None:
 def show(call_id: WhichCall, url: Url = DEFAULT_URL) -> None:
     """Print one call as JSON, with its answer."""
     with reach(url) as client:
-        _print_json(ask(client, "GET", place_of("tool_calls", call_id)))
+        print_json(ask(client, "GET", place_of("tool_calls", call_id)))
 
 
 @calls.command()
@@ -87,14 +86,14 @@ def replay(
     headers = {} if wait is None else {"Prefer": f"wait={wait}"}
     with reach(url) as client:
         place = place_of("tool_calls", call_id)
-        _print_json(ask(client, "POST", f"{place}/replay", json={"insist": insist}, headers=headers))
+        print_json(ask(client, "POST", f"{place}/replay", json={"insist": insist}, headers=headers))
 
 
 @calls.command()
 def cancel(call_id: WhichCall, url: Url = DEFAULT_URL) -> None:
     """Cancel a call that waits or runs, and print it."""
     with reach(url) as client:
-        _print_json(ask(client, "POST", f"{place_of('tool_calls', call_id)}/cancel"))
+        print_json(ask(client, "POST", f"{place_of('tool_calls', call_id)}/cancel"))
 
 
 @calls.command()
@@ -119,9 +118,7 @@ def export(
 
 def _copy(response: httpx.Response, output: Path | None) -> None:
     if output is None:
-        for piece in response.iter_bytes():
-            sys.stdout.buffer.write(piece)
-        sys.stdout.flush()
+        print_lines(response)
         return
     with output.open("wb") as file:
         for piece in response.iter_bytes():
@@ -129,7 +126,3 @@ def _copy(response: httpx.Response, output: Path | None) -> None:
 
 
 calls.command()(follow)
-
-
-def _print_json(answer: Any) -> None:
-    Console().print_json(data=answer)

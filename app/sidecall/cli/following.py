@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import httpx
 import typer
-from pydantic_core import to_json
 
 from sidecall.cli.call_filters import CallerOption, KindOption, NameOption, StatusOption, TagOption, make_query
 from sidecall.cli.call_rows import open_console, write_line
+from sidecall.cli.printing.json_output import print_line
 from sidecall.cli.remote import DEFAULT_URL, RefusedByServer, Url, ask, list_pages, place_of, reach
 
 # Seconds between two looks.
@@ -102,7 +102,7 @@ def follow(
         while True:
             for call in _insist(follower, url):
                 if as_json:
-                    typer.echo(to_json({**call, "message": None}))
+                    print_line({**call, "message": None})
                 else:
                     console.print(write_line(call), no_wrap=True, overflow="ellipsis", crop=True)
             time.sleep(_PAUSE)

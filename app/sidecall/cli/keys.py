@@ -14,6 +14,7 @@ from rich.table import Column, Table
 from sidecall.auth.key_file import KeyFile
 from sidecall.auth.keys import ApiKey, mint_key
 from sidecall.auth.scopes import CALL, SERVER_SCOPES
+from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.starting.given import read_settings
 from sidecall.core.context import ANY_SCOPE
 from sidecall.core.errors import SidecallError
@@ -78,7 +79,7 @@ def list_keys(
     """List the keys, those too that open nothing any more; never the keys themselves."""
     found = _open(file).read()
     if as_json:
-        Console().print_json(data=[key.model_dump(mode="json", exclude={"sha256"}) for key in found])
+        print_json([key.model_dump(mode="json", exclude={"sha256"}) for key in found])
         return
     # Where there is no room, cells go on in the next line; nothing of a scope is left out.
     headings = [Column(name, overflow="fold") for name in ("id", "name", "tenant", "scopes", "created", "state")]

@@ -1,7 +1,6 @@
 """sidecall mcp: serve the tools to the program that starts this one; sidecall mcp-servers: accept those of others."""
 
 import asyncio
-import json
 import logging.config
 import os
 import sys
@@ -14,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sidecall.cli.options import Toolkits, Tools
+from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.core.errors import SidecallError
 from sidecall.main import create_app
@@ -76,7 +76,7 @@ def list_mcp_servers(
     pins = _open_pins(file).read()
     console = Console()
     if as_json:
-        console.print_json(json.dumps(pins.model_dump()))
+        print_json(pins.model_dump())
         return
     table = Table("server", "accepted", "waiting", "description", box=None, header_style="bold")
     for server in sorted(pins.accepted.keys() | pins.waiting.keys()):

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sidecall.cli.call_rows import clean, write_time
+from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, reach
 from sidecall.cli.starting.given import write_count
 
@@ -27,7 +28,7 @@ def status(as_json: AsJson = False, url: Url = DEFAULT_URL) -> None:
     with reach(url) as client:
         found = ask(client, "GET", "/status")
         if as_json:
-            Console().print_json(data=found)
+            print_json(found)
         else:
             print_status(found)
 

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sidecall.cli.options import Toolkits, Tools
+from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.cli.tokens import estimate_tokens
 from sidecall.core.tool import CompiledTool
@@ -25,7 +26,7 @@ def tools(
     registry = load_registry(read_settings(tools=tools, toolkits=toolkits))
     console = Console()
     if format is not None:
-        console.print_json(data=render_definitions(list(registry), format, strict=strict))
+        print_json(render_definitions(list(registry), format, strict=strict))
         return
     table = Table("tool", "tokens", "arguments", "description", "tags", "source", box=None, header_style="bold")
     tokens: dict[str, int] = {}

@@ -52,13 +52,16 @@ class Operations(Remembered):
         params += [("search", filters["search"])] if "search" in filters else []
         params += [("strict", "true")] if filters.get("strict") else []
         headers = _write_context(filters.get("context"))
-        known = repr((params, headers))
-        if known in self.listings:
-            headers["If-None-Match"] = self.listings[known][0]
+        wanted = repr((params, headers))
+        # Kept here, since others may push it out before the answer comes.
+        tag, listed = self.listings.get(wanted, ("", []))
+        if tag:
+            headers["If-None-Match"] = tag
         response = yield from self._send(Sending("GET", "/tools", params, headers, is_safe=True))
         if response.status_code != httpx.codes.NOT_MODIFIED:
-            self.listings = {**dict([*self.listings.items()][-15:]), known: (response.headers["ETag"], response.json())}
-        return list(self.listings[known][1])
+            tag, listed = response.headers.get("ETag", ""), response.json()
+            self.listings = {**dict([*self.listings.items()][-15:]), wanted: (tag, listed)}
+        return list(listed)
 
     def show_tool(self, name: str, context: Mapping[str, Any] | None = None) -> Steps[dict[str, Any]]:
         """Show everything about one tool."""

@@ -6,7 +6,8 @@ from typing import Any
 
 from sidecall.core.decisions.rules import Decided
 from sidecall.core.invocation import CallRequest
-from sidecall.history.showing import Showing, hide
+from sidecall.core.secrecy.mask import hide_spellings
+from sidecall.history.showing import Showing
 
 # The id of the approval, if the call has waited; who has decided and when, if anybody; the arguments that they changed,
 # if they did; and what they said. The last two only where arguments and answers are kept. Most calls have nothing.
@@ -31,7 +32,9 @@ def keep_decision(request: CallRequest, showing: Showing | None, hidden: Collect
 
 def hide_in_decision(kept: KeptDecision, secrets: Collection[str]) -> KeptDecision:
     """Copy it with a mark in the place of these secrets."""
-    return (*kept[:3], hide(kept[3], secrets), hide(kept[4], secrets)) if kept and secrets else kept
+    if not kept or not secrets:
+        return kept
+    return (*kept[:3], hide_spellings(kept[3], secrets), hide_spellings(kept[4], secrets))
 
 
 def show_decision(kept: KeptDecision) -> dict[str, Any]:

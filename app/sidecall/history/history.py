@@ -4,7 +4,6 @@ import asyncio
 import logging
 import time
 from collections import deque
-from contextlib import suppress
 from itertools import islice
 
 from sidecall.core.calls.entry import OPEN, CallEntry, CallFilter, CallPage
@@ -148,14 +147,24 @@ class History:
         return summarize(by, (first, before), found)
 
     async def _settle_if_possible(self) -> None:
-        with suppress(StoreUnavailable):  # What was written before can be found all the same.
+        # What was written before can be found all the same.
+        try:
             await self.settle()
+        except StoreUnavailable:
+            pass
+        except Exception:
+            logger.exception("calls could not be written into the history")
 
     def _pack_all(self) -> None:
         """Pack what has been noted, while that is about as much as is packed at once."""
         for block in self._packer.pack(self._notes.take()):
             self._backlog.append(block)
             self._notes.held += block.size
+        failures = self._packer.take_failures()
+        if failures:
+            self._tell_missing("for which there was no room")
+            self._notes.dropped += len(failures)
+            self._tell_missing("which could not be packed", failures[0])
 
     async def _write(self) -> None:
         self._pack_all()
@@ -179,18 +188,15 @@ class History:
         self._backlog.clear()
         self._tell_missing("which could not be written before this server ended")
 
-    def _tell_missing(self, why: str) -> None:
+    def _tell_missing(self, why: str, failure: Exception | None = None) -> None:
         if self.dropped != self._told:
-            logger.warning("the history lacks %d calls, %s", self.dropped - self._told, why)
+            logger.warning("the history lacks %d calls, %s", self.dropped - self._told, why, exc_info=failure)
             self._told = self.dropped
 
     async def _go_round(self) -> None:
         while True:
             await asyncio.sleep(_ROUND)
-            try:
-                await self._settle_if_possible()
-            except Exception:
-                logger.exception("calls could not be written into the history")
+            await self._settle_if_possible()
 
     async def _forget(self) -> None:
         while True:

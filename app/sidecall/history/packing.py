@@ -13,10 +13,11 @@ from pydantic_core import to_json
 from sidecall.core.calls.entry import CallStatus
 from sidecall.core.context import cut_id
 from sidecall.core.observer import Outcome
+from sidecall.core.secrecy.mask import hide_spellings
 from sidecall.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
 from sidecall.history.decided import hide_in_decision
 from sidecall.history.noted import KeptValues, Noted
-from sidecall.history.showing import hide, write_shown
+from sidecall.history.showing import write_shown
 from sidecall.history.sums import BUCKETS, HOUR, WIDTH, Callers, Sum, SumKey, Sums
 from sidecall.ledger.sql.clauses import first_id
 
@@ -45,6 +46,7 @@ class Packer:
         """Begin to tell callers apart."""
         self._callers = Callers()
         self.sums = Sums()
+        self._failures: list[Exception] = []
 
     def pack(self, noted: Sequence[Noted]) -> Iterator[Block]:
         """Yield blocks of these calls, one after the other so that whoever packs may rest between."""
@@ -55,13 +57,29 @@ class Packer:
             calls = [call for call in calls if not call.is_remembered]
             while calls:
                 group = _cut_off(calls)
-                yield _make_block(tenant, group, offset)
+                yield from self._pack_group(tenant, group, offset)
                 calls = calls[len(group) :]
+
+    def take_failures(self) -> list[Exception]:
+        """Return why calls were left out that could not be packed, one for each, and begin anew."""
+        taken, self._failures = self._failures, []
+        return taken
 
     def take_sums(self) -> list[Sum]:
         """Return the sums of what was packed, and begin anew."""
         taken, self.sums = self.sums, Sums()
         return [Sum(key, counts) for key, counts in taken.items()]
+
+    def _pack_group(self, tenant: str, group: Sequence[Noted], offset: float) -> list[Block]:
+        try:
+            return [_make_block(tenant, group, offset)]
+        except Exception as error:
+            if len(group) == 1:
+                self._failures.append(error)
+                return []
+        # Whichever it is, the others are none the worse for it.
+        half = len(group) // 2
+        return [block for part in (group[:half], group[half:]) for block in self._pack_group(tenant, part, offset)]
 
     def _sum_up(self, tenant: str, calls: Sequence[Noted], offset: float) -> None:
         _, _, tools, callers, outcomes, seconds, moments, *_ = zip(*calls, strict=True)
@@ -156,8 +174,8 @@ def _hide_in(kept: KeptValues | None, secrets: Sequence[str]) -> KeptValues | No
     if kept is None or not secrets:
         return kept
     args, is_whole, content, error = kept
-    shown = hide(args, secrets)
-    return shown, is_whole and shown == args, hide(content, secrets), hide(error, secrets)
+    shown = hide_spellings(args, secrets)
+    return shown, is_whole and shown == args, hide_spellings(content, secrets), hide_spellings(error, secrets)
 
 
 def _write_body(body: tuple[Any, ...]) -> bytes:

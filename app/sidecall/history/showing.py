@@ -9,7 +9,7 @@ from pydantic_core import from_json, to_json
 from sidecall.core.decisions.fingerprint import read_args
 from sidecall.core.jsonable import replace_surrogates
 from sidecall.core.messages import ToolCall
-from sidecall.telemetry.redact import REDACTED, Redaction
+from sidecall.telemetry.redact import Redaction
 
 # What a value takes beside its texts when it is measured, about.
 _BESIDE = 4
@@ -90,14 +90,6 @@ class Showing:
         return (
             shown if len(write_shown(shown)) <= self.most else {name: shown.get(name) for name in ("kind", "message")}
         )
-
-
-def hide(value: Any, secrets: Collection[str]) -> Any:
-    """Copy a value with a mark in the place of these secrets, wherever they stand in its JSON."""
-    text = write_shown(value)
-    for secret in secrets:
-        text = text.replace(write_shown(secret)[1:-1], REDACTED)
-    return read_shown(text)
 
 
 def _is_short(value: Any, most: int) -> bool:

@@ -54,18 +54,28 @@ def cut_lines(text: str, wanted: LineRange) -> Excerpt:
     first, start, stop = _locate(text, wanted)
     if stop - start <= MOST_CHARACTERS:
         return Excerpt(text[start:stop])
-    shown = text[start : text.rfind("\n", start, start + MOST_CHARACTERS) + 1]
+    # The end of the last line that fits takes no room.
+    after = text.rfind("\n", start, start + MOST_CHARACTERS + 1) + 1
+    shown = text[start:after]
+    if after == stop:
+        return Excerpt(shown)
     if shown:
-        rest = LineRange(first + shown.count("\n"), wanted.last if wanted.first else None)
+        rest = _go_on(wanted, first + shown.count("\n"))
         return Excerpt(f"{shown}[… read on with lines={rest} …]\n", rest)
-    return _cut_line(text, first, start, stop)
+    return _cut_line(text, first, (start, stop), _go_on(wanted, first + 1))
 
 
-def _cut_line(text: str, number: int, start: int, stop: int) -> Excerpt:
+def _go_on(wanted: LineRange, number: int) -> LineRange:
+    """Return what is left of the lines that are wanted, from one of this number on."""
+    return LineRange(number, wanted.last if wanted.first else None)
+
+
+def _cut_line(text: str, number: int, bounds: tuple[int, int], after: LineRange) -> Excerpt:
     """Return the head of a line that does not fit, and say how the rest of it is found: no lines lead there."""
+    start, stop = bounds
     end = text.find("\n", start, stop)
     over = (stop if end < 0 else end) - start - MOST_CHARACTERS
-    rest = None if end < 0 or end + 1 >= stop else LineRange(number + 1)
+    rest = None if end < 0 or end + 1 >= stop else after
     further = "" if rest is None else f"; read on with lines={rest}"
     head = text[start : start + MOST_CHARACTERS]
     ways = "grep=word or path=$…" if head[:1] in _BEGIN_JSON else "grep=word"
@@ -84,7 +94,11 @@ def find_lines(text: str, word: str, wanted: LineRange, *, ignore_case: bool = F
     while at >= 0:
         here = number + text.count("\n", counted, at)
         if len(found) == MOST_FOUND:
-            return _end_search(found, number, LineRange(here, wanted.last if wanted.first else None))
+            is_crowded = here == number
+            if is_crowded:
+                at = _find_in_later_line(searched, sought, at, stop)
+            rest = None if at < 0 else _go_on(wanted, number + text.count("\n", counted, at))
+            return _end_search(found, number if is_crowded else None, rest)
         number, counted = here, at
         shown, end = _show_around(text, at, at + len(sought), (start, stop))
         found.append(f"{number}:{shown}\n")
@@ -92,10 +106,17 @@ def find_lines(text: str, word: str, wanted: LineRange, *, ignore_case: bool = F
     return Excerpt("".join(found))
 
 
-def _end_search(found: list[str], number: int, rest: LineRange) -> Excerpt:
-    if rest.first == number:
-        return Excerpt("".join([*found, f"[… more of it in line {number}; look for something longer …]\n"]))
-    return Excerpt("".join([*found, f"[… read on with lines={rest} …]\n"]), rest)
+def _find_in_later_line(text: str, sought: str, at: int, stop: int) -> int:
+    """Return where a text stands next behind the line of this place; -1 where it does not."""
+    end = text.find("\n", at, stop)
+    return -1 if end < 0 else text.find(sought, end + 1, stop)
+
+
+def _end_search(found: list[str], crowded: int | None, rest: LineRange | None) -> Excerpt:
+    """Add what else there is: more of it in the line of this number, and in later ones."""
+    ways = [] if crowded is None else [f"more of it in line {crowded}; look for something longer"]
+    ways += [] if rest is None else [f"read on with lines={rest}"]
+    return Excerpt("".join([*found, f"[… {'; '.join(ways)} …]\n"]), rest)
 
 
 def _show_around(text: str, at: int, after: int, bounds: tuple[int, int]) -> tuple[str, int]:

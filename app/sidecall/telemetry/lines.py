@@ -135,7 +135,8 @@ class CallLines:
 
 def redact_arguments(invocation: Invocation, redaction: Redaction) -> dict[str, Any]:
     """Copy what the model sent, without what it had no business to send and without secrets."""
-    return redaction.redact_fields(_leave_out(invocation.tool.hidden_names, invocation.args))
+    args = _leave_out(invocation.tool.hidden_names, invocation.args)
+    return redaction.redact_fields(args if invocation.mask is None else invocation.mask.hide(args))
 
 
 def redact_result(invocation: Invocation, redaction: Redaction) -> Any:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
 from sidecall.authoring.remote.agent import LATE, RemoteAgent
 from sidecall.authoring.remote.turns import AgentAnswer, AgentTurn
+from sidecall.cli.printing.json_output import print_json
 from sidecall.core.errors import SidecallError, ToolException
 
 
@@ -40,7 +40,7 @@ def agent(
     except (ToolException, TimeoutError) as error:
         typer.echo(error.message if isinstance(error, ToolException) else LATE, err=True)
         raise typer.Exit(1) from None
-    Console().print_json(data=_show(answer))
+    print_json(_show(answer))
 
 
 async def _talk(there: RemoteAgent, turn: AgentTurn, headers: Mapping[str, str]) -> AgentAnswer:
@@ -58,7 +58,7 @@ async def _talk(there: RemoteAgent, turn: AgentTurn, headers: Mapping[str, str])
 def _decide(text: str, shown: Any) -> dict[str, Any]:
     typer.echo(f"The agent asks: {text}", err=True)
     if shown is not None:
-        Console(stderr=True).print_json(data=shown)
+        print_json(shown, to_err=True)
     is_approved = typer.confirm("Answer or approve (y), or reject (n)?", default=False, err=True)
     wanted = 'Your answer, or Enter for "Approved."' if is_approved else "Why not, or Enter to say nothing"
     reply = typer.prompt(wanted, default="", show_default=False, err=True)

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sidecall.cli.options import Toolkits
+from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.remote import AsJson
 from sidecall.cli.starting.given import read_settings
 from sidecall.executors.sandbox.local import LocalSandbox
@@ -24,7 +25,7 @@ def toolkits(toolkits: Toolkits = None, as_json: AsJson = False) -> None:
     told = [_tell(toolkit, toolkit.name in settings.toolkits, lacks[toolkit.name]) for toolkit in TOOLKITS]
     console = Console()
     if as_json:
-        console.print_json(data=told)
+        print_json(told)
         return
     table = Table.grid(padding=(0, 2))
     # Names are read and typed as they are, however narrow the terminal is.

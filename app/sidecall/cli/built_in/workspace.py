@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, place_of, reach, require
 from sidecall.core.errors import SidecallError
 from sidecall.workspace.allowance import write_size
@@ -31,7 +32,7 @@ def list_files(conversation: Conversation, as_json: AsJson = False, url: Url = D
     found = _list_all(url, conversation)
     console = Console()
     if as_json:
-        console.print_json(data=found)
+        print_json(found)
         return
     table = Table("file", "size", "from", box=None, header_style="bold", pad_edge=False)
     for file in found:

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -38,22 +38,11 @@ class SecretMask:
 
     def hide_in_text(self, text: str) -> str:
         """Return a text without the secrets."""
-        for spelling in self._spellings:
-            if spelling in text:
-                text = text.replace(spelling, MASKED)
-        return text
+        return _hide_in_text(text, self._spellings)
 
     def hide(self, value: Any) -> Any:
         """Copy a value as JSON has it, without the secrets; what JSON does not have stays as it is."""
-        if isinstance(value, str):
-            return self.hide_in_text(value)
-        if isinstance(value, Mapping):
-            return {self.hide(key): self.hide(inner) for key, inner in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.hide(inner) for inner in value]
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return MASKED if str(value) in self._secrets else value
-        return value
+        return hide_spellings(value, self._spellings)
 
     def measure_begun(self, text: str) -> int:
         """Return how many characters at the end of a text may be the beginning of a secret."""
@@ -65,6 +54,26 @@ class SecretMask:
                     most = len(text) - place
                 place = text.find(spelling[0], place + 1)
         return most
+
+
+def hide_spellings(value: Any, spellings: Collection[str]) -> Any:
+    """Copy a value as JSON has it, without what is spelled so, the longest of which come first."""
+    if isinstance(value, str):
+        return _hide_in_text(value, spellings)
+    if isinstance(value, Mapping):
+        return {hide_spellings(key, spellings): hide_spellings(inner, spellings) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [hide_spellings(inner, spellings) for inner in value]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return MASKED if str(value) in spellings else value
+    return value
+
+
+def _hide_in_text(text: str, spellings: Collection[str]) -> str:
+    for spelling in spellings:
+        if spelling in text:
+            text = text.replace(spelling, MASKED)
+    return text
 
 
 def _spell(secret: str) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""How the program prints what it was asked for."""
