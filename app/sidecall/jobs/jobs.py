@@ -139,19 +139,7 @@ class Jobs:
         if begins:
             runs_first = how.may_end_first and may_repeat(self._find(record.tool_call.name))
             return self._runner.accept(record, acceptance, how, runs_first=runs_first)
-        return outlast(self._queue(record, acceptance))  # Its client may hang up while it is written down.
-
-    async def _queue(self, record: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
-        accepted = None
-        self._upkeep.expect(record.id)
-        try:
-            accepted = await self._calls.accept(record, acceptance)
-        finally:
-            if accepted is None:
-                self._upkeep.drop(record.id)
-            else:
-                self._upkeep.add(record)
-        return accepted
+        return outlast(self._upkeep.accept(record, acceptance))  # Its client may hang up while it is written down.
 
     async def wait(
         self, entry: CallEntry, seconds: float | None, done: Callable[[CallEntry], bool] = lambda _: False
