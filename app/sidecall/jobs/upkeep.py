@@ -7,10 +7,10 @@ import math
 import time
 
 from sidecall.core.calls.accepted import AcceptedCall
-from sidecall.core.calls.entry import Acceptance, LostCall
+from sidecall.core.calls.entry import Acceptance, ClaimedCall, LostCall
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
-from sidecall.jobs.endings import end_unknown, may_repeat
+from sidecall.jobs.endings import end_cancelled, end_unknown, may_repeat
 from sidecall.jobs.ends import Ends
 from sidecall.jobs.held import HeldCalls
 from sidecall.jobs.runner import Runner
@@ -28,8 +28,8 @@ _SLOW_LOOK = 30.0
 class Upkeep:
     """Begin queued calls when there is room, and take up what other servers have left behind.
 
-    `queued` is about how many calls are queued; other servers may have changed it since. It may be too high for a moment,
-    but not too low, since no call is begun while it is 0.
+    `queued` is about how many calls are queued; other servers may have changed it since. It may be too high for a
+    moment, but not too low, since no call is begun while it is 0.
     """
 
     def __init__(self, ledger: Ledger, runner: Runner, held: HeldCalls, find: Find, ends: Ends, attempts: int) -> None:
@@ -176,10 +176,18 @@ class Upkeep:
             self._own.discard(claimed.record.id)
             if self._runner.is_closing:
                 await self._calls.release(claimed.record.id, claimed.attempt)
+            elif claimed.is_unwanted:
+                await self._end_unwanted(claimed)
             else:
                 self._runner.begin(claimed)
         if was_counted or (len(taken) < most and self.queued):  # Others have taken or cancelled some.
             await self.count()
+
+    async def _end_unwanted(self, claimed: ClaimedCall) -> None:
+        """End a call that was cancelled before it was queued again."""
+        record = claimed.record
+        await self._calls.finish(record.id, claimed.attempt, end_cancelled(record.tool_call, record.id))
+        self._ends.tell(record.id)
 
     async def _keep_company(self) -> None:
         """Do what others ask, and take up the calls of those that have ended."""
@@ -215,7 +223,9 @@ class Upkeep:
 
     async def _release_or_end(self, lost: LostCall, *, may_run: bool) -> None:
         if may_run and lost.attempt < self._attempts:
-            await self._calls.release(lost.id, lost.attempt)
-            self.add()
+            if await self._calls.release(lost.id, lost.attempt):
+                await self._held.call_off_queued(lost.record)
+            else:
+                self.add()
         else:
             await self._calls.finish(lost.id, lost.attempt, end_unknown(lost.record.tool_call, lost.id))
