@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sidecall.core.approval import Approval, ApprovalRequired
 from sidecall.core.calls.accepted import AcceptedCall
 from sidecall.core.calls.entry import Acceptance, CallEntry, CallFilter, CallPage
-from sidecall.core.calls.errors import CallEnded, CallNotKept, TooManyJobs
+from sidecall.core.calls.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.errors import ToolTimeout
 from sidecall.core.invocation import CallRequest, new_invocation_id
@@ -41,6 +41,7 @@ logger = logging.getLogger("sidecall")
 # Seconds after which those who wait look for themselves: another server may have ended their call.
 _LOOK = 1.0
 _QUEUED = "So many calls are queued that this server takes no more."
+_REFUSED = "The call was refused before it began, and nothing of it is kept; send it again."
 _FULL = "So many calls are remembered, none of which may be forgotten yet, that this server takes no more."
 
 
@@ -181,6 +182,8 @@ class Jobs:
         self._listening += 1
         try:
             return await self.wait(entry, seconds, done)
+        except UnknownCall:  # Another server knows why, and tells its own clients.
+            raise Overloaded(_REFUSED, retry_after=1) from None
         finally:
             self._listening -= 1
 
