@@ -18,6 +18,7 @@ from sidecall.core.record import CallRecord
 from sidecall.core.run.outlasting import outlast
 from sidecall.core.run.workspaces import FIELD, HEADER, require_conversation
 from sidecall.core.tool import CompiledTool
+from sidecall.jobs.chronicles import Chronicles
 from sidecall.jobs.end_writer import EndWriter
 from sidecall.jobs.endings import end_unwanted, may_repeat
 from sidecall.jobs.ends import Ends, hear
@@ -80,7 +81,8 @@ class Jobs:
         self._pipeline = pipeline
         self._held = HeldCalls(ledger, find, self._ends, show)
         writer = EndWriter(ledger.calls, self._ends, self._held)
-        self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running)
+        chronicles = Chronicles(is_shared=ledger.is_shared)
+        self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running, chronicles)
         self.waits = SignInWaits(pipeline, ledger.approvals, self.notice)
         self._keeping = Keeping(ledger.calls.kept)
         self._upkeep = Upkeep(ledger, self._runner, self._held, find, self._ends, self.limits.attempts)
